@@ -87,9 +87,20 @@ std::function<void(double rate)> Leaf::use() {
   return rewrite_ ? std::exchange(rewrite_->at_step, {}) : nullptr;
 }
 
-void Leaf::check_in_place(const char* operation) const {
-  LADON_CHECK(replaced_by_.empty(), operation, "a parameter of shape ", shape(), " (", dtype(),
-              ") was replaced by ", replaced_by_,
+namespace {
+std::atomic<std::uint64_t> replaced{0};
+}
+
+std::uint64_t replacements() { return replaced.load(std::memory_order_relaxed); }
+
+void Leaf::replace(std::string by) {
+  replaced_by_ = std::move(by);
+  replaced_at_ = replaced.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+void Leaf::check_in_place(const char* operation, std::uint64_t taken) const {
+  LADON_CHECK(replaced_by_.empty() || replaced_at_ <= taken, operation, "a parameter of shape ",
+              shape(), " (", dtype(), ") was replaced by ", replaced_by_,
               " after it was taken; make the optimizer or the particles anew");
 }
 

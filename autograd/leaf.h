@@ -3,6 +3,7 @@
 // set_requires_grad); this is for those who write gradients or take them: optimizers, particles.
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -59,19 +60,26 @@ class Leaf final : public detail::Node {
   bool frozen() const override { return frozen_; }
 
   /// Says that another tensor stands in this one's place from now on ("Module::to(f64)").
-  void replace(std::string by) { replaced_by_ = std::move(by); }
-  /// Throws Error naming `operation` if one does: whoever still holds this leaf would train a dead
-  /// tensor.
-  void check_in_place(const char* operation) const;
+  void replace(std::string by);
+  /// Ends that: this one stands in a model again.
+  void put_back() { replaced_by_.clear(); }
+  /// Throws Error naming `operation` if another tensor took this one's place after `taken`
+  /// (replacements(), as it was when the caller took this leaf): the caller would train a tensor
+  /// that no model has any more. A leaf that was taken afterwards was meant.
+  void check_in_place(const char* operation, std::uint64_t taken = 0) const;
 
  private:
   std::atomic<bool> frozen_ = false;  // one thread may freeze what others record
   std::string replaced_by_;
-  mutable std::mutex mutex_;  // guards what follows
+  std::uint64_t replaced_at_ = 0;  // replacements() then
+  mutable std::mutex mutex_;       // guards what follows
   Tensor gradient_;
   bool used_ = false;
   std::unique_ptr<Rewrite> rewrite_;
 };
+
+/// Replacements of leaves in this process so far: the time that holders of leaves note.
+std::uint64_t replacements();
 
 /// A leaf that something depends on, and the operation that uses it.
 struct LeafUse {

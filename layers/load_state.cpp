@@ -1,12 +1,16 @@
 #include "ladon/layers/load_state.h"
 
+#include <cstring>
 #include <map>
 #include <ostream>
+#include <set>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/inplace.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/tensors/safetensors.h"
+#include "ladon/layers/parameter_set.h"
 
 namespace ladon {
 namespace {
@@ -84,6 +88,47 @@ void check_strict(const LoadReport& report, const StateDict& own, const StateDic
                  hint(report, state, options));
 }
 
+/// Of contiguous tensors of one shape and dtype.
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return std::memcmp(a.strided_bytes(), b.strided_bytes(),
+                     static_cast<std::size_t>(a.count()) * item_size(a.dtype())) == 0;
+}
+
+/// Throws Error where one tensor, which stands here under two names, is given two values: the last
+/// would win.
+void check_ties(const LoadReport& report, const StateDict& own, const StateDict& given) {
+  std::map<detail::Identity, std::string> first;
+  for (const std::string& name : report.loaded) {
+    const Tensor& x = own.at(name);
+    const auto [at, alone] = first.emplace(detail::identity(x), name);
+    if (alone) continue;
+    const auto value = [&](const std::string& of) {
+      Tensor y = empty(x.shape(), x.dtype());
+      copy_(y, given.at(of).detach());
+      return y;
+    };
+    LADON_CHECK(same_bits(value(at->second), value(name)), "load_state_dict", "`", at->second,
+                "` and `", name,
+                "` are one tensor of the module, and differ in the state; give "
+                "both the same numbers, or untie them in the module");
+  }
+}
+
+/// The values to be loaded, in the order of report.loaded: copies of those that share memory with
+/// the module, whose own tensors may be given under other names.
+std::vector<Tensor> values_of(const LoadReport& report, const StateDict& own,
+                              const StateDict& given) {
+  std::set<const std::byte*> written;
+  for (const auto& [name, x] : own) written.insert(x.storage().bytes());
+  std::vector<Tensor> values;
+  for (const std::string& name : report.loaded) {
+    const Tensor x = given.at(name).detach();
+    const bool shared = written.contains(x.storage().bytes()) && !same_elements(x, own.at(name));
+    values.push_back(shared ? clone(x) : x);
+  }
+  return values;
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const LoadReport& report) {
@@ -108,7 +153,9 @@ LoadReport detail::load_state(const StateDict& own, const StateDict& state,
               "nothing of the state fits: it begins with `", given.begin()->first,
               "`, the module with `", own.begin()->first, "`", hint(report, given, options));
   const NoGrad no_grad;
-  for (const std::string& name : report.loaded) copy_(own.at(name), given.at(name).detach());
+  check_ties(report, own, given);
+  const std::vector<Tensor> values = values_of(report, own, given);
+  for (std::size_t i = 0; i < values.size(); ++i) copy_(own.at(report.loaded[i]), values[i]);
   return report;
 }
 

@@ -79,10 +79,10 @@ std::string padded(const std::string& text, std::size_t to) {
 
 ParameterSet Module::named_parameters() const {
   ParameterSet found;
-  std::set<const detail::Node*> seen;
+  std::set<detail::Identity> seen;
   Walk walk;
   walk.on_tensor = [&](const std::string& path, Tensor& x, Walk::Kind kind) {
-    if (kind == Walk::Kind::parameter && (!x.history() || seen.insert(x.history().get()).second))
+    if (kind == Walk::Kind::parameter && seen.insert(detail::identity(x)).second)
       found.emplace_back(path, x);
   };
   look(walk, *this);
@@ -175,16 +175,15 @@ LoadReport Module::load(const std::string& path, const LoadOptions& options) {
 
 void Module::to(DType dtype) {
   LADON_CHECK(is_floating(dtype), "to", "a module computes in f32 or f64, not in ", dtype);
-  std::map<std::shared_ptr<detail::Node>, Tensor> converted;  // what members share stays shared
+  std::map<detail::Identity, Tensor> converted;  // what members share stays shared
+  std::vector<Tensor> before;                    // lives as long as the keys of the map
   Walk walk;
   walk.on_tensor = [&](const std::string&, Tensor& x, Walk::Kind kind) {
     if (kind == Walk::Kind::hyperparameter) return;
     if (!is_floating(x.dtype()) || x.dtype() == dtype) return;
-    if (!x.history()) {
-      x = cast(x, dtype);
-      return;
-    }
-    Tensor& y = converted[x.history()];
+    before.push_back(x);
+    Tensor& y = converted[detail::identity(x)];
+    if (!y.defined() && !x.history()) y = cast(x, dtype);
     if (!y.defined()) {
       y = ladon::parameter(cast(x.detach(), dtype)).set_requires_grad(x.requires_grad());
       Leaf::of(x)->replace(detail::join("Module::to(", dtype, ")"));
@@ -269,17 +268,33 @@ void detail::for_each_place(Module& module,
   walk.run(module);
 }
 
+detail::Replacing::Replacing(Module& model, std::string by) : model_(model), by_(std::move(by)) {
+  for_each_parameter(model_, [&](const std::string&, Tensor& x) { before_.push_back(x); });
+}
+
+detail::Replacing::~Replacing() {
+  std::set<const Leaf*> here;
+  for_each_parameter(model_, [&](const std::string&, Tensor& x) {
+    if (Leaf* leaf = Leaf::of(x)) {
+      here.insert(leaf);
+      leaf->put_back();
+    }
+  });
+  for (const Tensor& x : before_)
+    if (Leaf* leaf = Leaf::of(x); leaf && here.insert(leaf).second) leaf->replace(by_);
+}
+
 void detail::separate(Module& copy, std::uint64_t index) {
-  std::map<std::shared_ptr<detail::Node>, Tensor> leaves;  // what members share stays shared
+  std::map<detail::Identity, Tensor> copies;  // what members share stays shared
+  std::vector<Tensor> before;                 // lives as long as the keys of the map
   Walk walk;
   walk.on_tensor = [&](const std::string&, Tensor& x, Walk::Kind) {
-    const Tensor values = ladon::clone(x.detach());
-    if (!x.history()) {
-      x = values;
-      return;
+    before.push_back(x);
+    Tensor& own = copies[detail::identity(x)];
+    if (!own.defined()) {
+      own = ladon::clone(x.detach());
+      if (x.history()) own = parameter(own).set_requires_grad(x.requires_grad());
     }
-    Tensor& own = leaves[x.history()];
-    if (!own.defined()) own = parameter(values).set_requires_grad(x.requires_grad());
     x = own;
   };
   walk.on_generator = [&](const std::string&, Generator& rng) { rng = rng.split(index); };

@@ -140,7 +140,7 @@ class Module {
   /// Copies values into the module's tensors. Floating numbers and halves (a bf16 checkpoint) are
   /// cast to their dtype; names, shapes and all other dtypes must agree exactly, unless the options
   /// are not strict. Otherwise throws Error naming the first that does not, and the module stays as
-  /// it was.
+  /// it was; so where two names of one tied tensor bring different numbers.
   ///   std::cout << model.load("old.safetensors", {.strict = false});   // and what did not fit
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {});
   /// Writes (reads) the state dict as a safetensors file. Errors as for the file functions and
@@ -185,6 +185,21 @@ void for_each_module(Module& module,
 void for_each_place(
     Module& module,
     const std::function<void(const std::string& path, Owned<Layer>& place, bool training)>& f);
+/// While one is alive, parameters of the model may come to stand in other places, or leave it. At
+/// its end those that are there no longer count as replaced `by` ("share_with"), which is an Error
+/// at the next step of whoever took them before, and those that are there as in their place.
+class Replacing {
+ public:
+  Replacing(Module& model, std::string by);
+  ~Replacing();
+  Replacing(const Replacing&) = delete;
+  Replacing& operator=(const Replacing&) = delete;
+
+ private:
+  Module& model_;
+  std::string by_;
+  std::vector<Tensor> before_;
+};
 /// Puts tensors of their own in the places of a copy's, and splits its generators by `index`.
 void separate(Module& copy, std::uint64_t index);
 }  // namespace detail

@@ -2,6 +2,7 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -17,16 +18,11 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/tensors/safetensors.h"
+#include "ladon/core/levels.h"
 #include "ladon/layers/module.h"
 
 namespace ladon {
 namespace {
-
-/// Identity of a parameter, which two handles share.
-const void* identity(const Tensor& x) {
-  if (x.history()) return x.history().get();
-  return &x.storage();
-}
 
 /// The shape of rows of a set: [.., n] without the last axis, and `shape` after it.
 Shape after(const Shape& rows, const Shape& shape) {
@@ -54,6 +50,18 @@ void cut(const ParameterSet& set, std::size_t begin, std::size_t end, const Tens
 
 }  // namespace
 
+detail::Identity detail::identity(const Tensor& x) {
+  const auto address = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at); };
+  if (x.history()) return {address(x.history().get())};
+  Identity key{address(x.storage().bytes()), static_cast<std::uint64_t>(x.offset()),
+               address(x.tangent().get())};
+  for (const mapped::Level& level : x.levels()) key.push_back(level.call);
+  for (int axis = 0; axis < x.rank(); ++axis)
+    for (const std::int64_t number : {x.shape()[axis], x.strides()[axis]})
+      key.push_back(static_cast<std::uint64_t>(number));
+  return key;
+}
+
 bool matches_name(const std::string& pattern, const std::string& name) {
   return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
@@ -70,13 +78,25 @@ std::vector<Tensor> ParameterSet::tensors() const {
   return tensors;
 }
 
+ParameterSet ParameterSet::with_prefix(const std::string& prefix) const {
+  ParameterSet named = *this;
+  for (auto& [name, x] : named) name = prefix + name;
+  return named;
+}
+
 // --- which ---
+
+ParameterSet ParameterSet::distinct() const {
+  return choose([](const std::string&, const Tensor&) { return true; });
+}
 
 ParameterSet ParameterSet::choose(const ParameterChoice& choice) const {
   LADON_CHECK(static_cast<bool>(choice), "choose", "the choice is an empty function");
   ParameterSet chosen;
+  chosen.taken_ = taken_;
+  std::set<detail::Identity> known;
   for (const auto& [name, x] : *this)
-    if (choice(name, x)) chosen.emplace_back(name, x);
+    if (choice(name, x) && known.insert(detail::identity(x)).second) chosen.emplace_back(name, x);
   return chosen;
 }
 
@@ -90,6 +110,7 @@ ParameterSet ParameterSet::choose(const std::string& pattern) const {
 
 ParameterSet ParameterSet::choose(std::initializer_list<const char*> patterns) const {
   ParameterSet chosen;
+  chosen.taken_ = taken_;
   for (const char* pattern : patterns) chosen = chosen | choose(std::string(pattern));
   return except(except(chosen));  // in the order that they have here
 }
@@ -100,9 +121,10 @@ ParameterSet ParameterSet::except(const std::string& pattern) const {
 }
 
 ParameterSet ParameterSet::except(const ParameterSet& others) const {
-  std::set<const void*> known;
-  for (const auto& [name, x] : others) known.insert(identity(x));
-  return choose([&](const std::string&, const Tensor& x) { return !known.contains(identity(x)); });
+  std::set<detail::Identity> known;
+  for (const auto& [name, x] : others) known.insert(detail::identity(x));
+  return choose(
+      [&](const std::string&, const Tensor& x) { return !known.contains(detail::identity(x)); });
 }
 
 ParameterSet ParameterSet::trained() const {
@@ -111,8 +133,9 @@ ParameterSet ParameterSet::trained() const {
 
 ParameterSet ParameterSet::operator|(const ParameterSet& others) const {
   ParameterSet both = *this;
-  for (const auto& [name, x] : others.except(*this)) both.emplace_back(name, x);
-  return both;
+  both.taken_ = std::min(taken_, others.taken_);
+  both.insert(both.end(), others.begin(), others.end());
+  return both.distinct();
 }
 
 // --- training ---
@@ -133,24 +156,40 @@ void ParameterSet::zero_grad() const {
 
 // --- numbers ---
 
+std::uint64_t ParameterSet::now() { return replacements(); }
+
 void ParameterSet::check_in_place(const char* operation) const {
   for (const auto& [name, x] : *this)
-    if (const Leaf* leaf = Leaf::of(x)) leaf->check_in_place(operation);
+    if (const Leaf* leaf = Leaf::of(x)) leaf->check_in_place(operation, taken_);
+}
+
+void ParameterSet::check_distinct(const char* operation) const {
+  std::map<detail::Identity, const std::string*> known;
+  for (const auto& [name, x] : *this) {
+    const auto [first, is_new] = known.emplace(detail::identity(x), &name);
+    LADON_CHECK(is_new, operation, "`", *first->second, "` and `", name,
+                "` are one tensor, which a row would hold twice; take the set's distinct()");
+  }
 }
 
 std::int64_t ParameterSet::count() const {
   std::int64_t count = 0;
-  for (const auto& [name, x] : *this) count += x.count();
+  for (const auto& [name, x] : distinct()) count += x.count();
   return count;
 }
 
 double ParameterSet::norm() const {
   check_in_place("norm");
   const NoGrad off;
+  const ParameterSet once = distinct();
   double squares = 0;
-  for (const auto& [name, x] : *this)
-    squares += number_of("norm", sum(square(cast(x.detach(), f64))));
-  return std::sqrt(squares);
+  for (const auto& [name, x] : once) squares += number_of("norm", sum(square(cast(x.detach(), f64))));
+  if (std::isfinite(squares) && squares >= 1e-280) return std::sqrt(squares);
+  std::vector<Tensor> norms{
+      zeros({1}, f64)};  // squares leave the range of f64; norm() scales first
+  for (const auto& [name, x] : once)
+    norms.push_back(reshape(ladon::norm(cast(x.detach(), f64)), {1}));
+  return number_of("norm", ladon::norm(concat(norms, 0)));
 }
 
 Tensor ParameterSet::to_row() const {
@@ -161,6 +200,7 @@ Tensor ParameterSet::to_row() const {
 Tensor ParameterSet::to_row(const std::vector<Tensor>& values) const {
   LADON_CHECK(!empty() && values.size() == size(), "to_row", "there are ", size(),
               " parameters and ", values.size(), " values");
+  check_distinct("to_row");
   std::vector<Tensor> parts;
   for (std::size_t i = 0; i < size(); ++i) {
     const auto& [name, x] = (*this)[i];
@@ -173,6 +213,7 @@ Tensor ParameterSet::to_row(const std::vector<Tensor>& values) const {
 }
 
 std::vector<Tensor> ParameterSet::pieces(const Tensor& rows) const {
+  check_distinct("pieces");
   const std::int64_t columns = count();
   LADON_CHECK(rows.defined() && rows.rank() >= 1 && rows.size(-1) == columns, "pieces", "the ",
               size(), " parameters have ", columns, " numbers, the rows are ",
@@ -187,7 +228,10 @@ void ParameterSet::assign_row(const Tensor& row) const {
   LADON_CHECK(row.defined() && row.shape() == Shape{count()}, "assign_row", "the ", size(),
               " parameters have ", count(), " numbers, the row is ",
               row.defined() ? row.shape() : Shape{});
-  const std::vector<Tensor> values = pieces(row.detach());
+  std::vector<Tensor> values = pieces(row.detach());
+  for (Tensor& value : values)  // a row that shows a parameter would change while it is read
+    for (const auto& [name, x] : *this)
+      if (value.storage() == x.storage()) value = ladon::clone(value);
   for (std::size_t i = 0; i < size(); ++i) copy_((*this)[i].second.detach(), values[i]);
 }
 
@@ -195,7 +239,7 @@ void ParameterSet::perturb(double stddev, Generator& rng) const {
   check_in_place("perturb");
   LADON_CHECK(std::isfinite(stddev) && stddev >= 0, "perturb", "the standard deviation is ", stddev,
               "; it must be finite and at least 0");
-  for (const auto& [name, x] : *this)
+  for (const auto& [name, x] : distinct())
     add_(x.detach(), normal(x.shape(), rng, 0, stddev, x.dtype()));
 }
 
@@ -204,7 +248,7 @@ void ParameterSet::perturb(double stddev, Generator& rng) const {
 void ParameterSet::share_with(Module& model) const {
   check_in_place("share_with");
   const std::map<std::string, Tensor> given(begin(), end());
-  std::map<std::shared_ptr<detail::Node>, Tensor> instead;  // of leaves there
+  std::map<detail::Identity, std::pair<std::string, Tensor>> instead;  // of the tensors there
   std::set<std::string> found;
   detail::for_each_parameter(model, [&](const std::string& path, Tensor& place) {
     const auto mine = given.find(path);
@@ -213,17 +257,19 @@ void ParameterSet::share_with(Module& model) const {
     LADON_CHECK(place.shape() == x.shape() && place.dtype() == x.dtype(), "share_with", "`", path,
                 "` is ", place.dtype(), " ", place.shape(), " in the other model and ", x.dtype(),
                 " ", x.shape(), " here");
-    instead.emplace(place.history(), x);
+    const auto& [first, one] =
+        instead.emplace(detail::identity(place), std::pair(path, x)).first->second;
+    LADON_CHECK(detail::identity(one) == detail::identity(x), "share_with", "`", first, "` and `",
+                path, "` are one tensor in the other model, and two here");
     found.insert(path);
   });
   for (const auto& [name, x] : *this)
     LADON_CHECK(found.contains(name), "share_with", "the other model has no parameter `", name,
                 "`");
+  const detail::Replacing replacing(model, "share_with");
   detail::for_each_parameter(model, [&](const std::string&, Tensor& place) {
-    const auto at = instead.find(place.history());
-    if (at == instead.end() || place.history() == at->second.history()) return;
-    if (Leaf* leaf = Leaf::of(place)) leaf->replace("share_with");
-    place = at->second;
+    const auto at = instead.find(detail::identity(place));
+    if (at != instead.end()) place = at->second.second;
   });
 }
 

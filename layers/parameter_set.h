@@ -10,7 +10,13 @@
 //
 // A set holds the tensors themselves: what is done to it is done to the model. So whatever acts on
 // parameters takes a set: optimizers and averages, rows of samplers and particles, functional_call.
-// Take it after Module::to(dtype), which replaces tensors (an Error of what is done to it later).
+// Take it after Module::to(dtype) and replace(), which put other tensors in the places of the
+// model's (an Error of what is done to the set later).
+//
+// Two handles are one tensor where they share a place in the graph or, without history, show the
+// same elements. A set that was put together by hand may hold one twice, under two names; what is
+// chosen or united has it once, and what adds over a set (count, norm, perturb, clip_grad_norm)
+// takes it once.
 
 #include <concepts>
 #include <cstdint>
@@ -51,8 +57,14 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   ParameterSet(std::initializer_list<Tensor> tensors) : ParameterSet(std::vector(tensors)) {}
 
   std::vector<Tensor> tensors() const;
+  /// The same tensors under longer names, "encoder." before each: in one optimizer, which knows its
+  /// state by names, the parameters of two models need different ones.
+  ParameterSet with_prefix(const std::string& prefix) const;
 
   // --- which ---
+
+  /// Each tensor once, under the first of its names.
+  ParameterSet distinct() const;
 
   /// Parameters whose names match a pattern (matches_name). Throws Error where none does: otherwise
   /// a misspelt name would freeze nothing in silence.
@@ -79,16 +91,20 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   void thaw() const { set_frozen(false); }
   void zero_grad() const;
 
-  /// Throws Error of the operation where Module::to, or share_with, put another tensor in one's
-  /// place.
+  /// Throws Error of the operation where Module::to, share_with or replace put another tensor in
+  /// one's place after this set was taken (the set that it was chosen from). It ends where the
+  /// tensor stands in a model again, as after unmerge_low_rank().
   void check_in_place(const char* operation) const;
+  /// The time at which it was taken, as Leaf::check_in_place takes it.
+  std::uint64_t taken() const { return taken_; }
 
   // --- numbers ---
 
   std::int64_t count() const;  ///< Of numbers, in all.
   double norm() const;         ///< The Euclidean norm of them all.
   /// All numbers in a row, f64 [count()], without history; and a row (any floating dtype, cast)
-  /// written into the parameters. Throws Error for another shape.
+  /// written into the parameters. Throws Error for another shape, and where the set has a tensor
+  /// twice: a row would hold its numbers twice.
   Tensor to_row() const;
   void assign_row(const Tensor& row) const;
   /// Row of one tensor per parameter, of its shape, mostly gradients; undefined: zeros.
@@ -103,7 +119,8 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
   /// Puts these tensors in the places of the parameters of the same names in another model (in all
   /// places of those that are tied there), which from then on are one and the same. Throws Error,
-  /// and changes nothing, where a name is not there, or has another shape or dtype.
+  /// and changes nothing, where a name is not there, or has another shape or dtype, and where two
+  /// tensors are given for what is one there. Optimizers of the other model are made anew.
   void share_with(Module& model) const;
 
   /// Parameters by name, sharing storage.
@@ -116,7 +133,19 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
  private:
   void set_frozen(bool frozen) const;
+  void check_distinct(const char* operation) const;
+  static std::uint64_t now();
+
+  std::uint64_t taken_ = now();
 };
+
+namespace detail {
+/// What handles of one tensor have in common, and those of two do not: the place in the graph, or
+/// without history the elements that it shows and its tangent. A key of maps, as long as the tensor
+/// lives.
+using Identity = std::vector<std::uint64_t>;
+Identity identity(const Tensor& x);
+}  // namespace detail
 
 /// The members of an ensemble side by side:  [members, shape..] of each parameter, without history.
 /// With vmap and functional_call all are run in one pass. Throws Error where names or shapes

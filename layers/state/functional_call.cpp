@@ -1,10 +1,8 @@
 #include "ladon/layers/state/functional_call.h"
 
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "ladon/core/error.h"
@@ -12,23 +10,16 @@
 namespace ladon {
 namespace {
 
-/// Identity of a parameter: its node in the graph. For a plain value, which a call inside another
-/// call finds in its place, the address of its elements.
-auto identity(const Tensor& x) {
-  const std::byte* elements = x.history() ? nullptr : x.storage().bytes();
-  return std::tuple(x.history(), elements, elements ? x.offset() : 0);
-}
-
 /// Places of the parameters of a set, each with the value for it. One may have several places.
 class Places {
  public:
   Places(Module& module, const ParameterSet& set, const std::vector<Tensor>& values) {
     LADON_CHECK(values.size() == set.size(), "functional_call", "got ", values.size(),
                 " values for ", set.size(), " parameters");
-    std::map<decltype(identity({})), std::size_t> which;
+    std::map<detail::Identity, std::size_t> which;
     for (std::size_t i = 0; i < set.size(); ++i) {
       check(set[i].first, set[i].second, values[i]);
-      const bool apart = which.emplace(identity(set[i].second), i).second;
+      const bool apart = which.emplace(detail::identity(set[i].second), i).second;
       LADON_CHECK(
           apart || set[i].second.count() == 0, "functional_call", "`", set[i].first,
           "` and another parameter of the set are one tensor, so that their values cannot be told "
@@ -36,7 +27,7 @@ class Places {
     }
     std::set<std::size_t> found;
     detail::for_each_parameter(module, [&](const std::string&, Tensor& x) {
-      const auto at = which.find(identity(x));
+      const auto at = which.find(detail::identity(x));
       if (at == which.end()) return;
       places_.emplace_back(&x, values[at->second]);
       found.insert(at->second);

@@ -41,6 +41,7 @@ Owned<Layer> exchange(const Place& place, Owned<Layer> layer) {
 
 Owned<Layer> replace(Module& model, const std::string& path, Owned<Layer> layer) {
   const std::vector<Place> places = places_in(model);
+  const detail::Replacing replacing(model, "replace()");
   for (const Place& place : places)
     if (place.path == path) return exchange(place, std::move(layer));
   fail_without(model, path, places);
@@ -59,6 +60,7 @@ std::vector<std::string> replace_each(Module& model, const std::string& pattern,
       paths.push_back(place.path);
     }
   if (matched.empty()) fail_without(model, pattern, taken);
+  const detail::Replacing replacing(model, "replace_each()");
   // Replaced layers are held until all is done: the places of inner parts are in them.
   std::vector<Owned<Layer>> before(matched.size());
   std::size_t next = matched.size();

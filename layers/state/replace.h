@@ -24,8 +24,11 @@ namespace ladon {
 /// layer that is not per_position().
 ///
 /// Names follow the new layer's members, and so do files. Parameters that were shared stay shared
-/// as far as the new layer holds them. An optimizer or a particle method is made anew, of the
-/// parameters that there are now. Throws Error where there is no such place, and for no layer.
+/// as far as the new layer holds them. An optimizer, an average or a particle method is made anew,
+/// of the parameters that there are now: one that holds parameters which are the model's no longer
+/// throws Error at its next step. (The layer that was taken out may be trained by itself, by an
+/// optimizer that is made then; one that is put back is in its place again.) Throws Error where
+/// there is no such place, and for no layer.
 Owned<Layer> replace(Module& model, const std::string& path, Owned<Layer> layer);
 
 /// Each part whose path matches a pattern (as ParameterSet::choose) by make(part), the inner ones

@@ -86,9 +86,9 @@ void ParticleMethod::check_ready() const {
               "the method has no particles; it acts where act_on() puts it");
   for (const ParticleBlock& block : particles_) {
     bool any = false;
+    block.check_in_place("apply");
     for (const Tensor& x : block.parameters()) {
       const Leaf& leaf = *Leaf::of(x);
-      leaf.check_in_place("apply");
       LADON_CHECK(!leaf.frozen(), "apply", "a parameter of block \"", block.name(),
                   "\" is frozen, and a force would move it; thaw it, or leave its block out");
       const std::string by = leaf.rewrite().by;

@@ -53,6 +53,10 @@ class Memory {
 
 // --- one block ---
 
+void ParticleBlock::check_in_place(const char* operation) const {
+  for (const Tensor& x : parameters_) Leaf::of(x)->check_in_place(operation, taken_);
+}
+
 ParticleBlock ParticleBlock::stacked(std::string name, const ParameterSet& set) {
   std::vector<Tensor> parameters = set.tensors();
   LADON_CHECK(!parameters.empty(), "particles", "block \"", name, "\" has no parameter");
@@ -63,7 +67,7 @@ ParticleBlock ParticleBlock::stacked(std::string name, const ParameterSet& set) 
                 " do not have the same number of rows");
   }
   const auto parts = static_cast<std::int64_t>(parameters.size());
-  return ParticleBlock(std::move(name), std::move(parameters), parts, true);
+  return ParticleBlock(std::move(name), std::move(parameters), parts, true, set.taken());
 }
 
 ParticleBlock ParticleBlock::gathered(std::string name, const std::vector<ParameterSet>& rows) {
@@ -82,17 +86,20 @@ ParticleBlock ParticleBlock::gathered(std::string name, const std::vector<Parame
       parameters.push_back(x);
     }
   const auto parts = static_cast<std::int64_t>(rows[0].size());
-  return ParticleBlock(std::move(name), std::move(parameters), parts, false);
+  std::uint64_t taken = rows[0].taken();
+  for (const ParameterSet& row : rows) taken = std::min(taken, row.taken());
+  return ParticleBlock(std::move(name), std::move(parameters), parts, false, taken);
 }
 
 ParticleBlock::ParticleBlock(std::string name, std::vector<Tensor> parameters, std::int64_t parts,
-                             bool stacked)
+                             bool stacked, std::uint64_t taken)
     : name_(std::move(name)),
       parameters_(std::move(parameters)),
       count_(stacked ? parameters_[0].size(0)
                      : static_cast<std::int64_t>(parameters_.size()) / parts),
       dtype_(parameters_[0].dtype()),
-      stacked_(stacked) {
+      stacked_(stacked),
+      taken_(taken) {
   std::int64_t elements = 0;
   Memory memory;
   for (const Tensor& x : parameters_) {
@@ -306,6 +313,11 @@ Particles particles_of_rows(const Tensor& parameter, std::string name) {
 
 void share_gradients(const Particles& particles) {
   if (ranks::count() == 1) return;
+  std::string blocks;
+  for (const ParticleBlock& block : particles)
+    blocks += detail::join("`", block.name(), "` ", block.dtype(), " ",
+                           Shape{block.count(), block.dim()}, "\n");
+  ranks::check_alike("share_gradients", blocks);
   for (const ParticleBlock& block : particles) {
     const Tensor all = clone(block.gradients());
     ranks::gather_rows(all);

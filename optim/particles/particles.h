@@ -44,6 +44,10 @@ class ParticleBlock {
   /// Θ ← Θ + delta in place. delta: [M, D], cast.
   void add_to_values(const Tensor& delta) const;
 
+  /// Throws Error of the operation where Module::to, share_with or replace put another tensor in
+  /// the place of one after this block was made.
+  void check_in_place(const char* operation) const;
+
   const std::vector<Tensor>& parameters() const& { return parameters_; }
   std::vector<Tensor> parameters() && { return std::move(parameters_); }
   /// x [M, D] cut as Θ is: a tensor of each parameter's shape, in the order of parameters(). Views,
@@ -51,7 +55,8 @@ class ParticleBlock {
   std::vector<Tensor> pieces(const Tensor& x) const;
 
  private:
-  ParticleBlock(std::string name, std::vector<Tensor> parameters, std::int64_t parts, bool stacked);
+  ParticleBlock(std::string name, std::vector<Tensor> parameters, std::int64_t parts, bool stacked,
+                std::uint64_t taken);
   Tensor assemble(const std::function<Tensor(const Tensor& parameter)>& part) const;
   Shape piece_shape(const Tensor& parameter) const;
 
@@ -60,6 +65,7 @@ class ParticleBlock {
   std::int64_t count_, dim_ = 0;
   DType dtype_;
   bool stacked_;
+  std::uint64_t taken_;  // time, as Leaf::check_in_place takes it
 };
 
 /// The blocks that a method moves. Particles repel within a block, never across.
