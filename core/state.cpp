@@ -17,7 +17,7 @@ const Tensor& StateReader::entry(const std::string& name) {
   const auto at = state_.find(name);
   LADON_CHECK(at != state_.end(), "load_state_dict", "the state has no \"", name, "\"");
   LADON_CHECK(at->second.defined(), "load_state_dict", "\"", name, "\" is undefined");
-  ++used_;
+  used_.insert(name);
   return at->second;
 }
 
@@ -46,8 +46,11 @@ Generator StateReader::generator(const std::string& name) {
 }
 
 void StateReader::finish(const std::string& who) const {
-  LADON_CHECK(used_ == state_.size(), "load_state_dict", "the state has ", state_.size(),
-              " entries, of which ", who, " knows ", used_);
+  std::string others;
+  for (const auto& [name, x] : state_)
+    if (!used_.contains(name)) others += (others.empty() ? "\"" : ", \"") + name + "\"";
+  LADON_CHECK(others.empty(), "load_state_dict", "the state has ", state_.size(),
+              " entries, of which ", who, " knows ", used_.size(), " and not ", others);
 }
 
 }  // namespace ladon::detail

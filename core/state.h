@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "ladon/core/random.h"
@@ -35,12 +36,13 @@ class StateReader {
   std::int64_t count(const std::string& name);
   /// The generator that state_of saved.
   Generator generator(const std::string& name);
-  /// Throws Error unless each entry of the state was read; `who` reads it ("this optimizer").
+  /// Throws Error, which lists the others, unless each entry of the state was read; `who` reads it
+  /// ("this optimizer").
   void finish(const std::string& who) const;
 
  private:
   const StateDict& state_;
-  std::size_t used_ = 0;
+  std::set<std::string> used_;
 };
 
 }  // namespace detail

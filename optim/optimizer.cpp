@@ -16,8 +16,12 @@
 namespace ladon {
 namespace {
 
-std::string entry(std::size_t index, const std::string& name) {
-  return detail::join("parameter.", index, ".", name);
+std::string entry(const std::string& parameter, const std::string& what) {
+  return "parameter." + parameter + "." + what;
+}
+
+Tensor state_of(const Shape& shape) {
+  return from_vector(std::vector<std::int64_t>(shape.begin(), shape.end()), {shape.rank()});
 }
 
 /// Throws Error unless all elements of the gradient are finite, and their squares too if those are
@@ -59,7 +63,7 @@ Optimizer::Optimizer(ParameterGroups groups, double lr, double weight_decay,
     const double decay = group.weight_decay.value_or(weight_decay);
     detail::check_not_negative("optimizer", "a group's weight_decay", decay);
     for (const auto& [name, x] : group.parameters) {
-      items_.push_back({items_.size(), name, x, group.lr_scale, decay});
+      items_.push_back({items_.size(), name, x, group.lr_scale, decay, group.parameters.taken()});
       all.emplace_back(name, x);
     }
   }
@@ -69,7 +73,7 @@ Optimizer::Optimizer(ParameterGroups groups, double lr, double weight_decay,
 void Optimizer::check_ready() const {
   bool any = false;
   for (const Item& item : items_) {
-    Leaf::of(item.parameter)->check_in_place("step");
+    Leaf::of(item.parameter)->check_in_place("step", item.taken);
     any = any || (item.parameter.requires_grad() && item.parameter.grad().defined());
   }
   LADON_CHECK(
@@ -120,15 +124,38 @@ double Optimizer::rate() const {
   return lr_ * factor;
 }
 
+std::vector<std::string> Optimizer::state_names(const char* operation) const {
+  ParameterSet all;
+  for (const Item& item : items_) all.emplace_back(item.name, item.parameter);
+  return detail::state_names(operation, all);
+}
+
 StateDict Optimizer::state_dict() const {
   StateDict state{{"lr", scalar(lr_, f64)}, {"steps", detail::state_of(steps_)}};
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    if (items_[i].steps == 0) continue;
-    state[entry(i, "steps")] = detail::state_of(items_[i].steps);
-    for (std::size_t j = 0; j < moment_names_.size(); ++j)
-      state[entry(i, moment_names_[j])] = kernels::clone(items_[i].moments[j]);
+  const std::vector<std::string> names = state_names("state_dict");
+  for (const Item& item : items_) {
+    const std::string& name = names[item.index];
+    state[entry(name, "steps")] = detail::state_of(item.steps);
+    state[entry(name, "shape")] = state_of(item.parameter.shape());
+    for (std::size_t j = 0; j < item.moments.size(); ++j)
+      state[entry(name, moment_names_[j])] = kernels::clone(item.moments[j]);
   }
   return state;
+}
+
+/// Throws Error that lists the parameters whose shape is another in the state, as far as it has
+/// shapes.
+void Optimizer::check_shapes(const StateDict& state, const std::vector<std::string>& names) const {
+  std::string misfits;
+  for (const Item& item : items_) {
+    const auto at = state.find(entry(names[item.index], "shape"));
+    if (at == state.end() || !at->second.defined() || at->second.dtype() != i64) continue;
+    const std::vector<std::int64_t> sizes = at->second.to_vector<std::int64_t>();
+    if (Shape(sizes) == item.parameter.shape()) continue;
+    misfits += detail::join(misfits.empty() ? "" : ", ", "`", names[item.index], "` has shape ",
+                            Shape(sizes), " in the state and ", item.parameter.shape(), " here");
+  }
+  LADON_CHECK(misfits.empty(), "load_state_dict", "the state is of other parameters: ", misfits);
 }
 
 void Optimizer::load_state_dict(const StateDict& state) {
@@ -136,17 +163,22 @@ void Optimizer::load_state_dict(const StateDict& state) {
   const double lr = reader.number("lr");
   detail::check_not_negative("optimizer", "lr", lr);
   const std::int64_t steps = reader.count("steps");
+  const std::vector<std::string> names = state_names("load_state_dict");
+  detail::check_same_parameters(names, detail::names_in(state, "parameter.", ".steps"));
+  check_shapes(state, names);
   std::vector<Item> items;
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    const Item& present = items_[i];
-    Item item{i, present.name, present.parameter, present.lr_scale, present.weight_decay};
-    if (reader.has(entry(i, "steps"))) {
-      item.steps = reader.count(entry(i, "steps"));
-      for (std::size_t j = 0; j < moment_names_.size(); ++j) {
-        const Tensor like = initial(j, item.parameter);
-        const Tensor& moment = reader.entry(entry(i, moment_names_[j]), like.dtype(), like.shape());
-        item.moments.push_back(kernels::clone(moment.detach()));
-      }
+  for (const Item& present : items_) {
+    const std::string& name = names[present.index];
+    Item item = present;
+    item.steps = reader.count(entry(name, "steps"));
+    item.moments.clear();
+    if (const std::string shape = entry(name, "shape"); reader.has(shape))
+      reader.entry(shape, i64, {item.parameter.rank()});
+    for (std::size_t j = 0; j < moment_names_.size() && item.steps > 0; ++j) {
+      const Tensor like = initial(j, item.parameter);
+      const Tensor& moment =
+          reader.entry(entry(name, moment_names_[j]), like.dtype(), like.shape());
+      item.moments.push_back(kernels::clone(moment.detach()));
     }
     items.push_back(std::move(item));
   }

@@ -79,11 +79,19 @@ class Optimizer {
   std::int64_t steps() const { return steps_; }
 
   /// A copy of all that a resumed run needs beside the parameters: "lr" (f64), "steps" (i64), and
-  /// for parameter i, once it was updated, "parameter.i.steps" and its moments, such as
-  /// "parameter.i.momentum". Tensors only: save it with save_safetensors.
+  /// for each parameter "parameter.NAME.steps" and "parameter.NAME.shape" (i64) and, once it was
+  /// updated, its moments, such as "parameter.NAME.momentum". NAME is that in its set, wherever in
+  /// which group it stands. Tensors alone (`Adam({a, b})`, `Adam(model.parameters())`) have no
+  /// names, and are known by their place among all, "parameter.0.steps": a state that is loaded
+  /// for them in another order goes to the wrong ones unless shapes differ. Throws Error where two
+  /// parameters have one name (ParameterSet::with_prefix gives others). Tensors only: save it with
+  /// save_safetensors.
   virtual StateDict state_dict() const;
-  /// Restores such a state; training then continues with the same bits. Throws Error naming the
-  /// first entry that is missing, unknown, or of another shape or dtype, and changes nothing then.
+  /// Restores such a state, by names; training then continues with the same bits. Throws Error, and
+  /// changes nothing, where the state is of other parameters: it lists those that are missing, not
+  /// known here, or of another shape. Also for an entry that is missing, unknown, or of another
+  /// shape or dtype. States of version 0.1 number their parameters: they load into an optimizer of
+  /// tensors alone, in the order of then.
   virtual void load_state_dict(const StateDict& state);
 
  protected:
@@ -93,6 +101,7 @@ class Optimizer {
     Tensor parameter;
     double lr_scale;
     double weight_decay;
+    std::uint64_t taken;               ///< Time at which its set was taken (Leaf::check_in_place).
     std::int64_t steps = 0;            ///< Updates so far, this one included.
     std::vector<Tensor> moments = {};  ///< As named; `initial` before the first update.
   };
@@ -110,9 +119,14 @@ class Optimizer {
   virtual bool squares_gradients() const { return false; }
   /// Moment `which` of a parameter before its first update: zeros like it.
   virtual Tensor initial(std::size_t which, const Tensor& parameter) const;
+  std::size_t size() const { return items_.size(); }  ///< Number of parameters.
+  /// Names of the parameters in states, in the order of Item::index. Throws Error of `operation`
+  /// where two have one name.
+  std::vector<std::string> state_names(const char* operation) const;
 
  private:
   void check_ready() const;
+  void check_shapes(const StateDict& state, const std::vector<std::string>& names) const;
 
   std::vector<Item> items_;
   std::vector<std::string> moment_names_;

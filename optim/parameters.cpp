@@ -1,5 +1,6 @@
 #include "ladon/optim/parameters.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -9,6 +10,65 @@
 #include "ladon/core/error.h"
 
 namespace ladon::detail {
+namespace {
+
+/// Whether a set calls a tensor so that came without a name.
+bool is_place(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// "`a`, `b` and 3 more".
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < 8; ++i)
+    text += (i == 0 ? "`" : ", `") + names[i] + "`";
+  return names.size() > 8 ? join(text, " and ", names.size() - 8, " more") : text;
+}
+
+}  // namespace
+
+std::vector<std::string> state_names(const char* operation, const ParameterSet& parameters) {
+  std::vector<std::string> names;
+  std::set<std::string> known;
+  for (const auto& [name, x] : parameters) {
+    names.push_back(is_place(name) ? std::to_string(names.size()) : name);
+    LADON_CHECK(known.insert(names.back()).second, operation, "two parameters are named `", name,
+                "`, and a state knows them by their names; give those of one model others: "
+                "model.named_parameters().with_prefix(\"decoder.\")");
+  }
+  return names;
+}
+
+std::set<std::string> names_in(const StateDict& state, const std::string& prefix,
+                               const std::string& ending) {
+  std::set<std::string> names;
+  for (const auto& [key, x] : state)
+    if (key.size() > prefix.size() + ending.size() && key.starts_with(prefix) &&
+        key.ends_with(ending))
+      names.insert(key.substr(prefix.size(), key.size() - prefix.size() - ending.size()));
+  return names;
+}
+
+void check_same_parameters(const std::vector<std::string>& names,
+                           const std::set<std::string>& in_state) {
+  const std::set<std::string> own(names.begin(), names.end());
+  std::vector<std::string> missing, surplus;
+  for (const std::string& name : names)
+    if (!in_state.contains(name)) missing.push_back(name);
+  for (const std::string& name : in_state)
+    if (!own.contains(name)) surplus.push_back(name);
+  if (missing.empty() && surplus.empty()) return;
+  const bool numbered = std::all_of(surplus.begin(), surplus.end(), is_place);
+  fail(
+      "load_state_dict",
+      "the state is of other parameters:", missing.empty() ? "" : " it lacks " + listed(missing),
+      missing.empty() || surplus.empty() ? "" : ", and",
+      surplus.empty() ? "" : " it has " + listed(surplus) + ", not known here",
+      !surplus.empty() && numbered
+          ? "; parameters are numbered in states of tensors alone, and in all of version 0.1: load "
+            "those into an optimizer of model.parameters(), or rename their entries"
+          : "");
+}
 
 void check_parameters(const ParameterSet& parameters) {
   LADON_CHECK(!parameters.empty(), "optimizer", "there is no parameter to optimize");

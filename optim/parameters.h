@@ -1,6 +1,11 @@
 #pragma once
 // Checks of every optimizer: of the tensors that it is to change, and of its settings.
 
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ladon/core/state.h"
 #include "ladon/layers/parameter_set.h"
 
 namespace ladon::detail {
@@ -8,6 +13,17 @@ namespace ladon::detail {
 /// Throws Error if there is no parameter, one is not a contiguous leaf that requires a gradient, or
 /// one comes twice.
 void check_parameters(const ParameterSet& parameters);
+
+/// Names by which a state knows parameters: those of the set; of tensors alone, which a set calls
+/// "0", "1", …, their places among all. Throws Error of `operation` where two have one name.
+std::vector<std::string> state_names(const char* operation, const ParameterSet& parameters);
+/// The NAMEs of a state's entries "prefixNAMEending".
+std::set<std::string> names_in(const StateDict& state, const std::string& prefix,
+                               const std::string& ending = "");
+/// Throws Error of load_state_dict, which lists them, where a state knows other parameters than
+/// these.
+void check_same_parameters(const std::vector<std::string>& names,
+                           const std::set<std::string>& in_state);
 
 /// The gradient of ⟨cotangent, value⟩ (undefined: 1) by a set as a row, f64 [set.count()]: zeros
 /// for what is frozen or not used.

@@ -115,30 +115,61 @@ void Lbfgs::remember(const Tensor& s, const Tensor& y) {
   state_.pairs.push_back({s, y});
 }
 
+namespace {
+
+/// [pairs, its shape..]
+Shape of_pairs(std::int64_t pairs, const Tensor& parameter) {
+  Shape shape{pairs};
+  for (const std::int64_t size : parameter.shape()) shape.append(size);
+  return shape;
+}
+
+}  // namespace
+
 StateDict Lbfgs::state_dict() const {
+  const NoGrad off;
+  const std::vector<std::string> names = detail::state_names("state_dict", parameters_);
   const auto pairs = static_cast<std::int64_t>(state_.pairs.size());
-  std::vector<Tensor> steps{zeros({0, count_}, f64)}, changes = steps;
-  for (const Pair& pair : state_.pairs) {
-    steps.push_back(unsqueeze(pair.s, 0));
-    changes.push_back(unsqueeze(pair.y, 0));
+  StateDict state{{"iterations", detail::state_of(state_.iterations)},
+                  {"pairs", detail::state_of(pairs)}};
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Tensor& x = parameters_[i].second;
+    const Slice mine{.start = at, .stop = at + x.count()};
+    std::vector<Tensor> steps{zeros({0, x.count()}, f64)}, changes = steps;
+    for (const Pair& pair : state_.pairs) {
+      steps.push_back(unsqueeze(slice(pair.s, 0, mine), 0));
+      changes.push_back(unsqueeze(slice(pair.y, 0, mine), 0));
+    }
+    state["steps." + names[i]] = reshape(concat(steps, 0), of_pairs(pairs, x));
+    state["changes." + names[i]] = reshape(concat(changes, 0), of_pairs(pairs, x));
+    at += x.count();
   }
-  return {{"iterations", detail::state_of(state_.iterations)},
-          {"pairs", detail::state_of(pairs)},
-          {"steps", concat(steps, 0)},
-          {"changes", concat(changes, 0)}};
+  return state;
 }
 
 void Lbfgs::load_state_dict(const StateDict& state) {
+  const NoGrad off;
   detail::StateReader reader(state);
   State read{reader.count("iterations"), {}};
   const std::int64_t pairs = reader.count("pairs");
   LADON_CHECK(pairs <= options_.history, "load_state_dict", "the state has ", pairs,
               " pairs, more than the history of ", options_.history);
-  const Tensor steps = clone(reader.entry("steps", f64, {pairs, count_}));
-  const Tensor changes = clone(reader.entry("changes", f64, {pairs, count_}));
+  const std::vector<std::string> names = detail::state_names("load_state_dict", parameters_);
+  detail::check_same_parameters(names, detail::names_in(state, "steps."));
+  std::vector<Tensor> steps, changes;  // [pairs, its count] each
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Tensor& x = parameters_[i].second;
+    const auto rows = [&](const std::string& name) {
+      return reshape(reader.entry(name, f64, of_pairs(pairs, x)).detach(), {pairs, x.count()});
+    };
+    steps.push_back(rows("steps." + names[i]));
+    changes.push_back(rows("changes." + names[i]));
+  }
   reader.finish("this optimizer");
+  const Tensor s = concat(steps, 1), y = concat(changes, 1);
   for (std::int64_t i = 0; i < pairs; ++i)
-    read.pairs.push_back({contiguous(select(steps, 0, i)), contiguous(select(changes, 0, i))});
+    read.pairs.push_back({contiguous(select(s, 0, i)), contiguous(select(y, 0, i))});
   state_ = std::move(read);
 }
 

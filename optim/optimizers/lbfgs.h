@@ -47,10 +47,11 @@ class Lbfgs {
   /// Iterations so far.
   std::int64_t iterations() const { return state_.iterations; }
 
-  /// "iterations", "pairs" (i64), and the pairs, oldest first: "steps" and "changes", f64 [pairs,
-  /// n].
+  /// "iterations", "pairs" (i64), and the pairs, oldest first, by parameter: "steps.NAME" and
+  /// "changes.NAME", f64 [pairs, its shape..]. Names, and what is alone, as in an Optimizer's state.
   StateDict state_dict() const;
-  /// Throws Error naming the first entry that does not fit, and changes nothing then.
+  /// Throws Error, and changes nothing, where the state is of other parameters, which it lists, and
+  /// for the first entry that does not fit.
   void load_state_dict(const StateDict& state);
 
  private:

@@ -1,10 +1,13 @@
 #include "ladon/optim/samplers/sampler.h"
 
 #include <cmath>
+#include <numeric>
+#include <set>
 
 #include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/optim/parameters.h"
 
 namespace ladon {
 namespace {
@@ -24,6 +27,8 @@ ParameterGroups without_decay(ParameterGroups groups) {
   return groups;
 }
 
+std::string stream_of(const std::string& name) { return "parameter." + name + ".stream"; }
+
 }  // namespace
 
 Sampler::Sampler(ParameterGroups groups, double lr, const TargetDensity& target, Generator rng,
@@ -34,6 +39,8 @@ Sampler::Sampler(ParameterGroups groups, double lr, const TargetDensity& target,
   detail::check_target("sampler",
                        {.count = target.count, .prior_precision = target.prior_precision});
   check_temperature(target.temperature);
+  streams_.resize(size());
+  std::iota(streams_.begin(), streams_.end(), 0);
 }
 
 void Sampler::set_temperature(double temperature) {
@@ -45,6 +52,9 @@ StateDict Sampler::state_dict() const {
   StateDict state = Optimizer::state_dict();
   state["temperature"] = scalar(temperature(), f64);
   state["generator"] = detail::state_of(rng_);
+  const std::vector<std::string> names = state_names("state_dict");
+  for (std::size_t i = 0; i < names.size(); ++i)
+    state[stream_of(names[i])] = detail::state_of(streams_[i]);
   return state;
 }
 
@@ -56,9 +66,20 @@ void Sampler::load_state_dict(const StateDict& state) {
   StateDict rest = state;
   rest.erase("temperature");
   rest.erase("generator");
+  const std::vector<std::string> names = state_names("load_state_dict");
+  const bool with_streams = !detail::names_in(state, "parameter.", ".stream").empty();
+  std::vector<std::int64_t> streams = streams_;
+  detail::check_same_parameters(names, detail::names_in(state, "parameter.", ".steps"));
+  for (std::size_t i = 0; i < names.size() && with_streams; ++i) {
+    streams[i] = reader.count(stream_of(names[i]));
+    rest.erase(stream_of(names[i]));
+  }
   Optimizer::load_state_dict(rest);
+  LADON_CHECK(std::set(streams.begin(), streams.end()).size() == streams.size(), "load_state_dict",
+              "two parameters have one stream of noise in the state");
   target_.temperature = temperature;
   rng_ = rng;
+  streams_ = std::move(streams);
 }
 
 void Sampler::check(const Item& item, const Tensor&) const {
@@ -79,7 +100,7 @@ Tensor Sampler::slope(const Item& item, const Tensor& gradient) const {
 void Sampler::add_noise(Tensor x, const Item& item, double stddev, const Tensor& scale) const {
   if (stddev == 0) return;
   const auto before = static_cast<std::uint64_t>(item.steps - 1);
-  Generator rng = rng_.split(item.index);
+  Generator rng = rng_.split(static_cast<std::uint64_t>(streams_[item.index]));
   rng.set_position(before * static_cast<std::uint64_t>(x.count()));
   const Tensor xi = normal(x.shape(), rng, 0, 1, x.dtype());  // takes at most count() blocks
   add_(x, scale.defined() ? scale * xi : xi, stddev);

@@ -29,8 +29,9 @@ namespace ladon {
 /// An optimizer whose step adds the noise of a sampler. To write one, derive from it and give
 /// `update`.
 ///
-/// The noise of parameter i comes from rng.split(i), and its place there follows from how often
-/// that parameter was updated: the block u·n, with u updates before and n elements. So it does not
+/// The noise of parameter i comes from rng.split(i) (of a loaded state from the stream that the
+/// parameter of this name had there), and its place there follows from how often that parameter was
+/// updated: the block u·n, with u updates before and n elements. So it does not
 /// depend on the other parameters nor on the number of threads; and a new sampler goes on with the
 /// same bits after load_state_dict, whatever its seed: the generator is in the state. Chains beside
 /// each other take rng.split(0), …; chains that all begin at the state of one lose theirs, and draw
@@ -47,8 +48,9 @@ class Sampler : public Optimizer {
   void set_temperature(double temperature);
   double temperature() const { return target_.temperature; }
 
-  /// Optimizer::state_dict() with "temperature" (f64) and "generator" (i64 [3]). A loaded state
-  /// that was saved without a generator leaves the sampler its own.
+  /// Optimizer::state_dict() with "temperature" (f64), "generator" (i64 [3]), and for each parameter
+  /// "parameter.NAME.stream" (i64). A loaded state without generator or streams leaves the sampler
+  /// its own.
   StateDict state_dict() const override;
   void load_state_dict(const StateDict& state) override;
 
@@ -74,6 +76,7 @@ class Sampler : public Optimizer {
  private:
   TargetDensity target_;
   Generator rng_;
+  std::vector<std::int64_t> streams_;  // of the parameters, by Item::index
 };
 
 }  // namespace ladon

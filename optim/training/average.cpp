@@ -5,6 +5,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/optim/parameters.h"
 
 namespace ladon {
 
@@ -60,18 +61,19 @@ WeightAverage::Scope WeightAverage::apply() const { return Scope(*this); }
 
 StateDict WeightAverage::state_dict() const {
   StateDict state{{"updates", detail::state_of(updates_)}};
-  for (std::size_t i = 0; i < means_.size() && updates_ > 0; ++i)
-    state["parameter." + parameters_[i].first] = clone(means_[i]);
+  const std::vector<std::string> names = detail::state_names("state_dict", parameters_);
+  for (std::size_t i = 0; i < means_.size(); ++i) state["parameter." + names[i]] = clone(means_[i]);
   return state;
 }
 
 void WeightAverage::load_state_dict(const StateDict& state) {
   detail::StateReader reader(state);
   const std::int64_t updates = reader.count("updates");
+  const std::vector<std::string> names = detail::state_names("load_state_dict", parameters_);
+  detail::check_same_parameters(names, detail::names_in(state, "parameter."));
   std::vector<Tensor> means;
-  for (const auto& [name, x] : parameters_)
-    means.push_back(updates > 0 ? clone(reader.entry("parameter." + name, f64, x.shape()))
-                                : zeros(x.shape(), f64));
+  for (std::size_t i = 0; i < means_.size(); ++i)
+    means.push_back(clone(reader.entry("parameter." + names[i], f64, means_[i].shape()).detach()));
   reader.finish("this average");
   means_ = std::move(means);
   updates_ = updates;

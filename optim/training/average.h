@@ -63,9 +63,11 @@ class WeightAverage {
   /// replaced parameters.
   [[nodiscard]] Scope apply() const;
 
-  /// "updates" (i64) and, after the first, "parameter.NAME" (f64).
+  /// "updates" (i64) and "parameter.NAME" (f64), 0 before the first. Names, and what is alone, as in
+  /// an Optimizer's state.
   StateDict state_dict() const;
-  /// Throws Error naming the first entry that does not fit, and changes nothing then.
+  /// Throws Error, and changes nothing, where the state is of other parameters, which it lists, and
+  /// for the first entry that does not fit.
   void load_state_dict(const StateDict& state);
 
  private:

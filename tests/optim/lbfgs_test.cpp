@@ -164,7 +164,7 @@ TEST(Lbfgs, ResumesBitForBit) {
   StateDict state = lbfgs.state_dict();
   Lbfgs shorter({y}, {.history = 2});
   expect_error([&] { shorter.load_state_dict(state); }, "more than the history of 2");
-  state["changes"] = zeros({4, 3}, f64);
+  state["changes.0"] = zeros({4, 3}, f64);
   expect_error([&] { lbfgs.load_state_dict(state); }, "f64 of shape [4, 3], expected f64 of shape");
 }
 

@@ -247,8 +247,13 @@ TEST(Optimizer, RefusesAStateThatDoesNotFitAndKeepsItsOwn) {
          [](StateDict& s) { s["parameter.0.first_moment"] = zeros({2}, f64); });
   refuse("is f32 of shape [3], expected f64",
          [](StateDict& s) { s["parameter.0.first_moment"] = zeros({3}, f32); });
-  refuse("has 6 entries, of which this optimizer (1 parameters) knows 5",
+  refuse("it has `1`, not known here",
          [](StateDict& s) { s["parameter.1.steps"] = scalar(1, i64); });
+  refuse("it lacks `0`", [](StateDict& s) { s.erase("parameter.0.steps"); });
+  refuse("of which this optimizer (1 parameters) knows 6 and not \"more\"",
+         [](StateDict& s) { s["more"] = scalar(1, i64); });
+  refuse("`0` has shape [4] in the state and [3] here",
+         [](StateDict& s) { s["parameter.0.shape"] = tensor({4}, i64); });
   refuse("it must be at least 0", [](StateDict& s) { s["steps"] = scalar(-1, i64); });
   refuse("it must be finite", [](StateDict& s) { s["lr"] = scalar(-1, f64); });
 }

@@ -9,6 +9,10 @@ namespace {
 
 Row random_call() { return {"random call", {{"tests/random_calls", "", "add\\(\\s*\"NAME\""}}}; }
 
+Row state_by_names() {
+  return {"state by names", {{"tests/optim/state_names_test.cpp", "", "row<NAME>\\("}}};
+}
+
 Names layers() { return derived("Layer", {"Callable", "LayerContainer", "Conv", "ConvTranspose"}); }
 Names hooks() { return derived("AttentionHook"); }
 
@@ -78,6 +82,7 @@ TEST(Registry, EveryOptimizerHasItsRows) {
                 {"run that resumes bit for bit",
                  {{file, "TEST(Optimizer, ResumesBitForBitFromAFile)", "with<NAME>\\("},
                   {lbfgs, "", "TEST\\(NAME, ResumesBitForBit\\)"}}},
+                state_by_names(),
                 {"refusal of bad settings",
                  {{file, "TEST(Optimizer, RefusesBadParametersAndSettings)", "\\bNAME \\w+\\("},
                   {lbfgs, "", "TEST\\(NAME, RefusesBadSettings\\)"}}},
@@ -96,9 +101,41 @@ TEST(Registry, EverySamplerHasItsRows) {
         {"run that resumes bit for bit",
          {{"tests/optim/optimizer_test.cpp", "TEST(Optimizer, ResumesBitForBitFromAFile)",
            "sampling<NAME>\\("}}},
+        state_by_names(),
         {"refusal of bad settings", {{file, "TEST(Samplers, RefuseBadSettings)", "\\bNAME s\\("}}},
         {"row of Trust", {{"tests/optim/trust_test.cpp", "> kinds()", "sampling<NAME>\\("}}},
         random_call()}});
+}
+
+// Whatever of optim/ is saved and restored, but for what holds no parameters.
+TEST(Registry, EveryStateOfParametersHasItsRow) {
+  Names found;
+  for (const auto& [name, c] : classes())
+    if (c.header.starts_with("optim/") && !matches(c.body, "StateDict (state_dict)\\(").empty())
+      found[name] = {c.header, {name}};
+  found.erase("Scope");  // stands inside of WeightAverage
+  for (const char* without : {"Optimizer", "Sampler", "Plateau", "Collect"})
+    EXPECT_EQ(found.erase(without), 1u) << without;
+  EXPECT_TRUE(found.contains("Lbfgs") && found.contains("WeightAverage"));
+  for (const auto& [name, of] : found)
+    EXPECT_TRUE(has_row(state_by_names().places[0], name))
+        << "`" << name << "` (" << of.header
+        << ") has a state of parameters: add its row to tests/optim/state_names_test.cpp";
+}
+
+// Every member of ParameterSet is tried with a tensor that stands in the set twice.
+TEST(Registry, EveryOperationOnASetHasItsRow) {
+  Names found;
+  for (const auto& [name, c] : classes())
+    if (name == "ParameterSet")
+      for (const std::string& member : matches(c.body.substr(0, c.body.find("private:")),
+                                               "\\n  [\\w:<>]+ (\\w+|operator\\|)\\("))
+        found[member] = {c.header, {member}};
+  found.erase("operator|");  // "|" in the table
+  EXPECT_GE(found.size(), 20u);
+  for (const auto& [name, of] : found)
+    EXPECT_TRUE(has_row({"tests/optim/identity_test.cpp", "", "\\{\"NAME\","}, name))
+        << "`" << name << "` has no row in tests/optim/identity_test.cpp";
 }
 
 TEST(Registry, EveryChainSamplerHasItsRows) {
