@@ -14,9 +14,13 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/reads.h"
 #include "ladon/autograd/transforms/forward.h"
 #include "ladon/autograd/transforms/vmap.h"
+#include "ladon/core/error.h"
+#include "ladon/core/fingerprint.h"
 #include "ladon/core/mapped.h"
+#include "ladon/core/modes.h"
 #include "ladon/core/random.h"
 
 namespace ladon {
@@ -299,16 +303,65 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
 
 // --- recomputation ---
 
+namespace {
+
+/// Evidence of a first run of f, against which a second one is held.
+struct FirstRun {
+  std::vector<detail::Read> reads = {};
+  std::vector<Tensor> captured =
+      {};                          ///< Stand-ins of the trained tensors and results it depends on.
+  std::uint64_t output = 0;        ///< Fingerprint.
+  std::vector<bool> trained = {};  ///< Of the inputs.
+  bool rowwise = detail::modes.rowwise, composing = detail::modes.composing;
+
+  /// Throws Error where something that f read was edited since.
+  void check_unedited() const {
+    for (const detail::Read& read : reads) static_cast<void>(*read.tensor);
+  }
+  /// Whether all that f read is still trained, or still is not. Else it may compute by other forms,
+  /// which round otherwise.
+  bool trains_the_same(const std::vector<Saved>& inputs) const {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i]->requires_grad() != trained[i]) return false;
+    return std::all_of(reads.begin(), reads.end(), [](const detail::Read& read) {
+      return read.tensor->requires_grad() == read.trained;
+    });
+  }
+  /// Throws Error where a second run with these inputs, whose nodes are numbered from `first` on,
+  /// depends on other tensors, or gave something else.
+  void check_same(const Tensor& again, const std::vector<Tensor>& inputs,
+                  std::uint64_t first) const {
+    for (const Tensor& x : captured_by(again, inputs, first)) {
+      const bool known = std::any_of(captured.begin(), captured.end(),
+                                     [&](const Tensor& c) { return c.history() == x.history(); });
+      LADON_CHECK(
+          known || x.history()->number() >= first, "checkpoint",
+          "the function depends on a tensor of shape ", x.history()->shape(),
+          " that it did not depend on the first time: another one was put in its place; run "
+          "backward before that");
+    }
+    LADON_CHECK(detail::fingerprint(again) == output, "checkpoint",
+                "the function, which backward runs again, computed something else (shape ",
+                again.shape(),
+                ") than the first time; what it reads was changed, or it counts its "
+                "calls: make it depend on its inputs and on what it captures alone, and run "
+                "backward before those change");
+  }
+};
+
+}  // namespace
+
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
   if (!grad_enabled()) return f(inputs);
   const std::uint64_t first = as_leaf(empty({})).history()->number();
   std::vector<Tensor> leaves, sources = inputs;
   for (const Tensor& x : inputs) leaves.push_back(x.requires_grad() ? as_leaf(x) : x);
   detail::DrawTape tape;
+  detail::RecordReads reads(first);
   Tensor output;
   {
     const detail::RecordDraws recording(tape);
-    output = f(leaves);  // recorded to see what f captures; the record goes at return
+    output = f(leaves);  // recorded to see what f captures; the record goes before this returns
   }
   const bool dual = std::any_of(inputs.begin(), inputs.end(),
                                 [](const Tensor& x) { return detail::visible(x) != nullptr; });
@@ -318,30 +371,41 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
     replay.finish();
     return y;
   }
-  const std::vector<Tensor> captured = captured_by(output, leaves, first);
-  sources.insert(sources.end(), captured.begin(), captured.end());
+  FirstRun before{.captured = captured_by(output, leaves, first)};
+  sources.insert(sources.end(), before.captured.begin(), before.captured.end());
+  const Tensor value = output.detach();
+  output = Tensor();
+  before.reads = reads.found();
+  before.output = detail::fingerprint(value);
+  for (const Tensor& x : inputs) before.trained.push_back(x.requires_grad());
   const std::vector<Saved> kept(inputs.begin(), inputs.end());
 
   return record_joint(
-      "checkpoint", output.detach(), sources,
-      [f, kept, captured, tape, levels = mapped::running()](const Tensor& g,
-                                                            detail::GradientSink& sink) {
+      "checkpoint", value, sources,
+      [f, kept, before = std::move(before), tape, levels = mapped::running()](
+          const Tensor& g, detail::GradientSink& sink) {
         const bool higher = grad_enabled();
         const EnableGrad enable_grad;
         const auto second_run = [&](const std::vector<Tensor>& x) {
           const mapped::Scope scope(levels);  // of the vmap that the first run was in
+          const detail::Scoped rowwise(detail::modes.rowwise, before.rowwise);
+          const detail::Scoped composing(detail::modes.composing, before.composing);
           detail::ReplayDraws replay("checkpoint", tape);
           const Tensor y = f(x);
           replay.finish();
           return y;
         };
+        before.check_unedited();
+        const bool comparable = before.trains_the_same(kept);
         std::vector<Tensor> again, targets;
         for (const Saved& x : kept)
           again.push_back(!x->requires_grad() ? *x : higher ? alias(x) : as_leaf(x));
         targets = again;
-        targets.insert(targets.end(), captured.begin(), captured.end());
-        const std::vector<Tensor> gradients =
-            detail::grad_up_to(targets, second_run(again), g, higher);
+        targets.insert(targets.end(), before.captured.begin(), before.captured.end());
+        const std::uint64_t second = as_leaf(empty({})).history()->number();
+        const Tensor repeated = second_run(again);
+        if (comparable) before.check_same(repeated, again, second);
+        const std::vector<Tensor> gradients = detail::grad_up_to(targets, repeated, g, higher);
         for (std::size_t i = 0; i < targets.size(); ++i) sink.give(i, gradients[i]);
       });
 }

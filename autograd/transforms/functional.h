@@ -60,8 +60,12 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
 /// that f captures get their gradients too, and hooks are called as without it (but those of
 /// results inside of f, in a sweep over a sweep: once for each run, with a part of the gradient).
 /// Random numbers of f, those of dropout layers included, are drawn again in the second
-/// run, which leaves the generators where they stand. Apart from that f must do the same twice:
-/// backward throws Error if it draws otherwise (the model was switched to eval() in between, say).
+/// run, which leaves the generators where they stand. Apart from that f must do the same twice.
+/// Backward throws Error where a tensor that f gave to an operation in the first run was edited
+/// since (an input, a parameter that another optimizer has stepped, a constant), where f draws
+/// otherwise (the model was switched to eval() in between, say), depends on another trained tensor,
+/// or gives an output that differs in any bit. The modes RowwiseProducts and ComposedForms are
+/// those of the first run. (Freezing in between is allowed; the output is not compared then.)
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs);
 
 /// A user's own operation. `forward` runs unrecorded; `gradient(g, inputs, output)` gives one

@@ -1,11 +1,14 @@
 #include "ladon/autograd/transforms/functional.h"
 
 #include <cmath>
+#include <map>
 #include <random>
 
+#include "ladon/autograd/forms.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/autograd/transforms/vmap.h"
+#include "ladon/core/rowwise.h"
 #include "ladon/core/storage.h"
 #include "ladon/tests/support.h"
 
@@ -262,6 +265,140 @@ TEST(Checkpoint, NoticesThatTheSecondRunDrawsOtherwise) {
     test::expect_error([&] { swept_with(n, false); }, "[checkpoint] the second run draws other");
   test::expect_error([&] { swept_with(1, true); }, "[checkpoint] the second run draws other");
   swept_with(1, false);
+}
+
+/// What a checkpointed function reads: everything that a program may change between its forward and
+/// its backward.
+struct Outside {
+  Tensor input = leaf(random({3}, 1)), w = leaf(random({3}, 2)), frozen = leaf(random({3}, 3));
+  Tensor constant = random({3}, 4), result = sin(w), number = scalar(2, f64);
+  Tensor mask = tensor({1, 0, 1}, DType::boolean), index = tensor({2, 0, 1}, i64);
+  double factor = 1.5;
+  int calls = 0;
+
+  Outside() { frozen.set_requires_grad(false); }
+  Tensor operator()(const std::vector<Tensor>& in) {
+    ++calls;
+    Tensor y = in[0] * w * constant + frozen * exp(in[0]) + result * in[0] * number;
+    const Tensor unrecorded = [&] {
+      const NoGrad off;
+      return abs(constant) * factor;
+    }();
+    y = (y + unrecorded) * in[0];
+    return index_select(masked_fill(y, mask, 0.5), 0, index) * number.item();
+  }
+};
+
+TEST(Checkpoint, NoticesWhateverWasChanged) {
+  const auto edit = [](const Tensor& x) {
+    const NoGrad off;
+    copy_(x.detach(), x.detach() + 0.25);
+  };
+  using Edit = std::function<void(Outside&)>;
+  const std::map<std::string, std::pair<Edit, std::string>> edits = {
+      {"an input", {[&](Outside& o) { edit(o.input); }, "that was edited in place: version"}},
+      {"a parameter", {[&](Outside& o) { edit(o.w); }, "that was edited in place: version"}},
+      {"a frozen one", {[&](Outside& o) { edit(o.frozen); }, "that was edited in place: version"}},
+      {"a constant", {[&](Outside& o) { edit(o.constant); }, "that was edited in place: version"}},
+      {"a result", {[&](Outside& o) { edit(o.result); }, "that was edited in place: version"}},
+      {"a number", {[&](Outside& o) { edit(o.number); }, "that was edited in place: version"}},
+      {"a mask",
+       {[](Outside& o) {
+          copy_(o.mask, tensor({0, 1, 1}, DType::boolean));
+        },
+        "[checkpoint]"}},
+      {"an index",
+       {[](Outside& o) {
+          copy_(o.index, tensor({0, 1, 2}, i64));
+        },
+        "[checkpoint]"}},
+      {"a captured double", {[](Outside& o) { o.factor = 1.6; }, "computed something else"}},
+      {"another parameter",
+       {[](Outside& o) { o.w = leaf(clone(o.w.detach())); }, "did not depend on"}},
+      {"another result", {[](Outside& o) { o.result = sin(o.w); }, "did not depend on"}},
+      {"another constant",
+       {[](Outside& o) { o.constant = o.constant * 1.001; }, "computed something else"}},
+      {"a last digit", {[](Outside& o) { o.factor *= 1 + 1e-13; }, "computed something else"}}};
+  for (const auto& [what, change] : edits)
+    for (const int depth : {1, 2}) {
+      SCOPED_TRACE(what + (depth == 2 ? ", in a checkpoint inside another" : ""));
+      Outside o;
+      const TensorFunction f = [&](const auto& in) { return o(in); };
+      const Tensor y =
+          depth == 1 ? checkpoint(f, {o.input})
+                     : checkpoint([&](const auto& in) { return checkpoint(f, in); }, {o.input});
+      change.first(o);
+      test::expect_error([&] { backward(sum(y)); }, change.second);
+      EXPECT_FALSE(o.input.grad().defined()) << "nothing is added";
+    }
+}
+
+// What does not enter, and what the function changes by itself, may change.
+TEST(Checkpoint, LetsChangeWhatItDoesNotRead) {
+  const Tensor x = leaf(random({3}, 1)), w = leaf(random({3}, 2)), other = leaf(random({3}, 3));
+  Tensor mean = zeros({3}, f64), seen = zeros({3}, f64);
+  int calls = 0;
+  const TensorFunction f = [&](const std::vector<Tensor>& in) {
+    const NoGrad off;
+    mul_(mean, 0.9);  // a running mean
+    add_(mean, in[0].detach(), 0.1);
+    seen = in[0].detach() * 2;
+    ++calls;
+    const EnableGrad on;
+    return sin(in[0] * w);
+  };
+  const std::vector<Tensor> plain = grad({sum(f({x})) + sum(other)}, {x, w});
+  const Tensor y = checkpoint(f, {x}), z = checkpoint(f, {x});
+  {
+    const NoGrad off;
+    fill_(other.detach(), 7);
+    fill_(seen, 7);
+    fill_(mean, 7);
+  }
+  const std::vector<Tensor> again = grad({sum(y)}, {x, w});
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE(all_equal(again[i], plain[i]));
+  EXPECT_TRUE(all_equal(grad({sum(z)}, {x, w})[0], plain[0]));
+}
+
+// The step of the other player, between a forward and its backward, is the same Error as without.
+TEST(Checkpoint, TheStepOfAnotherPlayerIsAnErrorAsWithout) {
+  for (const bool checkpointed : {false, true}) {
+    const Tensor x = leaf(random({3}, 1)), w = leaf(random({3}, 2));
+    const TensorFunction f = [&](const auto& in) { return in[0] * w; };
+    const Tensor y = checkpointed ? checkpoint(f, {x}) : f({x});
+    {
+      const NoGrad off;
+      add_(w.detach(), ones({3}, f64), -0.1);
+    }
+    test::expect_error([&] { backward(sum(y)); }, "that was edited in place: version");
+    EXPECT_FALSE(x.grad().defined());
+  }
+}
+
+// The function's modes are those of its first run; what is frozen meanwhile gets no gradient.
+TEST(Checkpoint, RunsAgainAsItRanFirst) {
+  const Tensor x = leaf(random({4, 6}, 1)), w = leaf(random({6, 6}, 2)), b = leaf(random({6}, 3));
+  const TensorFunction f = [&](const auto& in) { return softmax(matmul(in[0], w) + b); };
+  const Tensor c = random({4, 6}, 4);
+  const auto slopes = [&](const Tensor& y) { return grad({y}, {x}, {.cotangents = {c}})[0]; };
+  const Tensor plain = slopes(f({x}));
+  Tensor y;
+  {
+    const ComposedForms composed;
+    y = checkpoint(f, {x});
+  }
+  EXPECT_TRUE(all_close(slopes(y), plain, 1e-12));
+  {
+    const RowwiseProducts rowwise;
+    y = checkpoint(f, {x});
+  }
+  EXPECT_TRUE(all_close(slopes(y), plain, 1e-12));
+  y = checkpoint(f, {x});
+  for (const Tensor& p : {w, b}) Tensor(p).set_requires_grad(false);
+  EXPECT_TRUE(all_close(slopes(y), plain, 1e-12));
+  y = checkpoint(f, {x});
+  for (const Tensor& p : {w, b}) Tensor(p).set_requires_grad(true);
+  EXPECT_TRUE(all_close(slopes(y), plain, 1e-12));
 }
 
 // A random function of captured parameters, of a captured result of theirs and of two inputs, with

@@ -7,6 +7,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
@@ -74,6 +75,51 @@ TEST(EveryLayer, IsSavedAndLoaded) {
     loaded->load_state_dict(load_safetensors(path));
     EXPECT_EQ(difference(saved->state_dict(), loaded->state_dict()), "");
     EXPECT_TRUE(all_equal(row.call(*loaded), y)) << "the output needs what no state has";
+  });
+}
+
+/// Gradients by all parameters of Σ⟨c, layer⟩; a function of the layer alone.
+std::vector<Tensor> slopes(const Module& layer, const Tensor& y) {
+  const std::vector<Tensor> all = layer.parameters();
+  return grad({y}, all,
+              {.cotangents = {cast(gaussian(y.shape(), 9), y.dtype())}, .allow_unused = true});
+}
+
+// Backward runs a checkpointed layer again: it is the same, and whatever it reads of its state is
+// not to be edited before.
+TEST(EveryLayer, IsCheckpointed) {
+  every([](const LayerRow& row) {
+    const auto layer = make(row, 1);
+    disturb(*layer, 5);
+    const EnableGrad on;
+    const auto run = [&](const std::vector<Tensor>&) { return row.call(*layer); };
+    if (layer->parameters().empty()) return;
+    const std::vector<Tensor> plain = slopes(*layer, run({}));
+    const std::vector<Tensor> again = slopes(*layer, checkpoint(run, {}));
+    std::map<std::string, bool> used;
+    const ParameterSet set = layer->named_parameters();
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      used[set[i].first] = plain[i].defined();
+      ASSERT_EQ(plain[i].defined(), again[i].defined());
+      EXPECT_TRUE(!plain[i].defined() || all_close(plain[i], again[i], 1e-5, 1e-6));
+    }
+    for (const auto& [name, x] : layer->state_dict()) {
+      SCOPED_TRACE(name);
+      const Tensor before = clone(x);
+      const Tensor y = checkpoint(run, {});
+      {
+        const NoGrad off;
+        copy_(x, before);  // the same numbers, as a step of rate 0 leaves them
+      }
+      bool refused = false;
+      try {
+        slopes(*layer, y);
+      } catch (const Error& error) {
+        refused = std::string(error.what()).find("edited in place") != std::string::npos;
+        EXPECT_TRUE(refused) << error.what();
+      }
+      EXPECT_TRUE(refused || !used[name]) << "a step in between is not noticed";
+    }
   });
 }
 
