@@ -1,10 +1,13 @@
 #include "ladon/optim/clip.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reductions/lane_sum.h"
@@ -40,21 +43,43 @@ double sum_of_squares(const Tensor& x) {
   return sum;
 }
 
+double largest(const Tensor& x) {
+  const double most = x.count() > 0 ? amax(abs(cast(x, f64))).item() : 0;
+  return std::isnan(most) ? std::numeric_limits<double>::infinity() : most;
+}
+
+/// Norm of gradients as factor·root, so that neither overflows: most·sqrt(Σ (g/most)²).
+struct Norm {
+  double most = 1, root = 0;
+  double value() const { return most * root; }
+};
+
+Norm norm_of(const std::vector<Tensor>& gradients) {
+  double sum = 0;
+  for (const Tensor& g : gradients) sum += sum_of_squares(g.detach());
+  if (std::isfinite(sum) && sum >= 1e-280) return {1, std::sqrt(sum)};
+  double most = 0;  // squares leave the range of f64; do the numbers?
+  for (const Tensor& g : gradients) most = std::max(most, largest(g.detach()));
+  if (most == 0 || !std::isfinite(most)) return {1, std::sqrt(sum)};
+  sum = 0;
+  for (const Tensor& g : gradients) sum += sum_of_squares(cast(g.detach(), f64) / most);
+  return {most, std::sqrt(sum)};
+}
+
 }  // namespace
 
 double clip_grad_norm(const ParameterSet& parameters, double max_norm, ClipOptions options) {
   LADON_CHECK(max_norm > 0, "clip_grad_norm", "max_norm is ", max_norm, "; it must be positive");
   NoGrad no_grad;
-  double sum = 0;
   const std::vector<Tensor> gradients = gradients_of(parameters);
-  for (const Tensor& g : gradients) sum += sum_of_squares(g.detach());
-  const double norm = std::sqrt(sum);
-  LADON_CHECK(std::isfinite(norm) || !options.error_if_nonfinite, "clip_grad_norm",
-              "the norm of the gradients is ", norm,
+  const Norm norm = norm_of(gradients);
+  const bool finite = std::isfinite(norm.root);
+  LADON_CHECK(finite || !options.error_if_nonfinite, "clip_grad_norm",
+              "the norm of the gradients is ", norm.root,
               "; find the operation with DetectAnomaly, or pass error_if_nonfinite = false");
-  if (std::isfinite(norm) && norm > max_norm)
-    for (const Tensor& g : gradients) mul_(g, max_norm / norm);
-  return norm;
+  if (finite && norm.value() > max_norm)
+    for (const Tensor& g : gradients) mul_(g, max_norm / norm.most / norm.root);
+  return norm.value();
 }
 
 void clip_grad_value(const ParameterSet& parameters, double max_value) {

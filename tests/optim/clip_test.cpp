@@ -37,6 +37,42 @@ TEST_F(ClipTest, SeesNormsThatOverflowTheirDtype) {
   expect_values(a.grad(), {6, 0, 8}, 1e-5);
 }
 
+TEST_F(ClipTest, SeesNormsWhoseSquaresOverflow) {
+  for (const double scale : {1e200, 1e-200, 1e308 / 4}) {
+    b.set_grad(tensor({3 * scale, 4 * scale}, {2, 1}, f64));
+    EXPECT_NEAR(clip_grad_norm({b}, 0.1 * scale) / (5 * scale), 1, 1e-14);
+    EXPECT_NEAR(select(b.grad(), 0, 0).item() / (0.06 * scale), 1, 1e-14);
+    EXPECT_NEAR(select(b.grad(), 0, 1).item() / (0.08 * scale), 1, 1e-14);
+  }
+  a.set_grad(tensor({1e30, 0, 0}, f32));  // far below the rest, and scaled with it
+  b.set_grad(tensor({3e200, 4e200}, {2, 1}, f64));
+  clip_grad_norm({a, b}, 5e199);
+  EXPECT_NEAR(select(a.grad(), 0, 0).item() / 1e29, 1, 1e-6);
+  // The norm itself is beyond the range of f64; the gradients are scaled all the same.
+  b.set_grad(tensor({1.5e308, 1.5e308}, {2, 1}, f64));
+  clip_grad_norm({b}, std::sqrt(2.0));
+  expect_values(b.grad(), {1, 1}, 1e-14);
+  for (const double bad : {std::nan(""), HUGE_VAL}) {
+    b.set_grad(tensor({3e200, bad}, {2, 1}, f64));
+    expect_error([&] { clip_grad_norm({b}, 1); }, "the norm of the gradients is ");
+  }
+}
+
+// Of merged sets, as those of an encoder and a decoder that share their embedding.
+TEST_F(ClipTest, TakesATensorOnce) {
+  const std::vector<Tensor> twice = {a, b, a};
+  const ParameterSet merged{{"encoder.weight", b}, {"decoder.weight", b}, {"decoder.bias", a}};
+  EXPECT_EQ(clip_grad_norm(twice, 1), 5);
+  expect_values(a.grad(), {0.6, 0, 0}, 1e-7);
+  b.set_grad(tensor({0, -4}, {2, 1}, f64));
+  a.set_grad(tensor({3, 0, 0}, f32));
+  EXPECT_EQ(clip_grad_norm(merged, 2.5), 5);
+  expect_values(b.grad(), {0, -2}, 1e-15);
+  expect_values(a.grad(), {1.5, 0, 0}, 1e-7);
+  clip_grad_value(merged, 1);
+  expect_values(b.grad(), {0, -1}, 0);
+}
+
 TEST_F(ClipTest, SumsLongGradientsExactly) {
   const std::int64_t n = 200001;
   Tensor x = leaf(zeros({n}, f32));
