@@ -4,10 +4,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <functional>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "ladon/core/error.h"
+#include "ladon/core/fingerprint.h"
 #include "ladon/core/machine/parallel.h"
 
 #ifdef LADON_MPI
@@ -298,6 +301,55 @@ int neighbours() {
 }
 
 void barrier(const char* of) { check_same(of, 0, "arguments"); }
+
+namespace {
+
+/// The numbers that all ranks bring.
+std::vector<std::uint64_t> numbers(const char* operation, std::uint64_t own) {
+  std::vector<std::uint64_t> all;
+  for (const std::vector<std::byte>& bytes : gather(operation, std::as_bytes(std::span(&own, 1)))) {
+    all.emplace_back();
+    if (bytes.size() == sizeof own) std::memcpy(&all.back(), bytes.data(), sizeof own);
+  }
+  return all;
+}
+
+bool all_equal(const std::vector<std::uint64_t>& numbers) {
+  return std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
+}
+
+std::vector<std::string> lines_of(const std::vector<std::byte>& bytes) {
+  std::istringstream text(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+void check_alike(const char* operation, const std::string& description) {
+  if (count() == 1) return;
+  if (all_equal(numbers(operation, detail::fingerprint(std::string_view(description))))) return;
+  const auto all = gather(operation, std::as_bytes(std::span(description)));
+  const std::vector<std::string> first = lines_of(all[0]);
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    const std::vector<std::string> others = lines_of(all[r]);
+    for (std::size_t i = 0; i < std::max(first.size(), others.size()); ++i) {
+      const std::string a = i < first.size() ? first[i] : "nothing";
+      const std::string b = i < others.size() ? others[i] : "nothing";
+      LADON_CHECK(a == b, operation, "at place ", i, " of ", first.size(), " rank 0 has ", a,
+                  ", rank ", r, " has ", b, " of ", others.size(),
+                  "; all ranks bring the same, in the same order");
+    }
+  }
+}
+
+void check_alike(const char* operation, const char* what, const Tensor& x) {
+  if (count() == 1) return;
+  LADON_CHECK(all_equal(numbers(operation, detail::fingerprint(x))), operation, what,
+              " differ between ranks, which would each compute with a part of its own; all bring "
+              "the same, by broadcast() of one's or from one seed");
+}
 
 std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> own) {
   return gather("all_gather", own);

@@ -67,6 +67,14 @@ int neighbours();
 /// apart.
 void barrier(const char* of = "barrier");
 
+/// Throws Error of `operation`, in all ranks, where their descriptions of what they bring to it
+/// differ, and tells the first line in which they do: "`bias` f32 [3]". Sizes alone would agree by
+/// chance.
+void check_alike(const char* operation, const std::string& description);
+/// Throws Error of `operation`, in all ranks, where x, which each needs whole, has other elements in
+/// one of them.
+void check_alike(const char* operation, const char* what, const Tensor& x);
+
 /// Contributions of all ranks, in their order; lengths may differ.
 std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> own);
 

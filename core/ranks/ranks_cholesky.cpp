@@ -300,6 +300,7 @@ Tensor Cholesky::solve(const Tensor& b) const {
   Tensor x = empty(b.shape(), f64);
   kernels::copy(x, b);
 #ifdef LADON_SCALAPACK
+  if (state_->shared) check_alike("Cholesky::solve", "the right sides", x);
   if (state_->shared) return state_->shared->solve(x.data<double>(), x.size(1));
 #endif
   return lapack::cholesky_solve(state_->factor, x);

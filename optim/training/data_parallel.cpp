@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <span>
+#include <string>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/machine/background.h"
@@ -15,18 +18,25 @@ namespace {
 
 constexpr std::int64_t message_elements = std::int64_t{1} << 23;
 
-/// Which parameters have a gradient in some rank.
-std::vector<bool> with_gradient(const ParameterSet& parameters) {
+/// "`weight` f32 [2, 3], frozen" of each.
+std::string description(const ParameterSet& parameters) {
+  std::string text;
+  for (const auto& [name, p] : parameters)
+    text += detail::join("`", name, "` ", p.dtype(), " ", p.shape(),
+                         p.requires_grad() ? "\n" : ", frozen\n");
+  return text;
+}
+
+/// Which parameters have a gradient in some rank. Throws Error, in all, where they bring others.
+std::vector<bool> with_gradient(const char* operation, const ParameterSet& parameters) {
+  ranks::check_alike(operation, description(parameters));
   std::vector<std::byte> own;
   for (const auto& [name, p] : parameters)
     own.push_back(std::byte(p.requires_grad() && p.grad().defined()));
   const auto all = ranks::all_gather(own);
   std::vector<bool> any(parameters.size(), false);
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    LADON_CHECK(all[r].size() == all[0].size(), "sum_gradients", "rank 0 has ", all[0].size(),
-                " parameters, rank ", r, " has ", all[r].size());
-    for (std::size_t i = 0; i < any.size(); ++i) any[i] = any[i] || all[r][i] != std::byte(0);
-  }
+  for (const std::vector<std::byte>& rank : all)
+    for (std::size_t i = 0; i < any.size(); ++i) any[i] = any[i] || rank[i] != std::byte(0);
   return any;
 }
 
@@ -82,7 +92,7 @@ void sum_together(const Message& parameters) {
 std::vector<int> owners(const ParameterSet& parameters) {
   const auto n = static_cast<std::size_t>(ranks::count());
   LADON_CHECK(parameters.size() >= n, "own_parameters", n, " ranks cannot divide ",
-              parameters.size(), " parameters; give each rank one at least");
+              parameters.size(), " trained parameters; give each rank one at least");
   std::vector<std::size_t> order(parameters.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater(),
@@ -114,10 +124,11 @@ Message tensors_of(const ParameterSet& parameters) {
 
 }  // namespace
 
-void sum_gradients(const ParameterSet& parameters) {
+void sum_gradients(const ParameterSet& set) {
   if (ranks::count() == 1) return;
   const NoGrad off;
-  const std::vector<bool> any = with_gradient(parameters);
+  const ParameterSet parameters = set.distinct();
+  const std::vector<bool> any = with_gradient("sum_gradients", parameters);
   Message summed;
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (any[i]) summed.push_back(parameters[i].second);
@@ -132,6 +143,8 @@ OverlappedSum::OverlappedSum(const ParameterSet& parameters, std::int64_t bucket
     : parameters_(parameters.trained()) {
   LADON_CHECK(bucket >= 1, "OverlappedSum", "a bucket needs a number at least, got ", bucket);
   if (ranks::count() == 1) return;
+  ranks::check_alike("OverlappedSum",
+                     detail::join(description(parameters_), "buckets of ", bucket, "\n"));
   std::ranges::reverse(parameters_);
   const auto add = [&](const Message& own) {
     buckets_.push_back({own, std::vector<Tensor>(own.size())});
@@ -183,7 +196,7 @@ void OverlappedSum::finish() {
   }
   begun_ = 0;
   for (const Bucket& b : buckets_) b.sum.wait();
-  const std::vector<bool> any = with_gradient(parameters_);
+  const std::vector<bool> any = with_gradient("OverlappedSum", parameters_);
   std::size_t at = 0;
   for (Bucket& b : buckets_) {
     unpack(b.sum.get(), b.parameters, [&](Tensor p, const Tensor& part) {
@@ -194,14 +207,40 @@ void OverlappedSum::finish() {
 }
 
 ParameterSet own_parameters(const ParameterSet& parameters) {
-  return owned_by(ranks::rank(), parameters);
+  ranks::check_alike("own_parameters", description(parameters));
+  return owned_by(ranks::rank(), parameters.trained());
 }
+
+namespace {
+
+/// Throws Error, in all ranks, where one has made a step on a parameter that is another's own.
+void check_moved_by_owner(const ParameterSet& trained) {
+  const std::vector<int> owner = owners(trained);
+  std::string moved;
+  for (std::size_t i = 0; i < owner.size(); ++i) {
+    const Leaf* leaf = Leaf::of(trained[i].second);
+    if (owner[i] != ranks::rank() && leaf && leaf->used() && moved.empty())
+      moved = detail::join("rank ", ranks::rank(), " has made a step on `", trained[i].first,
+                           "`, which is rank ", owner[i], "'s own");
+  }
+  for (const std::vector<std::byte>& of : ranks::all_gather(std::as_bytes(std::span(moved))))
+    LADON_CHECK(
+        of.empty(), "share_parameters",
+        std::string(reinterpret_cast<const char*>(of.data()), of.size()),
+        "; each rank's optimizer is of own_parameters() of the same set, and made anew when "
+        "parameters were frozen or thawed");
+}
+
+}  // namespace
 
 void share_parameters(const ParameterSet& parameters) {
   if (ranks::count() == 1) return;
   const NoGrad off;
+  ranks::check_alike("share_parameters", description(parameters));
+  const ParameterSet trained = parameters.trained();
+  check_moved_by_owner(trained);
   for (int r = 0; r < ranks::count(); ++r)
-    for_each_message(tensors_of(owned_by(r, parameters)), [r](const Message& own) {
+    for_each_message(tensors_of(owned_by(r, trained)), [r](const Message& own) {
       const Tensor all = packed(own);
       ranks::broadcast(all, r);
       if (r != ranks::rank())
@@ -210,7 +249,12 @@ void share_parameters(const ParameterSet& parameters) {
 }
 
 void broadcast_state(const Module& model, int from) {
-  for (const auto& [name, x] : model.state_dict()) ranks::broadcast(x, from);
+  const StateDict state = model.state_dict();
+  std::string tensors;
+  for (const auto& [name, x] : state)
+    tensors += detail::join("`", name, "` ", x.dtype(), " ", x.shape(), "\n");
+  ranks::check_alike("broadcast_state", tensors);
+  for (const auto& [name, x] : state) ranks::broadcast(x, from);
 }
 
 }  // namespace ladon

@@ -36,8 +36,8 @@ namespace ladon {
 
 /// Gradient of each parameter ← Σ over ranks of theirs, in the order of ranks, f32 or f64. Call it
 /// after backward() and before whatever reads gradients: particle methods, clipping, step(). One
-/// that a rank lacks counts as zeros there; one that all lack stays so. Throws Error where ranks
-/// bring different numbers of parameters, or parameters of different sizes.
+/// that a rank lacks counts as zeros there; one that all lack stays so. Throws Error, in all ranks,
+/// where they bring other parameters: names, dtypes, shapes, order, and whether they are frozen.
 void sum_gradients(const ParameterSet& parameters);
 
 /// sum_gradients() that begins during the backward sweep: a bucket of parameters is summed on a
@@ -54,7 +54,8 @@ void sum_gradients(const ParameterSet& parameters);
 /// From the sweep's begin to finish() ranks do nothing else together.
 class OverlappedSum {
  public:
-  /// Buckets have about so many numbers, of one dtype each.
+  /// Buckets have about so many numbers, of one dtype each. Throws Error, in all ranks, as
+  /// sum_gradients() does, and for other buckets.
   explicit OverlappedSum(const ParameterSet& parameters, std::int64_t bucket = 1 << 20);
   ~OverlappedSum();  ///< Waits for what has begun.
   OverlappedSum(const OverlappedSum&) = delete;
@@ -79,15 +80,18 @@ class OverlappedSum {
   std::vector<HookHandle> hooks_;
 };
 
-/// The parameters that this rank's optimizer moves: each is one rank's, with about as many numbers
-/// in each. In their order. Throws Error for fewer parameters than ranks.
+/// The parameters that this rank's optimizer moves: each that is not frozen is one rank's, with
+/// about as many numbers in each. In their order. Once parameters are frozen or thawed it is another
+/// division: make it, and the optimizer, anew. Throws Error for fewer trained parameters than ranks
+/// and, in all ranks, where they bring other parameters.
 ParameterSet own_parameters(const ParameterSet& parameters);
-/// Each parameter ← that of the rank whose own it is, after step(): in all ranks the numbers of
-/// all. Throws Error where ranks bring other sizes.
+/// Each parameter ← that of the rank whose own it is, after step() and before zero_grad(): in all
+/// ranks the numbers of all. Throws Error, in all ranks, where they bring other parameters, and
+/// where a rank has moved one that is another's own.
 void share_parameters(const ParameterSet& parameters);
 
-/// Parameters and buffers ← those of rank `from`. Throws Error where ranks hold tensors of other
-/// sizes.
+/// Parameters and buffers ← those of rank `from`. Throws Error, in all ranks, where they hold other
+/// tensors: names, dtypes, shapes.
 void broadcast_state(const Module& model, int from = 0);
 
 }  // namespace ladon

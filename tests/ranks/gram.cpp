@@ -119,6 +119,15 @@ void expect_product(const infinite::StoredGram& kernel) {
   const Tensor of_last = clone(y);
   ranks::broadcast(of_last, ranks::count() - 1);
   require(same_bits(y, of_last), "all have the same product");
+  if (ranks::count() > 1) {
+    const auto own = static_cast<std::uint64_t>(ranks::rank());
+    const Tensor another = draw({n, 3}, own);
+    require_error([&] { kernel.multiply(another); }, "the vectors differ between ranks",
+                  "by other vectors, of one shape");
+    const Tensor fewer = draw({n, own == 0 ? 2 : 3}, 5);
+    require_error([&] { kernel.multiply(fewer); }, "the vectors differ between ranks",
+                  "by fewer vectors");
+  }
   const ranks::Alone alone;
   const Tensor single = kernel.multiply(v);
   require(sum(square(y - single)).item() <= 1e-24 * sum(square(single)).item(), "that of one");
@@ -168,6 +177,11 @@ void in_memory_of_each() {
   require(same_bits(tiles.rows(0, n), expected), "the rows of one process");
   require(same_bits(tiles.rows(unit - 1, unit + 1), slice(expected, 0, {unit - 1, unit + 1})),
           "of two rows of tiles");
+  if (ranks::count() > 1) {
+    const std::int64_t own = ranks::rank();
+    require_error([&] { tiles.rows(own, own + 2); }, "rank 0 has rows 0 to 2, rank 1 has rows 1",
+                  "all ask for the same rows");
+  }
   require(same_bits(tiles.diagonal(), diagonal(expected)), "its diagonal");
   const Tensor y = tiles.multiply(v), single = matmul(expected, v), of_last = clone(y);
   ranks::broadcast(of_last, ranks::count() - 1);

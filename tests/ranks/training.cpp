@@ -138,8 +138,8 @@ void divided_state() {
   require(all.item() == 16 * 8 + 16 + 16 + 1, "each parameter is one rank's");
   if (ranks::count() > 1) {
     require(numbers < 16 * 8 + 16 + 16 + 1, "nobody has all");
-    require_error([] { own_parameters({zeros({2})}); }, "ranks cannot divide 1 parameters",
-                  "each has one at least");
+    require_error([] { own_parameters({parameter(zeros({2}))}); },
+                  "ranks cannot divide 1 trained parameters", "each has one at least");
   }
 }
 
@@ -158,7 +158,81 @@ void gradients_that_lack() {
   require(same_bits(p[3].grad(), full({3}, 5, f32)), "what one has, all get");
   if (n > 1)
     require_error([&] { sum_gradients(std::vector<Tensor>(p.begin(), p.begin() + 1 + r)); },
-                  "parameters, rank", "numbers of parameters must agree");
+                  "has nothing", "numbers of parameters must agree");
+}
+
+/// Ranks that bring other parameters than one another to a call, by name, dtype, shape, order or
+/// flag, though in sizes that agree: an Error in all of them, and nothing is changed.
+void parameters_that_differ() {
+  if (ranks::count() == 1) return;
+  const bool last = ranks::rank() == ranks::count() - 1;
+  const auto leaf = [](const Shape& shape) {
+    return full(shape, ranks::rank()).set_requires_grad();
+  };
+  using Set = std::function<ParameterSet()>;
+  const std::vector<std::pair<const char*, Set>> sets = {
+      {"names",
+       [&] {
+         return ParameterSet{{"a", leaf({2})}, {last ? "c" : "b", leaf({2})}};
+       }},
+      {"order",
+       [&] {
+         ParameterSet set{{"a", leaf({2})}, {"b", leaf({2})}};
+         if (last) std::swap(set[0], set[1]);
+         return set;
+       }},
+      {"shapes",
+       [&] {
+         return ParameterSet{{"a", leaf(last ? Shape{1, 2} : Shape{2})}, {"b", leaf({2})}};
+       }},
+      {"number",
+       [&] {
+         ParameterSet set{{"a", leaf({2})}, {"b", leaf({2})}, {"d", leaf({2})}, {"e", leaf({2})}};
+         if (last) set.pop_back();
+         return set;
+       }},
+      {"flags", [&] {
+         ParameterSet set{{"a", leaf({2})}, {"b", leaf({2})}, {"c", leaf({2})}, {"d", leaf({2})}};
+         if (last) set.choose("b").freeze();
+         return set;
+       }}};
+  for (const auto& [what, make] : sets) {
+    const ParameterSet set = make();
+    for (auto [name, x] : set)
+      if (x.requires_grad()) x.set_grad(full(x.shape(), name[0]));
+    require_error([&] { sum_gradients(set); }, "all ranks bring the same", what);
+    require_error([&] { own_parameters(set); }, "all ranks bring the same", what);
+    require_error([&] { share_parameters(set); }, "all ranks bring the same", what);
+    require_error([&] { const OverlappedSum sum(set); }, "all ranks bring the same", what);
+    for (auto [name, x] : set) {
+      require(!x.grad().defined() || same_bits(x.grad(), full(x.shape(), name[0])),
+              "gradients stay");
+      require(same_bits(x.detach(), full(x.shape(), ranks::rank())), "parameters stay");
+    }
+  }
+  Generator rng(1);
+  Sequential model(Linear({.in = 2, .out = 2}, rng));
+  if (last) replace(model, "layers.0", LayerNorm({.dim = 2}));
+  require_error([&] { broadcast_state(model); }, "broadcast_state", "states differ");
+}
+
+/// What is frozen belongs to nobody, and a rank that moved another's parameter says so.
+void divided_state_of_a_part() {
+  const auto net = network(3);
+  net->choose("layers.0.*").freeze();
+  if (net->named_parameters().trained().size() < static_cast<std::size_t>(ranks::count())) return;
+  const ParameterSet own = own_parameters(*net);
+  require(!own.empty() && own.trained().size() == own.size(), "own parameters are trained ones");
+  const Tensor frozen = clone(net->parameters()[0].detach());
+  Sgd sgd(own, {.lr = 0.1}), whole(*net, {.lr = 0.1});
+  for (auto [name, x] : net->named_parameters().trained()) x.set_grad(ones_like(x));
+  sgd.step();
+  share_parameters(*net);
+  require(same_bits(net->parameters()[0].detach(), frozen), "what is frozen stays");
+  if (ranks::count() == 1) return;
+  whole.step();
+  require_error([&] { share_parameters(*net); }, "'s own; each rank's optimizer is of",
+                "a step on another's own is noticed");
 }
 
 /// make(particles) is the method that moves the members.
@@ -201,7 +275,9 @@ void check_training() {
   data_parallel();
   overlapped();
   divided_state();
+  divided_state_of_a_part();
   gradients_that_lack();
+  parameters_that_differ();
   ensembles([](Particles all) { return Svgd(std::move(all), {.alpha = 0.1}); });
   ensembles([](Particles all) { return Spos(std::move(all), {}, Generator(3)); });
 }

@@ -244,6 +244,8 @@ Tensor StoredGram::rows(std::int64_t begin, std::int64_t end) const {
   const NoGrad off;
   LADON_CHECK(0 <= begin && begin <= end && end <= size(), "StoredGram::rows", "there are no rows ",
               begin, " to ", end, ": the matrix has ", size());
+  if (!state_->parts)
+    ranks::check_alike("StoredGram::rows", detail::join("rows ", begin, " to ", end));
   Tensor result = zeros({end - begin, size()}, f64);
   const auto crossed = [=](std::int64_t first, std::int64_t count) {
     return Slice{std::max(begin, first), std::min(end, first + count)};
@@ -276,6 +278,7 @@ Tensor StoredGram::multiply(const Tensor& v) const {
   LADON_CHECK(v.defined() && is_floating(v.dtype()) && v.rank() == 2 && v.size(0) == size(),
               "StoredGram::multiply", "the vectors must be floating-point, [", size(),
               ", k], one row per input", v.defined() ? detail::join("; got ", v.shape()) : "");
+  ranks::check_alike("StoredGram::multiply", "the vectors", v);
   const std::int64_t k = v.size(1);
   const Tensor x = contiguous(cast(v.detach(), f64));
   Tensor y = zeros({size(), k}, f64);
