@@ -15,7 +15,7 @@ class Places {
  public:
   Places(Module& module, const ParameterSet& set, const std::vector<Tensor>& values) {
     LADON_CHECK(values.size() == set.size(), "functional_call", "got ", values.size(),
-                " values for ", set.size(), " parameters");
+                " values for ", set.size(), " parameters; a tensor in several places is one");
     std::map<detail::Identity, std::size_t> which;
     for (std::size_t i = 0; i < set.size(); ++i) {
       check(set[i].first, set[i].second, values[i]);

@@ -142,6 +142,13 @@ TEST(ModelDerivatives, FunctionalCallsNest) {
         functional_call(model, outer,
                         [&] { return functional_call(model, outer, [&] { return model(x); }); });
       },
+      "got 4 values for 3 parameters; a tensor in several places is one");
+  const Tensor w = model.parameters()[1];
+  expect_error(
+      [&] {
+        functional_call(model, {{"layers.0.bias", w}, {"again", w}}, {outer[1], outer[1]},
+                        [&] { return model(x); });
+      },
       "are one tensor");
 }
 
