@@ -18,7 +18,7 @@
 #include "ladon/autograd/transforms/forward.h"
 #include "ladon/autograd/transforms/vmap.h"
 #include "ladon/core/error.h"
-#include "ladon/core/fingerprint.h"
+#include "ladon/core/kernels/fingerprint.h"
 #include "ladon/core/mapped.h"
 #include "ladon/core/modes.h"
 #include "ladon/core/random.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "ladon/core/error.h"
-#include "ladon/core/fingerprint.h"
+#include "ladon/core/kernels/fingerprint.h"
 #include "ladon/core/machine/parallel.h"
 
 #ifdef LADON_MPI

@@ -1,4 +1,4 @@
-#include "ladon/core/fingerprint.h"
+#include "ladon/core/kernels/fingerprint.h"
 
 #include <cstring>
 
