@@ -175,6 +175,7 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
       {"autograd/graph.h", "declares the mode"},
       {"autograd/graph.cpp", "is the mode, and sweeps only what was recorded"},
       {"autograd/record.h", "records, and saves what rules need"},
+      {"autograd/reads.cpp", "notes what checkpoint's function reads, and whether it was trained"},
       {"autograd/record.cpp", "records"},
       {"autograd/forms.cpp", "is the door of all pairs"},
       {"autograd/number.cpp", "refuses numbers that would lose a derivative"},
