@@ -74,7 +74,9 @@ struct LowRankUpdate {
 ParameterSet add_low_rank(Module& model, const std::string& pattern, const LowRankOptions& options,
                           Generator& rng);
 
-/// Puts merged() in the place of each LowRank. Returns what stood there, by path.
+/// Puts merged() in the place of each LowRank. Returns what stood there, by path. Until it is put
+/// back, sets and optimizers of the adapters, taken before, are of replaced parameters (replace.h):
+/// save adapters first.
 std::map<std::string, LowRank> merge_low_rank(Module& model);
 /// And puts it back.
 void unmerge_low_rank(Module& model, const std::map<std::string, LowRank>& apart);

@@ -377,9 +377,14 @@ TEST(Checkpoint, TheStepOfAnotherPlayerIsAnErrorAsWithout) {
 
 // The function's modes are those of its first run; what is frozen meanwhile gets no gradient.
 TEST(Checkpoint, RunsAgainAsItRanFirst) {
-  const Tensor x = leaf(random({4, 6}, 1)), w = leaf(random({6, 6}, 2)), b = leaf(random({6}, 3));
-  const TensorFunction f = [&](const auto& in) { return softmax(matmul(in[0], w) + b); };
-  const Tensor c = random({4, 6}, 4);
+  const Tensor x = leaf(random({40, 48}, 1)), w = leaf(random({48, 48}, 2)),
+               b = leaf(random({48}, 3));
+  const TensorFunction f = [&](const auto& in) {
+    const Tensor h = reshape(matmul(in[0], w) + b, {1, 40, 3, 16});
+    return scaled_dot_product_attention(permute(h, {0, 2, 1, 3}), permute(h, {0, 2, 1, 3}),
+                                        permute(h, {0, 2, 1, 3}));
+  };
+  const Tensor c = random({1, 3, 40, 16}, 4);
   const auto slopes = [&](const Tensor& y) { return grad({y}, {x}, {.cotangents = {c}})[0]; };
   const Tensor plain = slopes(f({x}));
   Tensor y;
@@ -388,11 +393,15 @@ TEST(Checkpoint, RunsAgainAsItRanFirst) {
     y = checkpoint(f, {x});
   }
   EXPECT_TRUE(all_close(slopes(y), plain, 1e-12));
+  const Tensor row = leaf(random({1, 48}, 5)), d = random({1, 48}, 6);  // sums go in another order
+  const TensorFunction product = [&](const auto& in) { return tanh(matmul(in[0], w)); };
+  const GradOptions options{.cotangents = {d}};
+  const Tensor slope = grad({product({row})}, {row}, options)[0];
   {
     const RowwiseProducts rowwise;
-    y = checkpoint(f, {x});
+    y = checkpoint(product, {row});
   }
-  EXPECT_TRUE(all_close(slopes(y), plain, 1e-12));
+  EXPECT_TRUE(all_close(grad({y}, {row}, options)[0], slope, 1e-12));
   y = checkpoint(f, {x});
   for (const Tensor& p : {w, b}) Tensor(p).set_requires_grad(false);
   EXPECT_TRUE(all_close(slopes(y), plain, 1e-12));
