@@ -22,14 +22,14 @@ class Layer : public Module {
  public:
   virtual Tensor forward(const Tensor& x) const = 0;
   Tensor operator()(const Tensor& x) const {
-    return called([&] { return forward(x); });
+    return called([this, &x] { return forward(x); });
   }
   /// Output of forward() for sequences of unequal length: `mask` (bool [batch, T]) is true where a
   /// position is a token; undefined: every position is. Layers that mix positions override it. The
   /// default throws Error for a mask unless the layer is per_position().
   virtual Tensor forward_masked(const Tensor& x, const Tensor& mask) const;
   Tensor operator()(const Tensor& x, const Tensor& mask) const {
-    return called([&] { return forward_masked(x, mask); });
+    return called([this, &x, &mask] { return forward_masked(x, mask); });
   }
   /// Whether each position of the output depends on the same position of the input alone, so that
   /// no mask is needed.
@@ -110,7 +110,8 @@ class Callable : public Layer {
       requires(forwards<Arguments...> || std::is_invocable_v<const Layer&, Arguments...>) {
     const auto& self = static_cast<const Self&>(*this);
     if constexpr (forwards<Arguments...>)
-      return called([&] { return self.forward(std::forward<Arguments>(arguments)...); });
+      return called(
+          [&self, &arguments...] { return self.forward(std::forward<Arguments>(arguments)...); });
     else
       return Layer::operator()(std::forward<Arguments>(arguments)...);
   }

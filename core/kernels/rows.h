@@ -23,7 +23,7 @@ inline std::int64_t rows_per_task(std::int64_t n) {
 /// Runs body(row) for rows of n elements, on all threads.
 template <class F>
 void for_rows(std::int64_t rows, std::int64_t n, const F& body) {
-  const auto range = [&](std::int64_t begin, std::int64_t end) {
+  const auto range = [&body](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) body(row);
   };
   const std::int64_t grain = rows_per_task(n);

@@ -89,8 +89,9 @@ class Pieces {
 template <class F>
 void for_pieces(const Pieces& pieces, const F& loop) {
   if (pieces.count() <= pieces.grain()) return pieces.run(0, pieces.count(), loop);
-  parallel::for_range(pieces.count(), pieces.grain(),
-                      [&](std::int64_t begin, std::int64_t end) { pieces.run(begin, end, loop); });
+  parallel::for_range(
+      pieces.count(), pieces.grain(),
+      [&pieces, &loop](std::int64_t begin, std::int64_t end) { pieces.run(begin, end, loop); });
 }
 
 /// Runs body over [0, n) as parallel::for_range by task_length, at no cost for few elements.
@@ -107,14 +108,14 @@ void map(Tensor& y, const Loop& loop, const Tensors&... x) {
   const bool direct = ((x.shape() == y.shape() && x.contiguous()) && ...);
   if (direct) {
     Y* out = y.mutable_data<Y>();
-    for_flat(y.count(), [&, out](std::int64_t begin, std::int64_t end) {
+    for_flat(y.count(), [&loop, out, &x...](std::int64_t begin, std::int64_t end) {
       loop((x.template data<X>() + begin)..., out + begin, end - begin);
     });
     return;
   }
   const Pieces pieces(y.shape(), {Operand::output(y), Operand::input(x, y.shape())...});
-  for_pieces(pieces, [&](const Pieces::Pointers& at, std::int64_t n) {
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
+  for_pieces(pieces, [&loop](const Pieces::Pointers& at, std::int64_t n) {
+    [&loop, &at, n ]<std::size_t... i>(std::index_sequence<i...>) {
       loop(reinterpret_cast<const X*>(at[i + 1])..., reinterpret_cast<Y*>(at[0]), n);
     }
     (std::index_sequence_for<X...>{});

@@ -57,10 +57,12 @@ void for_rows(std::int64_t rows, std::int64_t columns, const Body& body) {
 template <class T>
 void check_finite(std::string_view operation, std::int64_t rows, std::int64_t columns, const T* x,
                   Holds what) {
-  const auto read = [=](std::int64_t i) { return what == Holds::lower ? i + 1 : columns; };
+  const auto read = [what, columns](std::int64_t i) {
+    return what == Holds::lower ? i + 1 : columns;
+  };
   const auto& reduce = kernels::loops().of<T>().reduce;
   std::atomic<std::int64_t> bad = rows;  // the first row with such an element
-  for_rows(rows, columns, [&](std::int64_t i, std::int64_t end) {
+  for_rows(rows, columns, [x, columns, &read, &reduce, &bad](std::int64_t i, std::int64_t end) {
     for (; i < end; ++i) {
       if (std::isfinite(reduce[int(kernels::Reduce::sum)](x + i * columns, read(i)))) continue;
       const T least = reduce[int(kernels::Reduce::min)](x + i * columns, read(i));
@@ -89,7 +91,7 @@ Tensor copy(std::string_view operation, const Tensor& a, Holds what = Holds::row
   const std::int64_t rows = from.shape()[0], columns = from.shape()[1];
   T* to = result.mutable_data<T>();
   if (what == Holds::lower)
-    for_rows(rows, columns, [=](std::int64_t i, std::int64_t end) {
+    for_rows(rows, columns, [to, columns](std::int64_t i, std::int64_t end) {
       for (; i < end; ++i) std::fill(to + i * columns + i + 1, to + (i + 1) * columns, T{0});
     });
   check_finite(operation, rows, columns, to, what);

@@ -32,7 +32,7 @@ void in_order(std::int64_t n, std::int64_t held, const Make& make, const Use& us
   std::vector<decltype(make(n))> made(static_cast<std::size_t>(std::min(n, held)));
   for (std::int64_t start = 0; start < n; start += held) {
     const std::int64_t count = std::min(held, n - start);
-    for_range(count, 1, [&](std::int64_t i, std::int64_t end) {
+    for_range(count, 1, [&made, &make, start](std::int64_t i, std::int64_t end) {
       for (; i < end; ++i) made[static_cast<std::size_t>(i)] = make(start + i);
     });
     for (std::int64_t i = 0; i < count; ++i) use(made[static_cast<std::size_t>(i)]);

@@ -24,7 +24,7 @@ Tensor functional_call(Module& module, const std::vector<Tensor>& values,
                        const std::function<Tensor()>& f);
 /// layer(x) with `values` in the places of all parameters of the layer, in visiting order.
 inline Tensor functional_call(Layer& layer, const std::vector<Tensor>& values, const Tensor& x) {
-  return functional_call(layer, values, [&] { return layer(x); });
+  return functional_call(layer, values, [&layer, &x] { return layer(x); });
 }
 
 }  // namespace ladon

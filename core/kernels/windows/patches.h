@@ -69,7 +69,7 @@ class PatchRows {
   /// Calls see(image, row) for the rows of windows [begin, end).
   template <class See>
   void each(std::int64_t begin, std::int64_t end, const See& see) const {
-    each_line(begin, end, [&](const Line& line) {
+    each_line(begin, end, [this, &see](const Line& line) {
       for (std::int64_t window = line.first; window < line.last; ++window)
         for (const std::int64_t start : line.starts) see(line.image, row(window, start));
     });

@@ -36,7 +36,7 @@ void subtract_product(std::int64_t m, std::int64_t n, std::int64_t k, blas::Matr
 template <class T>
 void solve(std::int64_t n, std::int64_t k, Triangle<T> a, blas::Matrix<T> x) {
   constexpr std::int64_t block = 32, strip = 256;
-  const auto element = [&](std::int64_t i, std::int64_t j) {
+  const auto element = [&a](std::int64_t i, std::int64_t j) {
     return a.matrix.data[i * a.matrix.row + j * a.matrix.column];
   };
   std::vector<T> rows(static_cast<std::size_t>(block * std::min(strip, k)));

@@ -53,7 +53,7 @@ void transpose_by(std::int64_t rows, std::int64_t columns, const E* x, std::int6
                   std::int64_t y_row, const Each& each) {
   if constexpr (side * sizeof(E) >= 16) {
     const std::int64_t whole_rows = rows / side * side, whole_columns = columns / side * side;
-    const auto from = [&](std::int64_t column) {
+    const auto from = [&each](std::int64_t column) {
       return [&each, column](auto v, std::int64_t j) { return each(v, column + j); };
     };
     for (std::int64_t i = 0; i < whole_rows; i += side)

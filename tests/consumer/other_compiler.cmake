@@ -1,0 +1,35 @@
+# Compiles the project beside this file, SOURCE, by another compiler than that of the library in BUILD,
+# which ID names (GNU or Clang), and runs its programs: a package's users have either.
+if(ID STREQUAL GNU)
+  set(names clang++)
+  foreach(version RANGE 22 14 -1)
+    list(APPEND names clang++-${version})
+  endforeach()
+else()
+  set(names g++)
+  foreach(version RANGE 16 12 -1)
+    list(APPEND names g++-${version})
+  endforeach()
+endif()
+find_program(OTHER NAMES ${names})
+if(NOT OTHER)
+  message("SKIPPED: there is no ${names}")
+  return()
+endif()
+set(folder ${BUILD}/consumer_other)
+file(REMOVE_RECURSE ${folder})
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${folder}/prefix OUTPUT_QUIET
+                COMMAND_ERROR_IS_FATAL ANY)
+# Without optimization, so that each inline function is there for the linker to choose.
+execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE} -B ${folder}/build
+                        -DCMAKE_CXX_COMPILER=${OTHER} -DCMAKE_PREFIX_PATH=${folder}/prefix
+                        -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-DNDEBUG COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${folder}/build COMMAND_ERROR_IS_FATAL ANY)
+file(GLOB programs ${SOURCE}/*.cpp)
+foreach(file IN LISTS programs)
+  get_filename_component(name ${file} NAME_WE)
+  execute_process(COMMAND ${folder}/build/${name} WORKING_DIRECTORY ${folder} RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${name}, compiled by ${OTHER}, ended with ${status} beside the library of ${ID}")
+  endif()
+endforeach()
