@@ -59,24 +59,9 @@ std::size_t width(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-thread_local std::vector<std::weak_ptr<Profile>> made_here;
-
 }  // namespace
 
-Profile::Profile() {
-  std::erase_if(made_here, [](const auto& profile) { return profile.expired(); });
-  made_here.push_back(alive_);
-  profiled_ = true;
-}
-
-std::shared_ptr<Profile> Profile::latest() {
-  while (!made_here.empty()) {
-    if (auto profile = made_here.back().lock()) return profile;
-    made_here.pop_back();
-  }
-  profiled_ = false;
-  return nullptr;
-}
+Profile::Profile() : Scoped(detail::modes.watchers.profile, this) {}
 
 std::size_t Profile::row_of(const std::vector<std::string>& module, const char* operation) {
   const auto [place, is_new] = places_.try_emplace({module, operation}, rows_.size());
@@ -112,10 +97,10 @@ void Profile::leave(int depth) {
 }
 
 Profile::Gradient::Gradient(const detail::Node& node) {
-  if (!profiled_) return;
-  const std::shared_ptr<Profile> profile = latest();
-  profile_ = profile;
-  if (!profile || profile->gradients_++ > 0) return;
+  Profile* const profile = Profile::current();
+  if (!profile) return;
+  profile_ = profile->alive_;
+  if (profile->gradients_++ > 0) return;
   const auto known = profile->recorded_.find(node.number());
   row_ = known != profile->recorded_.end() ? known->second : profile->row_of({}, node.operation());
   begin_ = Clock::now();

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "ladon/core/modes.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon {
@@ -34,11 +35,9 @@ class Node;
 /// own records nothing. Where none is alive an operation costs nothing but the question. It
 /// remembers each recorded operation while it lives (some 50 bytes): profile some steps, not a
 /// whole training.
-class Profile {
+class Profile : private detail::Scoped<Profile*> {
  public:
   Profile();
-  Profile(const Profile&) = delete;
-  Profile& operator=(const Profile&) = delete;
 
   struct Row {
     /// Path of the caller: the layer that was called first, as it describes itself, then the names
@@ -61,7 +60,7 @@ class Profile {
   // --- for the graph and for layers ---
 
   /// Profile that counts the operations of this thread; null if there is none.
-  static Profile* current() { return profiled_ ? latest().get() : nullptr; }
+  static Profile* current() { return detail::modes.watchers.profile; }
   void record(const detail::Node& node, const Tensor& result);
   /// A layer is called inside of `depth` others; its call ends.
   void enter(int depth, std::vector<std::string> module);
@@ -86,9 +85,6 @@ class Profile {
 
   std::size_t row_of(const std::vector<std::string>& module, const char* operation);
 
-  /// The last that lives of those made on this thread; forgets what ended after it.
-  static std::shared_ptr<Profile> latest();
-  static inline constinit thread_local bool profiled_ = false;  // whether to ask for it
   std::vector<Row> rows_;
   std::map<std::pair<std::vector<std::string>, std::string>, std::size_t> places_;
   std::unordered_map<std::uint64_t, std::size_t> recorded_;        // nodes by number: their rows

@@ -2,10 +2,12 @@
 // The modes of a thread: how what it runs is computed, and what watches it.
 //
 // Each mode is set by a scope that users write (NoGrad, DetectAnomaly, ...), which is a Scoped of
-// one member. What runs in a thread's place on another one, a piece of a loop (parallel.h) or a
+// one member and may end in any order. What runs in a thread's place on another one, a piece of a loop (parallel.h) or a
 // task in the background (background.h), has the same modes, without the watchers.
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -14,6 +16,7 @@ namespace ladon {
 class CountForms;
 class PackedWeights;
 class ParameterUses;
+class Profile;
 namespace mapped {
 class Levels;
 }
@@ -35,9 +38,9 @@ struct Modes {
   bool looking = false;                           ///< LookThrough
   const char* sweeping = "";  ///< The operation whose gradient is being computed.
 
-  /// Watchers of the calls of one thread, which no other may write to. A Profile, whose end need
-  /// not be that of a scope, stands in profile.cpp.
+  /// Watchers of the calls of one thread, which no other may write to.
   struct Watchers {
+    Profile* profile = nullptr;
     RecordDraws* recorder = nullptr;
     ReplayDraws* player = nullptr;
     CountForms* counting = nullptr;
@@ -54,23 +57,58 @@ struct Modes {
 };
 inline constinit thread_local Modes modes;
 
-/// Sets a mode, or all of them, while it is alive; to be made and to end on one thread, in
-/// brackets.
+/// Sets modes within one block, as a local variable of it: it must end before any other that was
+/// made after it does.
 template <class T>
-class Scoped {
+class Bracket {
  public:
-  Scoped(T& mode, std::type_identity_t<T> value)
+  Bracket(T& mode, std::type_identity_t<T> value)
       : mode_(mode), before_(std::exchange(mode, std::move(value))) {}
-  ~Scoped() { mode_ = std::move(before_); }
-  Scoped(const Scoped&) = delete;
-  Scoped& operator=(const Scoped&) = delete;
-
- protected:
-  const T& before() const { return before_; }
+  ~Bracket() { mode_ = std::move(before_); }
+  Bracket(const Bracket&) = delete;
+  Bracket& operator=(const Bracket&) = delete;
 
  private:
   T& mode_;
   T before_;
+};
+
+/// A scope in the list of those that are alive on the thread that made it. A mode has the value of
+/// its last living scope, in whatever order scopes end: what one restores is handed to the next one
+/// above it. So scopes may be held by pointers, renewed, and ended on another thread, while their
+/// own does nothing that depends on the mode, or after that has ended.
+class LivingScope {
+ protected:
+  /// Writes `value` to the mode, both of `size` bytes, at most 8.
+  LivingScope(void* mode, const void* value, std::size_t size);
+  ~LivingScope();
+  LivingScope(const LivingScope&) = delete;
+  LivingScope& operator=(const LivingScope&) = delete;
+  const std::byte* before() const { return before_; }
+
+ private:
+  struct Thread;
+  Thread* thread_;
+  void* mode_;
+  std::size_t size_;
+  std::byte before_[8];  // value of the mode when this ends
+};
+
+/// A scope that users may hold: sets a mode of the thread while it is alive.
+template <class T>
+class Scoped : private LivingScope {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
+
+ public:
+  Scoped(T& mode, std::type_identity_t<T> value) : LivingScope(&mode, &value, sizeof(T)) {}
+
+ protected:
+  /// Value of the mode when this ends.
+  T before() const {
+    T value;
+    std::memcpy(&value, LivingScope::before(), sizeof(T));
+    return value;
+  }
 };
 
 }  // namespace detail

@@ -17,12 +17,12 @@ namespace ladon {
 namespace {
 
 /// Inside, a tangent of `level` is found: only those below it are seen.
-struct Pushing : private detail::Scoped<bool> {
+struct Pushing : private detail::Bracket<bool> {
   explicit Pushing(std::uint64_t level)
-      : Scoped(detail::modes.pushing, true), below_(detail::modes.tangents_below, level) {}
+      : Bracket(detail::modes.pushing, true), below_(detail::modes.tangents_below, level) {}
 
  private:
-  detail::Scoped<std::uint64_t> below_;
+  detail::Bracket<std::uint64_t> below_;
 };
 
 /// Keeps the gradients that a rule gives of the inputs which have tangents.

@@ -48,8 +48,8 @@ mapped::Levels levels_of(const Tensor& x);
 /// 1.
 std::uint64_t new_level();
 /// While one is alive on this thread, a function of dual numbers of this level is being computed.
-struct AtLevel : private Scoped<std::uint64_t> {
-  explicit AtLevel(std::uint64_t level) : Scoped(modes.tangents_below, level + 2) {}
+struct AtLevel : private Bracket<std::uint64_t> {
+  explicit AtLevel(std::uint64_t level) : Bracket(modes.tangents_below, level + 2) {}
 };
 Tensor make_dual(const char* operation, const Tensor& x, const Tensor& tangent,
                  std::uint64_t level);

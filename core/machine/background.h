@@ -21,7 +21,7 @@ auto in_background(Make make) {
   return std::async(num_threads() > 1 ? soon : std::launch::deferred,
                     [make = std::move(make), modes = detail::modes.of_task(),
                      levels = mapped::running()]() mutable {
-                      const detail::Scoped scope(detail::modes, modes);
+                      const detail::Bracket scope(detail::modes, modes);
                       const mapped::Scope own(levels);  // the caller's may have ended
                       return make();
                     });

@@ -104,7 +104,7 @@ void for_range(std::int64_t n, std::int64_t grain,
   if (n <= grain) return body(0, n);
   const std::int64_t pieces = 1 + (n - 1) / grain;
   const auto piece = [&, modes = detail::modes.of_task()](std::int64_t i) {
-    const detail::Scoped scope(detail::modes, modes);
+    const detail::Bracket scope(detail::modes, modes);
     body(i * grain, i == pieces - 1 ? n : (i + 1) * grain);
   };
   Pool& pool = Pool::instance();

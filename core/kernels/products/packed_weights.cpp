@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/loops.h"
@@ -88,15 +89,31 @@ struct PackedWeights::Matrix {
 
 PackedWeights::PackedWeights(std::vector<Tensor> weights, WeightForm form)
     : Scoped(detail::modes.packed, this), weights_(std::move(weights)), form_(form) {
-  std::erase_if(weights_, [](const Tensor& x) {
-    return !x.defined() || x.dtype() != f32 || x.rank() < 2 || x.count() == 0;
+  std::erase_if(weights_, [this](const Tensor& x) {
+    const bool matrix = x.defined() && x.rank() >= 2 && x.count() > 0;
+    if (matrix && x.dtype() != f32) ++other_dtypes_;
+    return !matrix || x.dtype() != f32;
   });
   for (const Tensor& x : weights_)
     slab_bytes_ += static_cast<std::size_t>(x.count()) * sizeof(float);
   slab_bytes_ = std::min(slab_bytes_, most_slab_bytes);
 }
 
-PackedWeights::~PackedWeights() = default;
+PackedWeights::~PackedWeights() {
+  static std::once_flag said;
+  if (matrices_.empty() && (!weights_.empty() || other_dtypes_ > 0))
+    std::call_once(said, [this] {
+      std::cerr << "ladon: [PackedWeights] no product read a copy of the " << weights_.size()
+                << " weights of f32";
+      if (other_dtypes_ > 0)
+        std::cerr << "; " << other_dtypes_ << " others are not f32: call model.to(f32) before";
+      if (passed_over() > 0)
+        std::cerr << "; " << passed_over() << " products were recorded: hold a NoGrad";
+      if (!weights_.empty() && passed_over() == 0)
+        std::cerr << "; products on other threads than the one that made it know nothing of it";
+      std::cerr << '\n';
+    });
+}
 
 /// Memory for a copy; the place in it.
 Storage PackedWeights::room(std::size_t bytes, std::byte*& place) const {
@@ -116,12 +133,19 @@ std::size_t PackedWeights::bytes() const {
   return sum;
 }
 
+bool PackedWeights::known(const Tensor& x) const {
+  return x.dtype() == f32 && x.rank() == 2 && x.count() > 0 &&
+         std::any_of(weights_.begin(), weights_.end(), [&](const Tensor& weight) {
+           return weight.storage() == x.storage() && weight.count() == x.count();
+         });
+}
+
+void PackedWeights::pass_over(const Tensor& x) const {
+  if (known(x)) passed_over_.fetch_add(1, std::memory_order_relaxed);
+}
+
 std::shared_ptr<const PackedWeights::Matrix> PackedWeights::find(const Tensor& x) const {
-  const bool known = x.dtype() == f32 && x.rank() == 2 && x.count() > 0 &&
-                     std::any_of(weights_.begin(), weights_.end(), [&](const Tensor& weight) {
-                       return weight.storage() == x.storage() && weight.count() == x.count();
-                     });
-  if (!known) return nullptr;
+  if (!known(x)) return nullptr;
   const std::lock_guard lock(mutex_);
   auto& matrix =
       matrices_[{x.strided_data<float>(), x.strides()[0], x.strides()[1], x.size(0), x.size(1)}];
@@ -133,6 +157,7 @@ std::shared_ptr<const PackedWeights::Matrix> PackedWeights::find(const Tensor& x
 namespace kernels {
 
 Tensor multiply_packed(const Tensor& a, const Tensor& b, const Tensor& row) {
+  if (detail::modes.recording) detail::modes.packed->pass_over(b);
   if (detail::modes.recording || a.dtype() != f32 || a.rank() < 2) return {};
   const auto matrix = detail::modes.packed->find(b);
   if (!matrix || a.size(-1) != matrix->k) return {};

@@ -24,7 +24,7 @@ void for_range(std::int64_t n, std::int64_t grain,
   if (n <= grain) return body(0, n);
   for (std::int64_t begin = 0; begin < n;) {
     const std::int64_t end = n - begin > grain ? begin + grain : n;
-    const detail::Scoped scope(detail::modes, detail::modes.of_task());
+    const detail::Bracket scope(detail::modes, detail::modes.of_task());
     body(begin, end);
     begin = end;
   }

@@ -37,9 +37,16 @@ const AttentionHook* install(MultiHeadAttention& layer,
   return layer.hook.get();
 }
 
+/// Takes a mask out, also from within masks that were put on after it.
 void remove(MultiHeadAttention& layer, const AttentionHook* own) {
-  if (layer.hook.get() != own) return;  // someone put another hook there
-  layer.hook = std::move(static_cast<Masked&>(*layer.hook).inner);
+  Owned<AttentionHook>* place = &layer.hook;
+  while (place->get() != own) {
+    auto* const masked = dynamic_cast<Masked*>(place->get());
+    if (!masked) return;  // someone put another hook there
+    place = &masked->inner;
+  }
+  Owned<AttentionHook> inner = std::move(static_cast<Masked&>(**place).inner);
+  *place = std::move(inner);
 }
 
 /// [.., heads] → [.., heads, 1, 1] in the values' dtype.

@@ -21,7 +21,7 @@ namespace ladon {
 ///
 /// It stands in the place of layer.hook and calls the one that was there, whose members are named
 /// "hook.inner…" meanwhile and which is put back at the end. The layer must outlive it and stay
-/// where it is; masks on one layer end in reverse order.
+/// where it is. Masks on one layer multiply each other, and end in any order.
 class HeadMask {
  public:
   /// mask: floating [heads], or [batch, heads] for another one per example; throws Error for
