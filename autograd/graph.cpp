@@ -152,7 +152,7 @@ class Sweep final : detail::GradientSink {
   void run(const Arrived& arrived) {
     const GradMode mode(create_graph_);
     // names the operation in errors from inside, also where one sweep runs within another
-    const detail::Scoped scope(detail::modes.sweeping, "");
+    const detail::Bracket scope(detail::modes.sweeping, "");
     for (const std::size_t i : order()) {
       Visit& visit = visits_[i];
       if (!visit.wanted || !visit.gradient.defined()) continue;
@@ -228,7 +228,7 @@ class Sweep final : detail::GradientSink {
     accumulate(visit, std::move(gradient));
   }
 
-  /// Edits a sum that nobody else holds, as a leaf takes over such a gradient (leaf.cpp).
+  /// Edits a sum in memory that nobody else sees, as a leaf takes over such a gradient (leaf.cpp).
   bool give_part(std::size_t input, const Tensor& part, const Window& window) override {
     Visit& visit = visit_of(input);
     Tensor& sum = visit.gradient;
@@ -238,7 +238,7 @@ class Sweep final : detail::GradientSink {
       kernels::copy(window(sum), part);
       return true;
     }
-    if (sum.storage().owners() > 1 || !sum.contiguous() || sum.mapped() || sum.tangent())
+    if (!sum.storage().exclusive() || !sum.contiguous() || sum.mapped() || sum.tangent())
       return false;
     kernels::edit(kernels::Binary::add, window(sum), part);
     return true;

@@ -16,7 +16,9 @@ Tensor Leaf::gradient() const {
   return gradient_;
 }
 
+// Clipping, for instance, writes to gradients: one in borrowed memory is copied.
 void Leaf::set_gradient(Tensor g) {
+  if (g.storage().borrowed()) g = clone(g);
   const std::lock_guard lock(mutex_);
   std::swap(gradient_, g);  // the old one is freed outside
   rewrite_.reset();
@@ -26,13 +28,13 @@ void Leaf::set_gradient(Tensor g) {
 // The sum is computed outside the lock: who finds a gradient takes it away, adds his own, and comes
 // again with the sum. So no thread waits for arithmetic, and none that waits holds a lock.
 //
-// A first gradient is taken over when nobody else holds it; else copied, so that editing one leaf's
-// gradient in place never changes another's.
+// A first gradient is taken over when nobody else sees its memory; else copied, so that editing one
+// leaf's gradient in place never changes another's, nor what a caller lent.
 void Leaf::accumulate(Tensor g, bool create_graph) {
   check_accumulates(g);
   const auto own = [&](const Tensor& x) {
     if (create_graph) return clone(x);
-    return x.storage().owners() == 1 && x.contiguous() ? x.detach() : kernels::clone(x);
+    return x.storage().exclusive() && x.contiguous() ? x.detach() : kernels::clone(x);
   };
   for (bool first = true;; first = false) {
     Tensor other;
@@ -102,6 +104,12 @@ void Leaf::check_in_place(const char* operation, std::uint64_t taken) const {
   LADON_CHECK(replaced_by_.empty() || replaced_at_ <= taken, operation, "a parameter of shape ",
               shape(), " (", dtype(), ") was replaced by ", replaced_by_,
               " after it was taken; make the optimizer or the particles anew");
+}
+
+void Leaf::check_own_value(const char* operation) const {
+  LADON_CHECK(lent_to_.empty(), operation, "a parameter of shape ", shape(), " has the value of ",
+              lent_to_,
+              " for a while, and what is written now would be lost; end that scope first");
 }
 
 std::vector<LeafUse> leaves_of(const Tensor& output) {

@@ -68,8 +68,16 @@ class Leaf final : public detail::Node {
   /// that no model has any more. A leaf that was taken afterwards was meant.
   void check_in_place(const char* operation, std::uint64_t taken = 0) const;
 
+  /// Says that another value stands in this leaf until it is given back, which ends what is written
+  /// meanwhile ("WeightAverage::apply()").
+  void lend(std::string to) { lent_to_ = std::move(to); }
+  void give_back() { lent_to_.clear(); }
+  /// Throws Error naming `operation`, which would write to the leaf, while it is lent.
+  void check_own_value(const char* operation) const;
+
  private:
   std::atomic<bool> frozen_ = false;  // one thread may freeze what others record
+  std::string lent_to_;
   std::string replaced_by_;
   std::uint64_t replaced_at_ = 0;  // replacements() then
   mutable std::mutex mutex_;       // guards what follows

@@ -37,6 +37,10 @@ class Storage {
   bool operator==(const Storage& other) const { return block_ == other.block_; }
   std::byte* bytes() const { return block_ ? block_->data : nullptr; }
   std::size_t size() const { return block_ ? block_->size : 0; }
+  /// Whether Ladon allocated the bytes, and this handle alone sees them: who was handed it may write
+  /// there. Never true of borrowed memory, which is its owner's and may be read-only.
+  bool exclusive() const { return owners() == 1 && !block_->borrowed(); }
+  bool borrowed() const { return block_ && block_->borrowed(); }
   /// Handles that share the block.
   int owners() const { return block_ ? block_->owners.load(std::memory_order_relaxed) : 0; }
   std::uint32_t version() const {

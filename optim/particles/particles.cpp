@@ -181,8 +181,8 @@ void ParticleBlock::set_gradients(Tensor g) const {
   LADON_CHECK(g.defined() && g.shape() == Shape({count_, dim_}), "set_gradients", "block \"", name_,
               "\" is ", Shape{count_, dim_}, ", the gradients are ", g.shape());
   if (const Tensor old = parameters_[0].grad();
-      parameters_.size() == 1 && g.dtype() == dtype_ && g.contiguous() &&
-      g.storage().owners() == 1 && (!old.defined() || old.storage().owners() == 2))  // here too
+      parameters_.size() == 1 && g.dtype() == dtype_ && g.contiguous() && g.storage().exclusive() &&
+      (!old.defined() || old.storage().owners() == 2))  // here too
     return Tensor(parameters_[0]).set_grad(view::try_reshape(g.detach(), parameters_[0].shape()));
   const std::vector<Tensor> from = pieces(g);
   for (std::size_t i = 0; i < from.size(); ++i) {
