@@ -15,31 +15,48 @@ namespace ladon {
 ///   ContinuousBatch batch(next_token(model));
 ///   batch.add(prompt, {.length = 50}, rng);       // at any time between steps
 ///   while (batch.open() > 0)
-///     for (const auto& [request, text] : batch.step()) …;
+///     for (const auto& [request, text] : batch.step())
+///       if (text.error) …;                        // std::rethrow_exception(text.error)
+///       else …;
 ///
 /// The tokens of a request are those that generate() gives it alone, bit for bit: they do not
-/// depend on what stands beside it. Not recorded, and under RowwiseProducts.
+/// depend on what stands beside it, nor on what goes wrong there. Where a pass over all texts
+/// throws, each is read alone. A text that fails alone, or whose `on_token` throws, ends with what
+/// was thrown in its Generated::error, and the others go on. Not recorded, and under
+/// RowwiseProducts. `on_token` may cancel requests; add() and step() throw Error inside it.
 class ContinuousBatch {
  public:
+  /// Throws Error for an empty function.
   explicit ContinuousBatch(NextToken next);
   ~ContinuousBatch();
   ContinuousBatch(ContinuousBatch&&) noexcept;
 
   /// Adds a request: prompt i64 [T], T > 0; draws from its own split of rng, as generate(). Its
   /// number, from 0 on, is the row of `on_token`. The model reads the prompt at once. Throws Error
-  /// as generate(), and for beams or `cached` = false.
+  /// as generate(), for beams or `cached` = false, and where the prompt and `length` tokens exceed
+  /// the positions that the model has (DecodingCache::most_positions); whatever is thrown, neither
+  /// the batch nor rng has changed.
   std::int64_t add(const Tensor& prompt, const GenerateOptions& options, Generator& rng);
-  /// Writes the next token of every open text. Texts that end with it, by their request.
+  /// Writes the next token of every open text. Texts that end with it, by their request. If it
+  /// throws (there is no memory for any pass), no token is lost: the next step goes on from there.
   std::vector<std::pair<std::int64_t, Generated>> step();
-  /// Number of texts that go on.
+  /// Ends a text now; what there is of it, which step() does not give any more. Throws Error where
+  /// the request has ended, or was never made.
+  Generated cancel(std::int64_t request);
+  /// Number of texts that step() has still to give.
   std::int64_t open() const;
 
  private:
   struct Row;
+  struct Reading;
+  Reading read(const std::vector<std::size_t>& places) const;
+  Reading read_each_alone(const std::vector<std::size_t>& places);
+
   NextToken next_;
   DecodingCache cache_;  // its rows are those of rows_
   std::vector<Row> rows_;
   std::int64_t requests_ = 0;
+  bool stepping_ = false;
 };
 
 }  // namespace ladon

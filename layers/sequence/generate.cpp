@@ -209,6 +209,7 @@ std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,
                                 const GenerateOptions& options, Generator& rng, const Tensor& mask,
                                 const DecodingCache& start) {
   detail::check_options(options);
+  LADON_CHECK(next, "generate", "the model is an empty function");
   LADON_CHECK(prompt.defined() && prompt.dtype() == i64 && prompt.rank() == 2 &&
                   prompt.size(0) > 0 && prompt.size(1) > 0,
               "generate", "the prompt must be i64 [batch, T] with T > 0",

@@ -1,6 +1,7 @@
 #pragma once
 // Writing: tokens after tokens, from a model of the next one.
 
+#include <exception>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -42,6 +43,8 @@ struct Generated {
   std::vector<std::int64_t> tokens;  ///< Without the prompt; with the stop token, if there was one.
   double log_probability =
       0;  ///< Σ ln p of these tokens under the model, without temperature or penalty.
+  /// What ended a text of a ContinuousBatch before its time; null: nothing. (generate() throws it.)
+  std::exception_ptr error = {};
 };
 
 /// A text for each row of `prompt` (i64 [batch, T], T > 0; mask as above for prompts of unequal
@@ -49,7 +52,8 @@ struct Generated {
 /// remembers its memory. Not recorded, and under RowwiseProducts: a text does not depend on what
 /// stands beside it in the batch, nor on whether there is a cache. Row b draws from its own split
 /// of rng, which advances by one reserve (not with beams, which draw nothing).
-/// Throws Error for options out of range, logits of a wrong shape, and logits that are NaN.
+/// Throws Error for an empty function, options out of range, logits of a wrong shape, and logits
+/// that are NaN.
 std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,
                                 const GenerateOptions& options, Generator& rng,
                                 const Tensor& mask = {}, const DecodingCache& start = {});

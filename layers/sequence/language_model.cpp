@@ -88,11 +88,12 @@ Tensor LanguageModel::features(const Tensor& tokens, DecodingCache& cache,
               tokens.shape());
   Tensor x = embedding(tokens);
   if (positions) {
+    cache.most_positions = positions->weight.size(0);
     Tensor at = cache.next_positions(tokens.size(0), tokens.size(1), mask);
     if (mask.defined()) at = masked_fill(at, logical_not(mask), 0);  // padding stands nowhere
     const std::int64_t last = at.count() > 0 ? amax(at).item<std::int64_t>() : 0;
-    LADON_CHECK(last < positions->weight.size(0), "LanguageModel", "the text has come to position ",
-                last, ", and positions are trained up to ", positions->weight.size(0),
+    LADON_CHECK(last < cache.most_positions, "LanguageModel", "the text has come to position ",
+                last, ", and positions are trained up to ", cache.most_positions,
                 "; write less, or give a shorter prompt");
     x = x + ladon::embedding(positions->weight, at);
   }

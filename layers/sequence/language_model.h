@@ -55,6 +55,7 @@ struct LanguageModel : Callable<LanguageModel> {
 /// generate() by this model, which must outlive what it returns: logits of the last tokens alone.
 /// The model is to be in evaluation mode.
 NextToken next_token(const LanguageModel& model);
+NextToken next_token(const LanguageModel&& temporary) = delete;
 
 /// Copies the weights of a model of the same form that was trained elsewhere, under the names that
 /// Hugging Face has for GPT-2 (`h.0.attn.c_attn.weight`, with or without the prefix `transformer`)

@@ -58,6 +58,8 @@ void Recurrent::check(const Tensor& x, const RecurrentInputs& inputs) const {
               options.in, "], got ",
               x.defined() ? detail::join("shape ", x.shape()) : "an undefined tensor");
   const Shape state{options.layers * sides(), x.size(0), options.hidden};
+  LADON_CHECK(static_cast<std::int64_t>(directions.size()) == state[0], name, "has ",
+              directions.size(), " of its ", state[0], " directions: it was moved from");
   const auto& [h, c] = inputs.state;
   LADON_CHECK(cell == RecurrentCell::lstm || !c.defined(), name, "its cells have no state c");
   LADON_CHECK(cell != RecurrentCell::lstm || h.defined() == c.defined(), name,

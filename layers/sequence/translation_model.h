@@ -53,5 +53,6 @@ struct TranslationModel : Callable<TranslationModel> {
 /// generate() by this model, which must outlive what it returns, from a cache of remember(). The
 /// model is to be in evaluation mode.
 NextToken next_token(const TranslationModel& model);
+NextToken next_token(const TranslationModel&& temporary) = delete;
 
 }  // namespace ladon

@@ -120,7 +120,20 @@ TEST(ContinuousBatch, MisuseIsAnError) {
   expect_error([&] { batch.add(unsqueeze(prompt, 0), {}, rng); }, "the prompt must be i64 [T]");
   expect_error([&] { batch.add(zeros({0}, i64), {}, rng); }, "with T > 0");
   expect_error([&] { batch.add(prompt, {.length = 0}, rng); }, "length must be positive");
+  expect_error([&] { batch.add(prompt, {.length = 40}, rng); },
+               "a prompt of 2 tokens and 40 more do not fit into the model's 40 positions; ask for "
+               "39 at most");
+  expect_error([&] { batch.cancel(0); }, "request 0 was never made");
   EXPECT_EQ(batch.open(), 0);
+  batch.add(prompt, {.length = 39}, rng);
+  EXPECT_TRUE(batch.cancel(0).tokens.empty());
+  expect_error([&] { batch.cancel(0); }, "request 0 has ended");
+  EXPECT_EQ(batch.open(), 0);
+  EXPECT_TRUE(batch.step().empty());
+  ContinuousBatch moved(std::move(batch));
+  expect_error([&] { batch.add(prompt, {}, rng); }, "it was moved from");
+  expect_error([] { ContinuousBatch none{NextToken()}; }, "the model is an empty function");
+  expect_error([&] { generate(NextToken(), unsqueeze(prompt, 0), {}, rng); }, "an empty function");
   DecodingCache one, two, decoder;
   model(unsqueeze(prompt, 0), one);
   wider(unsqueeze(prompt, 0), two);

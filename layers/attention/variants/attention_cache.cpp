@@ -218,6 +218,15 @@ void KeyValueCache::join(const KeyValueCache& other) {
   forgotten_.insert(forgotten_.end(), other.forgotten_.begin(), other.forgotten_.end());
 }
 
+KeyValueCache KeyValueCache::snapshot() const {
+  KeyValueCache now;
+  now.keys_ = keys_;
+  now.values_ = values_;
+  now.lengths_ = lengths_;
+  now.forgotten_ = forgotten_;
+  return now;
+}
+
 Tensor DecodingCache::next_positions(std::int64_t batch, std::int64_t count,
                                      const Tensor& mask) const {
   return layers.empty() ? KeyValueCache().next_positions(batch, count, mask)
@@ -236,6 +245,14 @@ void DecodingCache::join(const DecodingCache& other) {
               "caches with a memory do not join; write texts of one batch of memories");
   prepare(other.layers.size());
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].join(other.layers[i]);
+  if (other.most_positions > 0) most_positions = other.most_positions;
+}
+
+DecodingCache DecodingCache::snapshot() const {
+  DecodingCache now{
+      .layers = {}, .memory = memory, .memory_mask = memory_mask, .most_positions = most_positions};
+  for (const KeyValueCache& layer : layers) now.layers.push_back(layer.snapshot());
+  return now;
 }
 
 void DecodingCache::prepare(std::size_t count) {

@@ -42,6 +42,9 @@ class KeyValueCache {
   void select(const Tensor& rows);
   /// Appends the rows of another cache of the same layer. Throws Error where their shapes differ.
   void join(const KeyValueCache& other);
+  /// What it remembers now, on the same memory, for one of the two to go on: append() writes beyond
+  /// what is remembered, and the others to memory of their own. So a pass that breaks off is undone.
+  KeyValueCache snapshot() const;
 
  private:
   std::int64_t slots(std::size_t row) const { return lengths_[row] - forgotten_[row]; }
@@ -69,12 +72,16 @@ struct DecodingCache {
   std::vector<KeyValueCache> layers;
   std::vector<ProjectedMemory> memory;  ///< Of decoder layers; empty elsewhere.
   Tensor memory_mask = {};  ///< bool [batch, S], false = padding; undefined: all are tokens.
+  /// Number of positions that the model has, as it tells with the first tokens; 0: no limit.
+  std::int64_t most_positions = 0;
 
   /// Positions of the next tokens, and selection of rows, as in KeyValueCache.
   Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
   void select(const Tensor& rows);
   /// Appends the rows of a cache of the same model; of decoders' none (Error).
   void join(const DecodingCache& other);
+  /// As KeyValueCache's.
+  DecodingCache snapshot() const;
   /// Makes it one of `count` layers if it is new. Throws Error if it is another model's, or if an
   /// Error broke off a pass half way: its layers then have seen different positions.
   void prepare(std::size_t count);
