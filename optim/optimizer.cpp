@@ -74,6 +74,7 @@ void Optimizer::check_ready() const {
   bool any = false;
   for (const Item& item : items_) {
     Leaf::of(item.parameter)->check_in_place("step", item.taken);
+    Leaf::of(item.parameter)->check_own_value("step");
     any = any || (item.parameter.requires_grad() && item.parameter.grad().defined());
   }
   LADON_CHECK(

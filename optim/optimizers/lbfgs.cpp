@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/leaf.h"
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
@@ -34,6 +35,8 @@ Lbfgs::Lbfgs(ParameterSet parameters, LbfgsOptions options)
 
 double Lbfgs::step(const std::function<Tensor()>& loss) {
   LADON_CHECK(static_cast<bool>(loss), "lbfgs", "the loss is an empty function");
+  for (const auto& [name, x] : parameters_)
+    if (const Leaf* leaf = Leaf::of(x)) leaf->check_own_value("lbfgs");
   const NoGrad no_grad;
   const State before = state_;
   const Tensor start = parameters_.to_row();

@@ -1,8 +1,11 @@
 #include "ladon/optim/training/average.h"
 
 #include <algorithm>
+#include <iostream>
+#include <mutex>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/optim/parameters.h"
@@ -17,9 +20,18 @@ WeightAverage::WeightAverage(const ParameterSet& parameters, WeightAverageOption
   for (const auto& [name, x] : parameters_) means_.push_back(zeros(x.shape(), f64));
 }
 
+/// Throws Error unless the parameters are still the model's, with values of their own.
+void WeightAverage::check_ready() const {
+  parameters_.check_in_place("average");
+  LADON_CHECK(applied_.expired(), "average",
+              "stands in the parameters' place; end the scope of apply() first");
+  for (const auto& [name, x] : parameters_)
+    if (const Leaf* leaf = Leaf::of(x)) leaf->check_own_value("average");
+}
+
 void WeightAverage::update() {
   const NoGrad no_grad;
-  parameters_.check_in_place("average");
+  check_ready();
   ++updates_;
   const double weight = std::max(1 - options_.decay, 1 / static_cast<double>(updates_));
   for (std::size_t i = 0; i < means_.size(); ++i)
@@ -46,15 +58,40 @@ void WeightAverage::copy_to(const ParameterSet& theirs) const {
 }
 
 WeightAverage::Scope::Scope(const WeightAverage& average) : parameters_(average.parameters_) {
-  parameters_.check_in_place("average");
+  average.check_ready();
   for (const auto& [name, x] : parameters_) before_.push_back(clone(x.detach()));
-  average.write_to(average.parameters_);
+  try {
+    average.write_to(parameters_);
+    for (const auto& [name, x] : parameters_) {
+      versions_.push_back(x.storage().version());
+      if (Leaf* leaf = Leaf::of(x)) leaf->lend("WeightAverage::apply()");
+    }
+    average.applied_ = alive_ = std::make_shared<const bool>(true);
+  } catch (...) {
+    give_back();
+    throw;
+  }
+}
+
+void WeightAverage::Scope::give_back() const {
+  const NoGrad no_grad;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    copy_(parameters_[i].second.detach(), before_[i]);
+    if (Leaf* leaf = Leaf::of(parameters_[i].second)) leaf->give_back();
+  }
 }
 
 WeightAverage::Scope::~Scope() {
-  const NoGrad no_grad;
+  bool edited = false;
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    copy_(parameters_[i].second.detach(), before_[i]);
+    edited = edited || parameters_[i].second.storage().version() != versions_[i];
+  give_back();
+  static std::once_flag said;
+  if (edited)
+    std::call_once(said, [] {
+      std::cerr << "ladon: [average] parameters were written to while an average stood in their "
+                   "place: that is lost; write to them after the scope of apply()\n";
+    });
 }
 
 WeightAverage::Scope WeightAverage::apply() const { return Scope(*this); }

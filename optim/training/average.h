@@ -9,6 +9,7 @@
 //   }                                                   // … and here its own parameters again
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,7 +38,7 @@ class WeightAverage {
   WeightAverage& operator=(const WeightAverage&) = delete;
 
   /// Takes the parameters' present values in. Throws Error, and changes nothing, if one was
-  /// replaced by Module::to.
+  /// replaced by Module::to, or has the value of an average for now.
   void update();
   std::int64_t updates() const { return updates_; }
 
@@ -45,7 +46,8 @@ class WeightAverage {
   /// Error, and changes nothing, where names or shapes differ, or before the first update.
   void copy_to(const ParameterSet& others) const;
 
-  /// Gives the parameters back what they had before, as it ends.
+  /// Gives the parameters back what they had before, as it ends; the average may have ended before.
+  /// Says on std::cerr, once, if another than it has written to them: that is lost.
   class Scope {
    public:
     ~Scope();
@@ -55,12 +57,15 @@ class WeightAverage {
    private:
     friend class WeightAverage;
     explicit Scope(const WeightAverage& average);
+    void give_back() const;
     ParameterSet parameters_;
     std::vector<Tensor> before_;
+    std::vector<std::uint32_t> versions_;  // with the average in their places
+    std::shared_ptr<const bool> alive_;
   };
   /// The model itself with the average in place of its parameters, for as long as the result lives.
-  /// Do not train or update meanwhile. Throws Error before the first update, and where Module::to
-  /// replaced parameters.
+  /// Meanwhile steps of optimizers, update() and another apply() on them throw Error. Throws Error
+  /// before the first update, and where Module::to replaced parameters.
   [[nodiscard]] Scope apply() const;
 
   /// "updates" (i64) and "parameter.NAME" (f64), 0 before the first. Names, and what is alone, as in
@@ -71,9 +76,11 @@ class WeightAverage {
   void load_state_dict(const StateDict& state);
 
  private:
+  void check_ready() const;
   void write_to(const ParameterSet& parameters) const;
 
   ParameterSet parameters_;
+  mutable std::weak_ptr<const bool> applied_;  // expired unless a Scope is alive
   std::vector<Tensor> means_;
   WeightAverageOptions options_;
   std::int64_t updates_ = 0;
