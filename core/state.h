@@ -26,6 +26,7 @@ Tensor state_of(std::int64_t count);
 class StateReader {
  public:
   explicit StateReader(const StateDict& state) : state_(state) {}
+  explicit StateReader(const StateDict&& temporary) = delete;
 
   bool has(const std::string& name) const { return state_.contains(name); }
   /// The entry of that name; it must have this shape and dtype.

@@ -39,13 +39,25 @@ bool LayerContainer::per_position() const {
                      [](const Owned<Layer>& layer) { return layer->per_position(); });
 }
 
+namespace {
+
+// A moved-from network would pass its input on in silence.
+void check_layers(const Sequential& c) {
+  LADON_CHECK(!c.layers.empty(), c.describe(),
+              "has no layers: it is new, or was moved from; Identity() is what passes x on");
+}
+
+}  // namespace
+
 Tensor Sequential::forward_masked(const Tensor& x, const Tensor& mask) const {
+  check_layers(*this);
   Tensor y = x;
   for (const auto& layer : layers) y = (*layer)(y, mask);
   return y;
 }
 
 KernelNode Sequential::limit(const KernelNode& k) const {
+  check_layers(*this);
   KernelNode y = k;
   for (const auto& layer : layers) y = (*layer)(y);
   return y;

@@ -30,6 +30,7 @@ struct LayerContainer : Layer {
 };
 
 /// One after the other:  Sequential net(Linear({.in = 4, .out = 64}, rng), Activation(…));
+/// Throws Error, when it is called, where it has no layers: a moved-from one has none.
 struct Sequential : LayerContainer {
   template <class... L>
   explicit Sequential(L... list) {

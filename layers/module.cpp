@@ -167,7 +167,12 @@ LoadReport Module::load_state_dict(const StateDict& state, const LoadOptions& op
   return detail::load_state(state_dict(), state, options);
 }
 
-void Module::save(const std::string& path) const { save_safetensors(path, state_dict()); }
+void Module::save(const std::string& path) const {
+  const StateDict state = state_dict();
+  LADON_CHECK(!state.empty(), "save", describe(), " has no tensors to write to `", path,
+              "`: it has no parameters, or was moved from");
+  save_safetensors(path, state);
+}
 
 LoadReport Module::load(const std::string& path, const LoadOptions& options) {
   return detail::load_state(state_dict(), path, options);

@@ -144,7 +144,7 @@ class Module {
   ///   std::cout << model.load("old.safetensors", {.strict = false});   // and what did not fit
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {});
   /// Writes (reads) the state dict as a safetensors file. Errors as for the file functions and
-  /// load_state_dict.
+  /// load_state_dict; also for a module without tensors, as a moved-from container is.
   void save(const std::string& path) const;
   LoadReport load(const std::string& path, const LoadOptions& options = {});
 

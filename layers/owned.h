@@ -45,8 +45,12 @@ class Owned {
   }
 
   T* get() const { return object_.get(); }
-  T* operator->() const { return object_.get(); }
-  T& operator*() const { return *object_; }
+  /// Throw Error where there is none, as in a moved-from owner.
+  T* operator->() const { return &**this; }
+  T& operator*() const {
+    LADON_CHECK(object_ != nullptr, "Owned", "there is no layer: its owner was moved from");
+    return *object_;
+  }
   explicit operator bool() const { return object_ != nullptr; }
 
  private:

@@ -286,7 +286,10 @@ LoadReport ParameterSet::load_state_dict(const StateDict& state, const LoadOptio
   return detail::load_state(state_dict(), state, options);
 }
 
-void ParameterSet::save(const std::string& path) const { save_safetensors(path, state_dict()); }
+void ParameterSet::save(const std::string& path) const {
+  LADON_CHECK(!empty(), "save", "the set has no parameters to write to `", path, "`");
+  save_safetensors(path, state_dict());
+}
 
 LoadReport ParameterSet::load(const std::string& path, const LoadOptions& options) const {
   return detail::load_state(state_dict(), path, options);

@@ -127,7 +127,7 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   StateDict state_dict() const;
   /// Copies values in; errors as Module::load_state_dict's.
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {}) const;
-  /// Saves the parameters to a safetensors file, and loads them from one.
+  /// Saves the parameters to a safetensors file (an empty set: Error), and loads them from one.
   void save(const std::string& path) const;
   LoadReport load(const std::string& path, const LoadOptions& options = {}) const;
 

@@ -105,6 +105,7 @@ Shape detail::window_counts(std::string_view operation, const std::vector<Slidin
 }
 
 std::string describe(const std::vector<SlidingWindow>& windows) {
+  if (windows.empty()) return "no windows";  // moved from
   Shape sizes, strides, dilations, before, after;
   for (const SlidingWindow& w : windows) {
     sizes.append(w.size);

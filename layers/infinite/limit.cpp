@@ -40,7 +40,7 @@ std::shared_ptr<const KernelGraph> Limit::graph(const InputKind& inputs, Get get
   const Layer* model = model_;
   return KernelGraph::of(
       inputs, get, finite_heads, [model](const KernelNode& k) { return (*model)(k); },
-      [model](const Layer* inner) -> std::optional<LayerPlace> {
+      [model, kept = owned_](const Layer* inner) -> std::optional<LayerPlace> {
         if (inner == nullptr) return {};
         const auto path = model->path_of(*inner);  // compares addresses: inner may be gone
         if (!path) return {};

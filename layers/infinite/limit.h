@@ -41,7 +41,7 @@ class Limit {
 
   /// Graph of the layers on inputs of this kind, step by step, before there are numbers. Throws
   /// Error where no limit of a layer is known, or its inputs have not the law that it needs. The
-  /// model must outlive it.
+  /// model must outlive it, unless this limit owns it.
   std::shared_ptr<const KernelGraph> graph(const InputKind& inputs, Get get = Get::ntk,
                                            bool finite_heads = false) const;
   /// Graph of the layers on data of unknown size: vectors, sequences or images, the first of these

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/branches.h"
 #include "ladon/layers/transformer/transformer.h"
 
@@ -59,8 +60,9 @@ template <class X, class F>
 X residual(const char* name, NormPlacement placement, const Layer& norm, const Dropout& dropout,
            const X& x, const F& branch) {
   if (placement == NormPlacement::pre)
-    return plus(name, x, [&](const X& y) { return dropout(branch(norm(y))); });
-  return norm(plus(name, x, [&](const X& y) { return dropout(branch(y)); }));
+    return plus(name, x,
+                [&norm, &dropout, &branch](const X& y) { return dropout(branch(norm(y))); });
+  return norm(plus(name, x, [&dropout, &branch](const X& y) { return dropout(branch(y)); }));
 }
 
 /// Output of a part that is told which positions are padding.
@@ -76,10 +78,10 @@ infinite::KernelNode told(const P& part, const infinite::KernelNode& x, const Te
 template <class X>
 X fed_forward(const FeedForward& f, const X& x, const Dropout& dropout, const Tensor& mask) {
   if (f.whole) return told(*f.whole, x, mask);
-  const auto active = [&](const Part<Linear>& map) {
-    return [&](const X& y) { return applied(f.activation, told(map, y, mask)); };
+  const auto active = [&f, &mask](const Part<Linear>& map) {
+    return [&f, &map, &mask](const X& y) { return applied(f.activation, told(map, y, mask)); };
   };
-  const auto expanded = [&](const X& y) { return told(f.expand, y, mask); };
+  const auto expanded = [&f, &mask](const X& y) { return told(f.expand, y, mask); };
   const X y = dropout(f.gate ? times(x, active(f.gate), expanded) : active(f.expand)(x));
   return told(f.contract, y, mask);
 }
@@ -88,6 +90,7 @@ X fed_forward(const FeedForward& f, const X& x, const Dropout& dropout, const Te
 /// nodes of a limit.
 template <class X, class Stack, class Call>
 X stacked(const Stack& layers, const Owned<Layer>& final_norm, const X& x, const Call& call) {
+  LADON_CHECK(!layers.empty(), "Transformer", "has no layers: it was moved from");
   X y = x;
   for (std::size_t i = 0; i < layers.size(); ++i) y = call(layers[i], y, i);
   return final_norm ? (*final_norm)(y) : y;
@@ -98,12 +101,13 @@ template <class Stack, class... Others>
 TransformerEncoder::Details stack_with_weights(const Stack& layers, const Owned<Layer>& final_norm,
                                                const Tensor& x, const Others&... others) {
   TransformerEncoder::Details details;
-  details.output =
-      stacked(layers, final_norm, x, [&](const auto& layer, const Tensor& y, std::size_t) {
-        const AttentionResult result = layer.forward_with_weights(y, others...);
-        details.weights.push_back(result.weights);
-        return result.output;
-      });
+  details.output = stacked(layers, final_norm, x,
+                           [&details, &others...](const auto& layer, const Tensor& y, std::size_t) {
+                             const AttentionResult result =
+                                 layer.forward_with_weights(y, others...);
+                             details.weights.push_back(result.weights);
+                             return result.output;
+                           });
   return details;
 }
 

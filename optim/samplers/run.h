@@ -38,6 +38,7 @@ ChainOptions chain_options(const char* operation, const Options& o) {
 /// differ it scores as many rows that all equal row 0, and throws Error where row 0 does not score
 /// alike there: the value of a row must not depend on the others.
 LogDensity of_single_rows(const char* operation, const LogDensity& density);
+LogDensity of_single_rows(const char* operation, const LogDensity&& temporary) = delete;
 
 /// Moves all rows by one draw, leaving their density invariant; `counts`: after warm-up.
 using TransitionKernel =

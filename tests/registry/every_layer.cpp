@@ -23,6 +23,7 @@ class Table {
                 .call = of<L>([x](const L& layer) { return layer(x); }),
                 .forward = of<L>([x](const L& layer) { return layer.forward(x); }),
                 .copy = {},
+                .move_from = {},
                 .formula = of<L>(formula...)},
                make);
   }
@@ -36,6 +37,7 @@ class Table {
                 .call = of<L>([x, y](const L& layer) { return layer(x, y); }),
                 .forward = of<L>([x, y](const L& layer) { return layer.forward(x, y); }),
                 .copy = {},
+                .move_from = {},
                 .formula = of<L>(formula...)},
                make);
   }
@@ -62,6 +64,7 @@ class Table {
       row.copy = [](const Layer& layer) -> std::unique_ptr<Layer> {
         return std::make_unique<L>(clone(static_cast<const L&>(layer)));
       };
+    row.move_from = [](Layer& layer) { const L taken(std::move(static_cast<L&>(layer))); };
     rows_.push_back(std::move(row));
   }
 

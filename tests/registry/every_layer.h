@@ -29,6 +29,8 @@ struct LayerRow {
   std::function<Tensor(const Layer&)> call, forward;
   /// clone(layer); empty where the type has no copies.
   std::function<std::unique_ptr<Layer>(const Layer&)> copy;
+  /// Moves the layer's value away, into one that then ends.
+  std::function<void(Layer&)> move_from;
   /// The layer's output by its formula, in operations and in its parts. May be empty where a test
   /// suite of the layer's name, in tests/layers, has its values.
   std::function<Tensor(const Layer&)> formula;

@@ -177,6 +177,37 @@ TEST(EveryLayer, HasCopiesThatAreTheirOwn) {
   EXPECT_EQ(without, 2) << "TaylorExpansion and Linearized own their network";
 }
 
+// Nothing is computed in silence by what has lost its tensors, and nothing is saved.
+TEST(EveryLayer, IsAnErrorOnceItWasMovedFrom) {
+  const TemporaryFolder folder;
+  every([&](const LayerRow& row) {
+    const auto layer = make(row, 1);
+    // A norm without weights is a norm: nothing tells that it had some.
+    const bool has_tensors = !layer->state_dict().empty() && !row.name.ends_with("Norm");
+    row.move_from(*layer);
+    if (!layer->parameters().empty()) return;  // moving copied its handles: it is whole
+    if (has_tensors) {
+      EXPECT_THROW(row.call(*layer), Error) << "computes without its tensors";
+    }
+    if (layer->state_dict().empty()) {
+      EXPECT_THROW(layer->save(folder / "empty"), Error);
+      EXPECT_FALSE(std::filesystem::exists(folder / "empty"));
+    }
+  });
+  Generator rng(1);
+  Sequential whole(Linear({.in = 4, .out = 4}, rng)), empty;
+  const Sequential taken(std::move(whole));
+  const Tensor x = ones({2, 4});
+  EXPECT_EQ(taken(x).shape(), Shape({2, 4}));
+  for (const Sequential* none : {&whole, &empty}) {  // NOLINT: moved from
+    expect_error([&] { (*none)(x); }, "Identity() is what passes x on");
+    expect_error([&] { infinite::limit (*none)(x); }, "Identity() is what passes x on");
+    expect_error([&] { none->save(folder / "empty"); }, "has no tensors to write to");
+  }
+  EXPECT_TRUE(same_elements(Sequential(Identity())(x), x));
+  expect_error([&] { ParameterSet().save(folder / "empty"); }, "the set has no parameters");
+}
+
 /// The row's limit of the row's input, and what is printed of it.
 std::string derived(const LayerRow& row, std::unique_ptr<Layer> layer) {
   const bool numbers = is_floating(row.input.dtype());

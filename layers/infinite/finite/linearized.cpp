@@ -156,13 +156,24 @@ TaylorExpansion::TaylorExpansion(std::unique_ptr<Layer> given, int of_order, std
     displacement.push_back(parameter(zeros_like(x.detach())));
 }
 
+namespace {
+
+const char* const moved = "has no network: it was moved from";
+std::string described(const std::unique_ptr<Layer>& network) {
+  return network ? network->describe() : "nothing";
+}
+
+}  // namespace
+
 KernelNode TaylorExpansion::limit(const KernelNode& inputs) const {
+  LADON_CHECK(network != nullptr, "TaylorExpansion", moved);
   LADON_CHECK(pattern == "*", "limit", describe(), " trains the parameters `", pattern,
               "` alone; the tangent kernel of a part of a network's is not known");
   return network->limit(inputs);
 }
 
 Tensor TaylorExpansion::forward_masked(const Tensor& x, const Tensor& mask) const {
+  LADON_CHECK(network != nullptr, "TaylorExpansion", moved);
   LADON_CHECK(!x.requires_grad(), "TaylorExpansion", "gives its inputs no gradient; detach them");
   const auto expanded = std::make_shared<Expanded>(expand_around(*this, x, mask));
   const Tensor y = record_joint("taylor_expansion", expanded->value, displacement,
@@ -215,16 +226,16 @@ class AsBuffers final : public Visitor {
 void TaylorExpansion::visit(Visitor& v) {
   v("displacement", displacement);
   AsBuffers fixed(v, "network.");
-  network->visit(fixed);
+  if (network) network->visit(fixed);
 }
 
 std::string TaylorExpansion::describe() const {
-  return detail::join("TaylorExpansion(", network->describe(), ", order ", order,
+  return detail::join("TaylorExpansion(", described(network), ", order ", order,
                       pattern == "*" ? "" : " in " + pattern, ")");
 }
 
 std::string Linearized::describe() const {
-  return detail::join("Linearized(", network->describe(), ")");
+  return detail::join("Linearized(", described(network), ")");
 }
 
 }  // namespace ladon::infinite

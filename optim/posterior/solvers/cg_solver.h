@@ -27,6 +27,7 @@ KernelMap kernel_map(const Tensor& kernel);
 /// Kernel map of a Gram matrix in tiles, which must outlive the map. Where ranks hold them, all
 /// make and use it together.
 KernelMap kernel_map(const infinite::StoredGram& kernel);
+KernelMap kernel_map(const infinite::StoredGram&& temporary) = delete;
 
 struct CgSolverOptions {
   std::int64_t rank = 100;       ///< Of the preconditioner: rows of the kernel that are asked for.
