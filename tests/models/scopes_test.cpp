@@ -248,7 +248,7 @@ TEST(ScopesModel, PackedWeightsThatNoProductReadsSayWhy) {
         matmul(ones({1, 2}), w);
       },
       "1 products were recorded: hold a NoGrad");
-  says([] { const PackedWeights packed({ones({2, 2})}); }, "products on other threads");
+  says([] { const PackedWeights packed({ones({2, 2})}); }, "none with them ran on the thread");
   says(
       [] {
         const Tensor w = ones({2, 2});

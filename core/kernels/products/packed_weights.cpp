@@ -110,7 +110,7 @@ PackedWeights::~PackedWeights() {
       if (passed_over() > 0)
         std::cerr << "; " << passed_over() << " products were recorded: hold a NoGrad";
       if (!weights_.empty() && passed_over() == 0)
-        std::cerr << "; products on other threads than the one that made it know nothing of it";
+        std::cerr << "; none with them ran on the thread that made it while it was alive";
       std::cerr << '\n';
     });
 }
