@@ -196,21 +196,21 @@ TEST_F(Parallel, PiecesAndTasksHaveTheModesOfTheirCaller) {
     set_num_threads(threads);
     const detail::Modes before = detail::modes;
     {
-      const detail::Scoped ours(detail::modes, {.recording = false,
-                                                .detecting = true,
-                                                .composing = true,
-                                                .rowwise = true,
-                                                .packed = packed,
-                                                .pushing = true,
-                                                .tangents_below = 5,
-                                                .mapped_levels = &levels,
-                                                .looking = true,
-                                                .sweeping = "softmax"});
+      const detail::Bracket ours(detail::modes, {.recording = false,
+                                                 .detecting = true,
+                                                 .composing = true,
+                                                 .rowwise = true,
+                                                 .packed = packed,
+                                                 .pushing = true,
+                                                 .tangents_below = 5,
+                                                 .mapped_levels = &levels,
+                                                 .looking = true,
+                                                 .sweeping = "softmax"});
       const detail::RecordDraws watching(tape);
       std::atomic<int> wrong{0};
       parallel::for_range(64, 1, [&](std::int64_t, std::int64_t) {
         wrong += !are_ours(detail::modes);
-        const detail::Scoped own(detail::modes.rowwise, false);
+        const detail::Bracket own(detail::modes.rowwise, false);
         parallel::for_range(4, 1, [&](std::int64_t, std::int64_t) {
           wrong += detail::modes.rowwise || detail::modes.recording;
         });

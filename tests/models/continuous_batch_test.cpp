@@ -133,6 +133,11 @@ class Machine {
                            "add() was called inside on_token");
       }
       if (does == 2 && !failing_) cancel(request);
+      if (does == 3 && !failing_) {  // itself
+        EXPECT_EQ(static_cast<std::int64_t>(batch_->cancel(request).tokens.size()), at);
+        open_.erase(request);
+        ++cancelled;
+      }
       return true;
     };
     EXPECT_EQ(batch_->add(text, options, draws_), requests_++);
