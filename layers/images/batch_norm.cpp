@@ -3,6 +3,7 @@
 #include <limits>
 #include <mutex>
 
+#include "ladon/autograd/evaluation.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/index.h"
@@ -13,6 +14,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/random.h"
+#include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
@@ -52,6 +54,8 @@ Tensor BatchNorm::forward_masked(const Tensor& x, const Tensor& mask) const {
   LADON_CHECK(x.rank() > 1 && x.size(-1) == dim, "BatchNorm", "expects [N, .., ", dim,
               "], got shape ", x.shape());
   const bool tracked = running_mean.defined(), own = training() || !tracked;
+  detail::refuse_in_evaluation("BatchNorm", training(), own);
+  detail::check_precision("BatchNorm", x, weight);
   const Tensor places = own && mask.defined() ? visible_places(x, mask) : Tensor();
   const std::int64_t n = places.defined() ? places.size(0) : x.count() / dim;
   LADON_CHECK(!own || n > 1, "BatchNorm", "needs more than one vector to find their variance, got ",
@@ -91,6 +95,12 @@ void BatchNorm::count(const Tensor& centre, const Tensor& spread, std::int64_t n
     return static_cast<double>(std::numeric_limits<T>::max());
   });
   copy_(running_var, minimum(running_var, largest));  // ∞ would stay for good
+}
+
+infinite::KernelNode BatchNorm::limit(const infinite::KernelNode&) const {
+  detail::fail("BatchNorm",
+               "has no limit: its statistics are those of a batch, so that a kernel of two inputs "
+               "does not exist; take LayerNorm, RmsNorm or GroupNorm, or leave it out");
 }
 
 void BatchNorm::visit(Visitor& v) {

@@ -41,6 +41,8 @@ struct BatchNorm : Layer {
   /// Throws Error in training mode for fewer than two vectors.
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  /// Throws Error: examples of a batch meet in it, so that no kernel is one of two inputs.
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "ladon/autograd/evaluation.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/autograd/transforms/functional.h"
@@ -59,6 +60,7 @@ RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& ta
   // f of each row, and Jᵀ of its cotangent by running it once more.
   const auto run = [&model, parameters](const Tensor& row, const Tensor& some) {
     parameters.assign_row(row);
+    const detail::EvaluationScope evaluating(operation, true);
     const Tensor y = model(some);
     LADON_CHECK(y.count() == some.size(0), operation, "of ", some.size(0),
                 " inputs the model gives ", y.shape(), "; it must give one number each");

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "ladon/autograd/evaluation.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
@@ -72,6 +73,7 @@ class Borrowed {
 /// ln p and its gradient with the parameters as they stand: −(N·loss + ½λ|θ|²)/T.
 DensityScore at_present(const ParameterSet& set, const std::function<Tensor()>& loss,
                         const TargetDensity& target) {
+  const detail::EvaluationScope evaluating("log_posterior");
   const EnableGrad recording;
   const Tensor value = loss();
   LADON_CHECK(value.defined() && value.count() == 1, "log_posterior",

@@ -53,8 +53,9 @@ class LogDensity {
 ///   hmc(log_posterior(head, loss), unsqueeze(head.to_row(), 0), {…}, rng);
 /// `loss` computes the mean negative log likelihood with the parameters as they stand (of all data,
 /// for an exact posterior; mse_loss/(2σ²) for noise of variance σ²), and must have no randomness of
-/// its own (eval()). score() writes each row into the parameters, and puts
-/// their values back. Throws Error for a bad target, an empty set, and as loss() does.
+/// its own: score() throws Error where dropout draws or a BatchNorm is in training mode. It writes
+/// each row into the parameters, and puts their values back. Throws Error for a bad target, an empty
+/// set, and as loss() does.
 LogDensity log_posterior(const ParameterSet& set, std::function<Tensor()> loss,
                          const TargetDensity& target = {});
 /// Log posterior of all parameters of a model, which must outlive the result. score() throws Error

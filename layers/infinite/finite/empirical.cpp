@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ladon/autograd/evaluation.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/compare.h"
@@ -27,10 +28,28 @@ struct Pass {
   std::vector<ParameterUses::Use> uses;
 };
 
-Pass run(Layer& network, const Inputs& in) {
+// The last example must have alone the outputs that it has among the others: whatever mixes them,
+// or draws, makes other kernels of the same inputs in other blocks.
+void verify_alone(const Layer& network, const Tensor& x, const Tensor& mask, const Tensor& among) {
+  const NoGrad off;
+  const ParameterUses unread;  // what the layers report belongs to the other pass
+  const Slice last{x.size(0) - 1, x.size(0)};
+  const Tensor alone = network(slice(x, 0, last), mask.defined() ? slice(mask, 0, last) : mask);
+  const Tensor there = slice(among.detach(), 0, last);
+  const double tolerance = among.dtype() == f64 ? 1e-8 : 1e-4;
+  const double largest = amax(abs(there)).item();
+  LADON_CHECK(
+      alone.shape() == there.shape() && !(amax(abs(alone - there)).item() > tolerance * largest),
+      "empirical_kernel", "alone, example ", last.start.value_or(0), " of ", x.size(0),
+      " has other outputs than among the others: ", network.describe(),
+      " draws, or mixes examples; call eval(), and take no statistics of batches");
+}
+
+Pass run(Layer& network, const Inputs& in, bool verify) {
   const auto parameters = network.parameters();
   LADON_CHECK(!parameters.empty(), "empirical_kernel", network.describe(), " has no parameters");
   const Tensor x = in.x.dtype() == i64 ? in.x : cast(in.x, parameters[0].dtype());
+  const detail::EvaluationScope evaluating("empirical_kernel", true);
   const EnableGrad on;
   ParameterUses reported;
   const Tensor y = network(x, in.mask);
@@ -40,6 +59,7 @@ Pass run(Layer& network, const Inputs& in) {
   const std::int64_t positions = y.shape().sub(1, y.rank() - 1).count();
   LADON_CHECK(positions > 0 && y.size(-1) > 0, "empirical_kernel",
               "the network's outputs have no positions or no channels: shape ", y.shape());
+  if (verify && x.size(0) > 1) verify_alone(network, x, in.mask, y);
   return {.output = reshape(y, {y.size(0), positions, y.size(-1)}),
           .positions = y.rank() > 2,
           .products = std::move(reported.products),
@@ -294,11 +314,11 @@ EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const Inputs& 
                                  const EmpiricalOptions& options) {
   if (same_elements(a.x, b.x) && same_elements(a.mask, b.mask))
     return empirical_kernel(network, a, options);
-  return kernels_of(network, run(network, a), run(network, b), options);
+  return kernels_of(network, run(network, a, options.verify), run(network, b, false), options);
 }
 
 EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const EmpiricalOptions& options) {
-  const Pass pass = run(network, a);
+  const Pass pass = run(network, a, options.verify);
   return kernels_of(network, pass, pass, options);
 }
 

@@ -20,8 +20,9 @@ struct EmpiricalOptions {
   NtkMethod method = NtkMethod::layerwise;
   std::int64_t channels = 0;  ///< The NTK is of the first `channels` outputs; 0: of all.
   bool full = false;          ///< Between any two of those channels, instead of their average.
-  /// Layerwise: make sure that the layers' reports account for every trained tensor, by comparing
-  /// one gradient. Costs about a backward pass.
+  /// Make sure that one example has alone the outputs that it has among the others; and, layerwise,
+  /// that the layers' reports account for every trained tensor, by comparing one gradient. Costs
+  /// about a backward pass.
   bool verify = true;
 };
 
@@ -36,8 +37,9 @@ struct EmpiricalKernel {
 };
 
 /// Kernels of a network's outputs [N, O] or [N, .., O]. Each example must go through the network on
-/// its own (dropout in evaluation mode, no batch statistics). Floating inputs are cast to the dtype
-/// of the parameters.
+/// its own: Error where dropout draws or batches are normalized by their statistics, as in training
+/// mode, and where an example alone has other outputs (if options.verify). Floating inputs are cast
+/// to the dtype of the parameters.
 ///
 /// Layerwise, every layer with trained tensors must report them (layers/parameter_uses.h), and no
 /// tensor may be shared by two layers: Error where the reports do not add up (if options.verify).

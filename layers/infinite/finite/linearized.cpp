@@ -1,5 +1,6 @@
 #include "ladon/layers/infinite/finite/linearized.h"
 
+#include "ladon/autograd/evaluation.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
@@ -28,6 +29,7 @@ TangentMap::TangentMap(Layer& network, const Inputs& inputs, const ParameterSet&
               " has no parameters that are chosen and not frozen");
   const DType dtype = parameters_[0].dtype();
   const Tensor x = inputs.x.dtype() == i64 ? inputs.x : cast(inputs.x.detach(), dtype);
+  const detail::EvaluationScope evaluating("TangentMap", true);
   const EnableGrad on;
   const ParameterUses unread;  // what the layers report belongs to this pass alone
   recorded_ = network(x, inputs.mask);

@@ -22,7 +22,8 @@ namespace ladon::infinite {
 class TangentMap {
  public:
   /// Map by the parameters of the network that are not frozen, or by those of `set` that are not.
-  /// Throws Error if there are none.
+  /// Throws Error if there are none, and where dropout draws or batches are normalized by their
+  /// statistics, as in training mode.
   TangentMap(Layer& network, const Inputs& inputs);
   TangentMap(Layer& network, const Inputs& inputs, const ParameterSet& set);
 
@@ -43,7 +44,7 @@ class TangentMap {
 
 /// Θ(a, b)·v = J_a·(J_bᵀ·v) without forming Θ, for v shaped as the outputs of b (cast to their
 /// dtype); shaped as the outputs of a. Θ is the whole tangent kernel, of every pair of outputs: no
-/// average over channels is taken.
+/// average over channels is taken. Errors as TangentMap.
 Tensor ntk_vector_product(Layer& network, const Inputs& a, const Inputs& b, const Tensor& v);
 Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v);
 

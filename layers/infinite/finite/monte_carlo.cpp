@@ -6,8 +6,26 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
 #include "ladon/core/machine/parallel.h"
+#include "ladon/layers/images/batch_norm.h"
 
 namespace ladon::infinite {
+namespace {
+
+// In evaluation mode the statistics of such a layer are those that it began with, 0 and 1: the
+// network would be one without it. With those of batches, examples have no kernel of their own.
+void check_batch_norms(Layer& network) {
+  detail::for_each_module(network, [](const std::string& path, Module& inner) {
+    const auto* norm = dynamic_cast<const BatchNorm*>(&inner);
+    LADON_CHECK(
+        !norm || !norm->num_batches_tracked.defined() || norm->num_batches_tracked.item() > 0,
+        "for_each_network", "`", path, "`, ", norm->describe(),
+        ", has seen no batch, so that in evaluation mode it would be the identity; let the "
+        "factory run data through the network in training mode, or take LayerNorm, RmsNorm "
+        "or GroupNorm");
+  });
+}
+
+}  // namespace
 
 void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs& b,
                       const MonteCarloOptions& options, Generator& rng,
@@ -22,6 +40,7 @@ void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs&
     LADON_CHECK(network != nullptr, "for_each_network", "the factory returned no network");
     network->to(options.dtype);
     network->eval();
+    check_batch_norms(*network);
     EmpiricalOptions kernel = options.kernel;
     kernel.verify = kernel.verify && i == 0;
     return empirical_kernel(*network, a, b, kernel);

@@ -23,6 +23,8 @@ struct MonteCarloOptions {
 /// The empirical kernels of `draws` networks, each drawn from its own split of `rng` (which
 /// advances by one block), on all threads. `use` gets them one after the other, in order, so what
 /// it adds up is the same at any number of threads; at most a few dozen are held at a time.
+/// Networks run in evaluation mode. Throws Error for a BatchNorm that has seen no batch, and as
+/// empirical_kernel() does.
 void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs& b,
                       const MonteCarloOptions& options, Generator& rng,
                       const std::function<void(const EmpiricalKernel&)>& use);
