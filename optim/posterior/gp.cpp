@@ -59,7 +59,7 @@ Tensor GpPrediction::variance() const {
   return covariance.rank() == 1 ? covariance : clone(diagonal(covariance));
 }
 
-GaussianProcess::GaussianProcess(const Tensor& kernel, const Tensor& targets,
+GaussianProcess::GaussianProcess(const infinite::KernelMatrix& kernel, const Tensor& targets,
                                  const GpOptions& options)
     : GaussianProcess(DenseFactor(kernel, options, operation), targets) {}
 
@@ -71,8 +71,13 @@ GaussianProcess::GaussianProcess(std::shared_ptr<const Solver> solver, const Ten
 }
 
 // RW algorithm 2.1:  mean = K* α,  V = L⁻¹ K*ᵀ,  covariance = K** − VᵀV    (RW 2.25, 2.26)
-GpPrediction GaussianProcess::predict(const Tensor& cross, const Tensor& test) const {
-  constexpr std::string_view caller = "GaussianProcess::predict";
+GpPrediction GaussianProcess::predict(const infinite::KernelMatrix& cross,
+                                      const infinite::KernelMatrix& test) const {
+  constexpr std::string_view caller = "GaussianProcess::predict", among = "the training kernel";
+  infinite::check_one_kind(caller, among, solver_->kind(), "the cross kernel", cross.kind());
+  infinite::check_one_kind(caller, among, solver_->kind(), "the test kernel", test.kind());
+  infinite::check_one_kind(caller, "the cross kernel", cross.kind(), "the test kernel",
+                           test.kind());
   const Tensor k =
       kernel_blocks::cross_block(caller, "the cross kernel", cross, -1, targets_.size(0));
   GpPrediction posterior{matmul(k, weights_.x)};  // [M, N] · [N, O] → [M, O]
@@ -81,9 +86,20 @@ GpPrediction GaussianProcess::predict(const Tensor& cross, const Tensor& test) c
   const bool variances = prior.rank() == 1;
   const Tensor columns = transpose(k);  // [N, M]
   const bool exact_weights = !weights_.residual.defined();
+  const DType precision = kernel_blocks::least_precise(
+      solver_->precision(), kernel_blocks::least_precise(cross.dtype(), test.dtype()));
+  const auto proper = [&](const Tensor& left, const std::function<Tensor()>& allowed) {
+    return kernel_blocks::proper_covariance(caller, left, prior, precision, allowed,
+                                            kernel_blocks::one_kernel);
+  };
+  const auto rounding = [&](const Tensor& solved) {  // A⁻¹·K*ᵀ [N, M]
+    const double largest = amax(variances ? prior : diagonal(prior)).item();
+    return kernel_blocks::rounding_of_squares(transpose(solved), largest, precision);
+  };
   if (const Tensor v = exact_weights ? solver_->half_solve(columns) : Tensor(); v.defined()) {
     const Tensor known = variances ? sum(square(v), 0) : matmul(transpose(v), v);
-    posterior.covariance = kernel_blocks::proper_covariance(prior - known);
+    posterior.covariance =
+        proper(prior - known, [&] { return rounding(solver_->solve(columns).x); });
     return posterior;
   }
   const LinearSolution z = solver_->solve_for_squares(columns);
@@ -95,12 +111,14 @@ GpPrediction GaussianProcess::predict(const Tensor& cross, const Tensor& test) c
   }
   if (variances) {
     const QuadraticForms known = quadratic_forms(columns, z);
-    posterior.covariance = kernel_blocks::proper_covariance(prior - known.value);
+    posterior.covariance = proper(prior - known.value, [&] {
+      return known.error.defined() ? rounding(z.x) + known.error : rounding(z.x);
+    });
     posterior.covariance_error = known.error;
   } else {  // K*A⁻¹K*ᵀ = K*Z + ZᵀS + SᵀA⁻¹S
     Tensor known = matmul(k, z.x);
     if (z.residual.defined()) known = known + matmul(transpose(z.x), z.residual);
-    posterior.covariance = kernel_blocks::proper_covariance(prior - known);
+    posterior.covariance = proper(prior - known, [&] { return rounding(z.x); });
   }
   return posterior;
 }

@@ -46,7 +46,8 @@ struct LeaveOneOut {
 /// Several outputs share one kernel.
 ///
 ///   GaussianProcess(kernel, y, {.noise = 0.1});                              // a matrix in memory
-///   GaussianProcess(store_factor(gram, folder, {.noise = 0.1}), y);             // on disk
+///   GaussianProcess(store_factor(gram, folder, {.noise = 0.1}), y);             // on disk, of
+///                          // store_gram(limit, x, folder, {.get = infinite::Get::nngp})
 ///   GaussianProcess(distribute_factor(gram, {.noise = 0.1}), y);                // of many ranks
 ///   GaussianProcess(CgSolver(kernel_map(gram), {.noise = 0.1}), y);          // without a factor
 ///
@@ -64,7 +65,8 @@ class GaussianProcess {
   /// kernel [N, N], targets [N] or [N, O]. Throws Error where shapes disagree, the kernel is not
   /// symmetric, a value is not finite, noise or jitter is negative, and where K + noise + jitter
   /// is not positive definite: then it names the smallest eigenvalue and the jitter that would do.
-  GaussianProcess(const Tensor& kernel, const Tensor& targets, const GpOptions& options = {});
+  GaussianProcess(const infinite::KernelMatrix& kernel, const Tensor& targets,
+                  const GpOptions& options = {});
   /// The solver is shared, and limits from which threads the process may be used.
   GaussianProcess(std::shared_ptr<const Solver> solver, const Tensor& targets);
   template <std::derived_from<Solver> S>
@@ -72,8 +74,12 @@ class GaussianProcess {
       : GaussianProcess(std::make_shared<const S>(std::move(solver)), targets) {}
 
   /// The belief about f (without noise) at test inputs. cross [M, N]; test [M, M] gives the
-  /// covariance, [M] the variances, an undefined one the mean alone. Variances are never negative.
-  GpPrediction predict(const Tensor& cross, const Tensor& test = {}) const;
+  /// covariance, [M] the variances, an undefined one the mean alone. Variances are never negative:
+  /// what rounding leaves below 0 is 0. Throws Error where a variance is negative by more than
+  /// rounding, and where matrices that know it (infinite::KernelMatrix, StoredGram) are an NNGP
+  /// kernel and an NTK.
+  GpPrediction predict(const infinite::KernelMatrix& cross,
+                       const infinite::KernelMatrix& test = {}) const;
 
   /// ln p(Y) under the prior, summed over the outputs: how well the kernel explains the targets.
   /// Throws Error where the solver does not know its determinant.

@@ -26,6 +26,11 @@ void check_finite(std::string_view operation, std::string_view what, const Tenso
                 i / columns, ", column ", i % columns, " is ", values[i], "; all must be finite");
 }
 
+double epsilon_of(DType dtype) {
+  return dtype == f32 ? std::numeric_limits<float>::epsilon()
+                      : std::numeric_limits<double>::epsilon();
+}
+
 }  // namespace
 
 Tensor symmetric_block(std::string_view operation, std::string_view what, const Tensor& x) {
@@ -37,9 +42,7 @@ Tensor symmetric_block(std::string_view operation, std::string_view what, const 
   const double* v = k.data<double>();
   double largest = 0;
   for (std::int64_t i = 0; i < n * n; ++i) largest = std::max(largest, std::abs(v[i]));
-  const double epsilon = x.dtype() == f32 ? std::numeric_limits<float>::epsilon()
-                                          : std::numeric_limits<double>::epsilon();
-  const double tolerance = std::sqrt(epsilon) * largest;
+  const double tolerance = std::sqrt(epsilon_of(x.dtype())) * largest;
   constexpr std::int64_t block = 64;  // both triangles are read by tiles that stay in the cache
   for (std::int64_t p = 0; p < n; p += block)
     for (std::int64_t q = 0; q <= p; q += block)
@@ -114,12 +117,43 @@ void fail_indefinite(std::string_view operation, const Ridge& ridge, double smal
                ridge.noise + missing);
 }
 
-Tensor proper_covariance(const Tensor& x) {
-  Tensor c = x.rank() == 1 ? clone(x) : (x + transpose(x)) * 0.5;
+Tensor proper_covariance(std::string_view operation, const Tensor& left, const Tensor& prior,
+                         DType precision, const std::function<Tensor()>& allowed,
+                         std::string_view hint) {
+  Tensor c = left.rank() == 1 ? clone(left) : (left + transpose(left)) * 0.5;
+  const std::int64_t m = c.size(0), step = left.rank() == 1 ? 1 : m + 1;
+  const Tensor before = contiguous(prior.rank() == 1 ? prior : diagonal(prior));
+  const double* priors = before.data<double>();
   double* values = c.mutable_data<double>();
-  const std::int64_t step = x.rank() == 1 ? 1 : x.size(0) + 1;
-  for (std::int64_t i = 0; i < c.size(0); ++i) values[i * step] = std::max(values[i * step], 0.0);
+  const double relative = std::sqrt(epsilon_of(precision));
+  Tensor more;  // allowed(), once it is needed
+  std::int64_t worst = -1;
+  double most = 0;  // by which a variance is below what is allowed
+  for (std::int64_t i = 0; i < m; ++i) {
+    const double value = values[i * step], bound = relative * std::abs(priors[i]);
+    if (value < -bound && !more.defined()) more = contiguous(allowed());
+    const double excess = value < -bound ? -value - bound - more.data<double>()[i] : 0;
+    if (excess > most) {
+      most = excess;
+      worst = i;
+    }
+    values[i * step] = std::max(value, 0.0);
+  }
+  if (worst >= 0)
+    detail::fail(operation, "the variance at test input ", worst, " would be ",
+                 contiguous(left.rank() == 1 ? left : diagonal(left)).data<double>()[worst],
+                 ", of a prior variance of ", priors[worst], ", which is more than rounding; ",
+                 hint);
   return c;
 }
+
+Tensor rounding_of_squares(const Tensor& s, double largest_variance, DType precision) {
+  const double entries = precision == f32 ? epsilon_of(f32) : 0;
+  const double each =
+      entries + static_cast<double>(s.size(1)) * std::numeric_limits<double>::epsilon();
+  return square(1 + sum(abs(s), 1)) * (each * largest_variance);
+}
+
+DType least_precise(DType a, DType b) { return a == f32 || b == f32 ? f32 : f64; }
 
 }  // namespace ladon::kernel_blocks

@@ -3,6 +3,7 @@
 // regularized kernel. All results are f64, row-major and without history.
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "ladon/core/tensor.h"
@@ -42,8 +43,22 @@ Tensor factorize(std::string_view operation, const Tensor& kernel, const Ridge& 
 [[noreturn]] void fail_indefinite(std::string_view operation, const Ridge& ridge,
                                   double smallest_eigenvalue, double missing);
 
-/// x symmetrized and its diagonal raised to 0, which rounding may have left. Variances [M]
-/// likewise.
-Tensor proper_covariance(const Tensor& x);
+/// Covariances [M, M], which are symmetrized, or variances [M], as what is `left` of a `prior` of
+/// the same shape. Variances that rounding has left below 0 are set to 0. More than rounding is
+/// below −(√ε·prior + allowed()), with the ε of the least precise kernel; it comes from blocks of
+/// different kernels, and is an Error that names the smallest variance and `hint`. allowed() bounds
+/// by [M] what else is not known of each variance; it is asked only where √ε is exceeded.
+Tensor proper_covariance(std::string_view operation, const Tensor& left, const Tensor& prior,
+                         DType precision, const std::function<Tensor()>& allowed,
+                         std::string_view hint);
+/// Hint for blocks K, K* and K** of kernels.
+inline constexpr std::string_view one_kernel =
+    "are K* and K** of one kernel with K, in the same units? Kernels of a model that draws need "
+    "common landmarks: limit.with_landmarks(x)";
+/// Rounding error of Σ_jl s_j·K_jl·s_l for rows s of [M, N], [M]: at most (ε + N·2⁻⁵²)·(1 +
+/// Σ_j|s_j|)² times the largest variance, with the ε of the kernel's elements.
+Tensor rounding_of_squares(const Tensor& s, double largest_variance, DType precision);
+/// f32 if one of them is.
+DType least_precise(DType a, DType b);
 
 }  // namespace ladon::kernel_blocks

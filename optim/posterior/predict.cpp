@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "ladon/autograd/graph.h"
@@ -34,8 +35,10 @@ void check_not_zero(const char* caller, const Tensor& kernel, const Tensor& targ
 /// diagonal.
 class Spectrum {
  public:
-  Spectrum(const Tensor& kernel, const Tensor& targets, double jitter) {
-    auto [values, vectors] = lapack::eigh(kernel / number_of("predict", mean(diagonal(kernel))));
+  Spectrum(const char* caller, const Tensor& kernel, const Tensor& targets, double jitter,
+           DType precision = f64) {
+    auto [values, vectors] = lapack::eigh(kernel / number_of(caller, mean(diagonal(kernel))));
+    check_definite(caller, kernel, values, jitter, precision);
     values_ = relu(values) + jitter;
     vectors_ = vectors;
     turned_ = matmul(transpose(vectors), targets);  // [N, O]
@@ -61,8 +64,41 @@ class Spectrum {
   }
 
  private:
+  /// Rounding moves eigenvalues, in units of the mean of the diagonal, by about N·ε·λ_max; what is
+  /// below that and the jitter is no covariance.
+  static void check_definite(const char* caller, const Tensor& kernel, const Tensor& values,
+                             double jitter, DType precision) {
+    const std::int64_t n = values.size(0);
+    const double lowest = values.data<double>()[0], highest = values.data<double>()[n - 1];
+    const double epsilon = precision == f32 ? std::numeric_limits<float>::epsilon()
+                                            : std::numeric_limits<double>::epsilon();
+    const double rounding = std::max(1e-8, 4 * static_cast<double>(n) * epsilon * highest);
+    const double least = lowest + std::max(jitter, rounding);
+    if (least >= 0) return;
+    const kernel_blocks::Ridge ridge = kernel_blocks::ridge_of(caller, diagonal(kernel), 0, jitter);
+    kernel_blocks::fail_indefinite(caller, ridge, (lowest + jitter) * ridge.mean,
+                                   -2 * (lowest + jitter) * ridge.mean);
+  }
+
   Tensor values_, vectors_, turned_;
 };
+
+/// What is taken off the targets, [1, O], as options.center says. Throws Error where it has to and
+/// does not.
+Tensor centre_of(const Tensor& y, const std::optional<bool>& center) {
+  const Tensor centre = mean(y, 0, Dims::keep);
+  if (center) return *center ? centre : zeros_like(centre);
+  const Tensor deviation = sqrt(mean(square(y - centre), 0, Dims::keep));
+  for (std::int64_t o = 0; o < y.size(1); ++o) {
+    const double m = at(centre, {0, o}).item(), s = at(deviation, {0, o}).item();
+    // of equal targets all but rounding is their mean, which may be what is to be learned
+    LADON_CHECK(
+        std::abs(m) <= 5 * s || s <= 1e-12 * std::abs(m), operation, "the targets of output ", o,
+        " are ", m, " ± ", s,
+        ", and the prior's mean is 0; give .center = true, or .center = false if 0 is meant");
+  }
+  return zeros_like(centre);
+}
 
 /// Throws Error where the targets and the kernel allow no amplitude.
 double checked(const char* caller, double noise, double amplitude) {
@@ -132,7 +168,7 @@ NoiseChoice choose_noise(const Tensor& kernel, const Tensor& targets, NoiseCrite
   const Tensor k = kernel_blocks::symmetric_block("choose_noise", "the kernel", kernel);
   const Tensor y = kernel_blocks::target_block("choose_noise", "the targets", targets, k.size(0));
   check_not_zero("choose_noise", k, y);
-  const NoiseChoice choice = chosen(Spectrum(k, y, 0), by);
+  const NoiseChoice choice = chosen(Spectrum("choose_noise", k, y, 0, kernel.dtype()), by);
   checked("choose_noise", choice.relative_noise, choice.amplitude);
   return choice;
 }
@@ -169,7 +205,9 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   LADON_CHECK(!options.relative_noise || *options.relative_noise >= 0, operation, "the noise is ",
               options.relative_noise.value_or(0), "; it must not be negative");
   estimate_predict(model, train, test, options);
-  const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, train.count());
+  const Tensor given =
+      kernel_blocks::target_block(operation, "the targets", targets, train.count());
+  const Tensor centre = centre_of(given, options.center), y = given - centre;
   const infinite::Limit limit = infinite::limit(model).with_landmarks(train);
   const bool ntk = options.kernel == infinite::Get::ntk;
   const infinite::Gram among = infinite::gram(limit, train, options_within(options, 0, "train"));
@@ -177,7 +215,7 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   const infinite::Gram across =
       infinite::gram(limit, test, train, options_within(options, taken, "test"));
   const infinite::Gram self = infinite::gram_diagonal(limit, test, options_within(options, taken));
-  const Tensor& kernel = ntk ? among.ntk : among.nngp;
+  const infinite::KernelMatrix& kernel = ntk ? among.ntk : among.nngp;
 
   check_not_zero(operation, kernel, y);
   const double unit = number_of("predict", mean(diagonal(kernel)));
@@ -186,7 +224,8 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   result.relative_noise =
       options.relative_noise
           ? *options.relative_noise
-          : chosen(Spectrum(kernel, y, options.jitter), options.choose_by).relative_noise;
+          : chosen(Spectrum(operation, kernel, y, options.jitter), options.choose_by)
+                .relative_noise;
   const GaussianProcess process(kernel, y,
                                 {.noise = result.relative_noise * unit, .jitter = options.jitter});
   result.left_out = process.leave_one_out();
@@ -207,9 +246,10 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   const double squares = count * process.amplitude();  // Σ yᵀA⁻¹y
   result.log_marginal_likelihood =
       process.log_marginal_likelihood() + 0.5 * squares - 0.5 * (squares / a + count * std::log(a));
+  result.left_out.mean = result.left_out.mean + centre;
   if (!ntk) {
     const GpPrediction posterior = process.predict(across.nngp, self.nngp);
-    result.mean = posterior.mean;
+    result.mean = posterior.mean + centre;
     result.covariance = a * posterior.covariance;
     return result;
   }
@@ -220,7 +260,7 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
       flow.ensemble(infinite_time, across.ntk, {among.nngp, across.nngp, self.nngp});
   const double began = result.relative_noise * number_of("predict", mean(diagonal(among.nngp)));
   const GaussianProcess prior(among.nngp, y, {.noise = began, .jitter = options.jitter});
-  result.mean = trained.mean;
+  result.mean = trained.mean + centre;
   result.amplitude = prior.amplitude();
   result.covariance = result.amplitude * trained.covariance;
   result.noise = result.amplitude * began;

@@ -30,6 +30,11 @@ struct PredictOptions {
   std::optional<double> relative_noise = {};
   NoiseCriterion choose_by = NoiseCriterion::leave_one_out;
   double jitter = 1e-8;
+  /// Whether the mean of each output's targets is taken off before and added to the predictions;
+  /// false: the prior's mean of 0 is meant. It must be said of targets whose mean is more than five
+  /// times their standard deviation (Error otherwise): a prior around 0 would pull predictions away
+  /// from them.
+  std::optional<bool> center = {};
   /// Options of the kernels' computation. Its memory_budget counts all of predict(): Gram matrices,
   /// factors and what they are computed with. In its checkpoint the folders "train" and "test" are
   /// made.
@@ -58,15 +63,17 @@ struct PredictEstimate {
 PredictEstimate estimate_predict(const Layer& model, const infinite::Inputs& train,
                                  const infinite::Inputs& test, const PredictOptions& options = {});
 
-/// targets [N] or [N, O], of mean 0 (classes: classification_targets()). The model must end in
-/// vectors. Throws Error where shapes disagree, where memory is over the budget (before anything is
-/// computed), where all targets or all kernels are 0, and as gram() and GaussianProcess do.
+/// targets [N] or [N, O], of mean 0 (classes: classification_targets()) or with options.center. The
+/// model must end in vectors. Throws Error where shapes disagree, where memory is over the budget
+/// (before anything is computed), where all targets or all kernels are 0, for targets far from 0 if
+/// options.center is not said, and as gram() and GaussianProcess do.
 Predicted predict(const Layer& model, const infinite::Inputs& train, const Tensor& targets,
                   const infinite::Inputs& test, const PredictOptions& options = {});
 
 /// The noise and amplitude that explain targets [N, O] best by amplitude·(K/k̄ + noise·1), k̄ being
 /// the mean of the diagonal of a kernel K [N, N]: a search by golden sections in ln noise, of one
-/// eigendecomposition.
+/// eigendecomposition. Throws Error, as GaussianProcess does, for a K that has an eigenvalue below 0
+/// by more than rounding.
 struct NoiseChoice {
   double relative_noise = 0, amplitude = 1, log_density = 0;
 };

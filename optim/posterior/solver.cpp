@@ -33,7 +33,9 @@ QuadraticForms quadratic_forms(const Tensor& b, const LinearSolution& solution) 
           solution.unknown / 2};
 }
 
-DenseFactor::DenseFactor(const Tensor& kernel, const GpOptions& options, const char* operation) {
+DenseFactor::DenseFactor(const infinite::KernelMatrix& kernel, const GpOptions& options,
+                         const char* operation)
+    : kind_(kernel.kind()), precision_(kernel.dtype()) {
   const Tensor k = kernel_blocks::symmetric_block(operation, "the kernel", kernel);
   factor_ = kernel_blocks::factorize(
       operation, k, kernel_blocks::ridge_of(operation, diagonal(k), options.noise, options.jitter));

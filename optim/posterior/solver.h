@@ -7,8 +7,10 @@
 // far they are from the answer.
 
 #include <cstdint>
+#include <optional>
 
 #include "ladon/core/tensor.h"
+#include "ladon/layers/infinite/kernel/kernel_matrix.h"
 
 namespace ladon {
 
@@ -44,6 +46,12 @@ class Solver {
   virtual LinearSolution solve_for_squares(const Tensor& b) const { return solve(b); }
   /// The diagonal of A⁻¹, [N]; by itself N solves.
   virtual Tensor inverse_diagonal() const;
+
+  /// Which kernel K is, where that is known: GaussianProcess::predict refuses a cross kernel of the
+  /// other kind.
+  virtual std::optional<infinite::Get> kind() const { return {}; }
+  /// f32 where K was rounded to it, which leaves larger errors of variances.
+  virtual DType precision() const { return f64; }
 };
 
 /// bᵀA⁻¹b of each column [k], within `error` of what is given where x is not exact:
@@ -59,7 +67,7 @@ class DenseFactor : public Solver {
   /// kernel [N, N]. Throws Error for another shape, an asymmetric or non-finite kernel, a negative
   /// noise or jitter, and an A that is not positive definite, naming its smallest eigenvalue and a
   /// sufficient jitter. `operation` is the operation named in an Error.
-  explicit DenseFactor(const Tensor& kernel, const GpOptions& options = {},
+  explicit DenseFactor(const infinite::KernelMatrix& kernel, const GpOptions& options = {},
                        const char* operation = "DenseFactor");
 
   std::int64_t size() const override { return factor_.size(0); }
@@ -67,9 +75,13 @@ class DenseFactor : public Solver {
   double log_determinant() const override;
   Tensor half_solve(const Tensor& b) const override;
   Tensor inverse_diagonal() const override;
+  std::optional<infinite::Get> kind() const override { return kind_; }
+  DType precision() const override { return precision_; }
 
  private:
   Tensor factor_;  // L, [N, N]
+  std::optional<infinite::Get> kind_;
+  DType precision_;
 };
 
 }  // namespace ladon

@@ -297,8 +297,9 @@ int main_of() {
           kernel.whole);
   };
   const auto store = [&](const fs::path& folder) {
-    const auto stored = infinite::store_gram(infinite::limit(kernel.net), kernel.x, folder / "t",
-                                             {.tile = infinite::vector_unit});
+    const auto stored =
+        infinite::store_gram(infinite::limit(kernel.net), kernel.x, folder / "t",
+                             {.get = infinite::Get::ntk, .tile = infinite::vector_unit});
     check(stored.rows(0, stored.size()), kernel.whole);
   };
   for (const bool resumed : {false, true}) {

@@ -130,7 +130,8 @@ void measure_bytes(std::int64_t n) {
   if (n <= 8000)  // every rank holds all of it
     report("gram, both kernels", n, [&] { infinite::gram(infinite::limit(net), x); });
   std::optional<infinite::StoredGram> tiles;
-  report("tiles of the NTK", n, [&] { tiles = store_gram(infinite::limit(net), x); });
+  report("tiles of the NTK", n,
+         [&] { tiles = store_gram(infinite::limit(net), x, {}, {.get = infinite::Get::ntk}); });
   report("times 10 vectors", n, [&] { tiles->multiply(y); });
   std::optional<DistributedFactor> factor;
   report("factor, beside the tiles", n,

@@ -69,7 +69,8 @@ void of_a_stored_gram() {
   const Tensor x = normal_f64({633, 6}, 2), test = normal_f64({40, 6}, 3);
   const Tensor y = sum(sin(x), 1, keep_dims);
   const SharedFolder shared;
-  const auto kernel = store_gram(infinite::limit(net), x, shared.path() / "kernel", {.tile = 128});
+  const auto kernel = store_gram(infinite::limit(net), x, shared.path() / "kernel",
+                                 {.get = infinite::Get::ntk, .tile = 128});
   const DistributedFactor factor = distribute_factor(kernel, {.noise = 0.1});
   const StoredFactor stored = store_factor(kernel, shared.path() / "factor", {.noise = 0.1});
   const Tensor cross = infinite::gram(infinite::limit(net), test, x).ntk;
@@ -78,7 +79,8 @@ void of_a_stored_gram() {
   require(std::abs(factor.log_determinant() - stored.log_determinant()) <
               1e-10 * std::abs(stored.log_determinant()),
           "and so is the evidence");
-  const auto held = store_gram(infinite::limit(net), x, {}, {.tile = 128});
+  const auto held =
+      store_gram(infinite::limit(net), x, {}, {.get = infinite::Get::ntk, .tile = 128});
   const DistributedFactor of_held = distribute_factor(held, {.noise = 0.1});
   require(same_bits(of_held.solve(y).x, factor.solve(y).x), "tiles in memory give the same");
   const CgSolver products(kernel_map(held), {.noise = 0.1}, {.rank = 20, .tolerance = 1e-12});

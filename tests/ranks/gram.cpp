@@ -157,7 +157,7 @@ void in_folders() {
         "the ranks compute different things: \"inputs\"", "all have the same inputs");
   const fs::path tiles = shared.path() / "stored";
   for (int run = 0; run < 2; ++run) {
-    const auto stored = store_gram(limit(net), x, tiles, {.tile = unit});
+    const auto stored = store_gram(limit(net), x, tiles, {.get = infinite::Get::ntk, .tile = unit});
     require(same_bits(stored.rows(0, n), expected.ntk), "stored");
     require(same_bits(stored.diagonal(), diagonal(expected.ntk)), "its diagonal");
     expect_product(stored);
@@ -173,7 +173,7 @@ void in_memory_of_each() {
     const ranks::Alone alone;
     expected = gram(limit(net), x).ntk;
   }
-  const auto tiles = store_gram(limit(net), x, {}, {.tile = unit});
+  const auto tiles = store_gram(limit(net), x, {}, {.get = infinite::Get::ntk, .tile = unit});
   require(same_bits(tiles.rows(0, n), expected), "the rows of one process");
   require(same_bits(tiles.rows(unit - 1, unit + 1), slice(expected, 0, {unit - 1, unit + 1})),
           "of two rows of tiles");
@@ -208,7 +208,8 @@ void in_memory_of_each() {
   if (ranks::count() > 1)
     require_error(
         [&] {
-          store_gram(limit(net), draw({n, 6}, static_cast<std::uint64_t>(ranks::rank())));
+          store_gram(limit(net), draw({n, 6}, static_cast<std::uint64_t>(ranks::rank())), {},
+                     {.get = infinite::Get::ntk});
         },
         "[store_gram] the ranks compute different things: \"inputs\"", "all have the same inputs");
 }
@@ -241,7 +242,9 @@ void die_in_gram(const fs::path& folder, bool stored) {
   };
   if (stored)
     store_gram(limit(net), draw({n, 6}), folder,
-               {.tile = unit, .progress = [&](const auto& p) { die(p.tiles_done); }});
+               {.get = infinite::Get::ntk, .tile = unit, .progress = [&](const auto& p) {
+                  die(p.tiles_done);
+                }});
   else
     gram(limit(net), draw({n, 6}),
          {.tile = unit,
@@ -255,8 +258,10 @@ void resume_gram(const fs::path& folder, bool stored) {
   const Tensor x = draw({n, 6});
   const auto before = parts_in(folder);
   ranks::barrier();
-  const Tensor found = stored ? store_gram(limit(net), x, folder, {.tile = unit}).rows(0, n)
-                              : gram(limit(net), x, {.tile = unit, .checkpoint = folder}).ntk;
+  const Tensor found =
+      stored
+          ? store_gram(limit(net), x, folder, {.get = infinite::Get::ntk, .tile = unit}).rows(0, n)
+          : gram(limit(net), x, {.tile = unit, .checkpoint = folder}).ntk;
   const auto after = parts_in(folder);
   require(!before.empty() && before.size() < after.size(), "some tiles were left, and not all");
   for (const auto& [path, file] : before)

@@ -22,8 +22,10 @@ namespace {
 void store(Gram& result, const Gram& part, const GramTile& tile) {
   const std::vector<AxisIndex> window = {Slice{tile.row, tile.row + tile.rows},
                                          Slice{tile.column, tile.column + tile.columns}};
-  for (const auto which : gram_matrices)
-    if ((part.*which).defined()) copy_(at(result.*which, window), part.*which);
+  const auto to = matrices_of(result);
+  const auto from = matrices_of(part);
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (from[i]->defined()) copy_(at(*to[i], window), *from[i]);
 }
 
 Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
@@ -37,7 +39,11 @@ Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
   plan.b = symmetric ? plan.a : prepared(b);
   const bool ntk = options.get == Get::ntk, sampled = plan.estimate.sampled;
   const auto matrix = [&](bool wanted) { return wanted ? empty(plan.shape, f64) : Tensor(); };
-  Gram result{matrix(true), matrix(ntk), matrix(sampled), matrix(sampled && ntk), {}};
+  Gram result{{matrix(true), Get::nngp},
+              {matrix(ntk), Get::ntk},
+              matrix(sampled),
+              matrix(sampled && ntk),
+              {}};
   std::optional<GramCheckpoint> stored;
   if (!options.checkpoint.empty())
     stored.emplace(limit, plan, options);
@@ -113,7 +119,7 @@ Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& optio
       if (!block.defined()) return block;
       return zeros(block.shape().sub(1, block.rank()), f64);
     };
-    return {none(k.nngp), none(k.ntk), {}, {}, {}};
+    return {{none(k.nngp), Get::nngp}, {none(k.ntk), Get::ntk}, {}, {}, {}};
   }
   const Inputs landmarks = drawn ? limit.landmarks(x) : Inputs();
   RunningMoments nngp, ntk;
@@ -134,7 +140,7 @@ Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& optio
     nngp.add(stack(ks, 0));
     if (ts[0].defined()) ntk.add(stack(ts, 0));
   }
-  Gram y{nngp.mean(), ntk.mean(), {}, {}, {}};
+  Gram y{{nngp.mean(), Get::nngp}, {ntk.mean(), Get::ntk}, {}, {}, {}};
   if (drawn) {
     y.nngp_se = nngp.standard_error();
     if (ntk.count() > 0) y.ntk_se = ntk.standard_error();

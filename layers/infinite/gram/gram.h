@@ -43,6 +43,7 @@ struct GramProgress {
 };
 
 struct GramOptions {
+  /// Get::ntk: both matrices, each by its name in Gram. Get::nngp: the NNGP kernel alone.
   Get get = Get::ntk;
   /// Pairs of positions that are computed, where the model ends with positions.
   Entries entries = Entries::full;
@@ -65,8 +66,8 @@ struct GramOptions {
 /// [N1, N2], or [N1, N2, T, T] (or [N1, N2, T], GramOptions::entries) if the model ends with
 /// positions; f64, without history.
 struct Gram {
-  Tensor nngp;
-  Tensor ntk;              ///< Undefined unless wanted.
+  KernelMatrix nngp;
+  KernelMatrix ntk;        ///< Undefined unless wanted.
   Tensor nngp_se, ntk_se;  ///< Standard errors of the means over replicates; undefined unless a
                            ///< layer draws (Limit::draws).
   /// Of each layer that draws, in their order: Limit::unexplained of the inputs of both blocks,

@@ -47,8 +47,13 @@ struct GramPlan {
   std::vector<Remainder> remainders;       ///< Of all inputs, once the selves are computed.
 };
 
-inline constexpr std::array gram_matrices = {&Gram::nngp, &Gram::ntk, &Gram::nngp_se,
-                                             &Gram::ntk_se};
+/// All matrices of a Gram, defined or not.
+inline std::array<Tensor*, 4> matrices_of(Gram& g) {
+  return {&g.nngp, &g.ntk, &g.nngp_se, &g.ntk_se};
+}
+inline std::array<const Tensor*, 4> matrices_of(const Gram& g) {
+  return {&g.nngp, &g.ntk, &g.nngp_se, &g.ntk_se};
+}
 
 /// Takes the tile of the checkpoint if the options name none. `held_bytes`: what is held of the
 /// matrices at a time, if not all of them. Throws Error for what gram() does.

@@ -17,15 +17,13 @@
 #include <vector>
 
 #include "ladon/layers/infinite/kernel/kernel.h"
+#include "ladon/layers/infinite/kernel/kernel_matrix.h"
 
 namespace ladon {
 class Layer;
 }
 
 namespace ladon::infinite {
-
-/// Which kernels are computed; an NTK needs the NNGP kernel, but not the other way round.
-enum class Get { nngp, ntk };
 
 class KernelGraph;
 

@@ -92,7 +92,14 @@ GpPrediction FirstOrder::predict(double heads) const {
     y.mean = y.mean + c.mean / heads;
     y.covariance = y.covariance + (c.within + select(c.between, 0, 0)) / heads;
   }
-  y.covariance = kernel_blocks::proper_covariance(y.covariance);
+  const Slice test{.start = n};
+  const auto rounding = [&] {
+    const double largest = amax(diagonal(kernel_)).item();
+    return kernel_blocks::rounding_of_squares(to_test_, largest, f64);
+  };
+  y.covariance = kernel_blocks::proper_covariance(
+      operation, y.covariance, at(kernel_, {test, test}), f64, rounding,
+      detail::join("the expansion to first order does not hold for ", heads, " heads"));
   return y;
 }
 

@@ -48,7 +48,8 @@ class FirstOrder {
   /// Throws Error unless there are two draws.
   FirstOrderCoefficients coefficients() const;
   /// The prediction at M test inputs and the evidence of that many heads, to this order; heads may
-  /// be infinite. The covariance is that within and between of the first output.
+  /// be infinite. The covariance is that within and between of the first output. Throws Error where
+  /// so few heads have a negative variance to this order: then the order does not do.
   GpPrediction predict(double heads) const;
   double log_marginal_likelihood(double heads) const;
 

@@ -14,7 +14,7 @@
 namespace ladon {
 namespace {
 
-constexpr std::string_view name = "GradientFlow";
+constexpr std::string_view name = "GradientFlow", among = "the kernel that trains";
 
 // (1 − e^(−λτ))/λ for λ, τ ≥ 0, without cancellation and without 0/0.
 double decay(double lambda, double tau) {
@@ -74,9 +74,11 @@ struct GradientFlow::Decompositions {
   Tensor values, vectors;  // [N], [N, N]: of the kernel without jitter
 };
 
-GradientFlow::GradientFlow(const Tensor& ntk, const Tensor& targets,
+GradientFlow::GradientFlow(const infinite::KernelMatrix& ntk, const Tensor& targets,
                            const GradientFlowOptions& options)
-    : ntk_(clone(
+    : kind_(ntk.kind()),
+      precision_(ntk.dtype()),
+      ntk_(clone(
           kernel_blocks::symmetric_block(name, "the NTK", ntk))),  // the caller may edit theirs
       targets_(clone(kernel_blocks::target_block(name, "the targets", targets, ntk_.size(0)))),
       rate_(options.learning_rate / static_cast<double>(targets_.count())),
@@ -145,8 +147,10 @@ Tensor GradientFlow::train(double t, const Tensor& initial) const {
   return targets_ - phi(t, r) * decompositions_->ridge.total();
 }
 
-Tensor GradientFlow::test(double t, const Tensor& cross, const InitialOutputs& initial) const {
+Tensor GradientFlow::test(double t, const infinite::KernelMatrix& cross,
+                          const InitialOutputs& initial) const {
   check_time(t);
+  infinite::check_one_kind(name, among, kind_, "the cross kernel", cross.kind());
   const Tensor k = kernel_blocks::cross_block(name, "the cross NTK", cross, -1, targets_.size(0));
   const Tensor change = matmul(k, phi(t, residual(initial.train)));  // [M, N] · [N, O] → [M, O]
   if (!initial.test.defined()) return change;
@@ -160,8 +164,13 @@ Tensor GradientFlow::test(double t, const Tensor& cross, const InitialOutputs& i
 // f_t = f_0(x) + S (y − f_0(X)) with S = Θ* Φ_t [M, N] is linear in f_0 ~ GP(0, K), so that
 //   mean = S y,   covariance = K** − S K*ᵀ − K* Sᵀ + S K Sᵀ,
 // the symmetric part of K** + (S K − 2 K*) Sᵀ.
-GpPrediction GradientFlow::ensemble(double t, const Tensor& cross, const NngpBlocks& nngp) const {
+GpPrediction GradientFlow::ensemble(double t, const infinite::KernelMatrix& cross,
+                                    const NngpBlocks& nngp) const {
   check_time(t);
+  infinite::check_one_kind(name, among, kind_, "the cross kernel", cross.kind());
+  for (const infinite::KernelMatrix& block : {nngp.train, nngp.cross, nngp.test})
+    infinite::check_one_kind(name, "the covariance of networks before training",
+                             infinite::Get::nngp, "a matrix of NngpBlocks", block.kind());
   const std::int64_t n = targets_.size(0);
   const Tensor theta = kernel_blocks::cross_block(name, "the cross NTK", cross, -1, n);
   const std::int64_t m = theta.size(0);
@@ -175,7 +184,16 @@ GpPrediction GradientFlow::ensemble(double t, const Tensor& cross, const NngpBlo
   const Tensor s = transpose(phi(t, transpose(theta)));  // Φ is symmetric
   const Tensor d = matmul(s, k) - 2 * k_cross;           // [M, N]
   const Tensor change = k_test.rank() == 1 ? sum(d * s, 1) : matmul(d, transpose(s));
-  return {matmul(s, targets_), kernel_blocks::proper_covariance(k_test + change)};
+  const DType precision = kernel_blocks::least_precise(
+      kernel_blocks::least_precise(precision_, cross.dtype()),
+      kernel_blocks::least_precise(nngp.cross.dtype(), nngp.test.dtype()));
+  const auto rounding = [&] {
+    const double largest = std::max(amax(diagonal(k)).item(), amax(k_test).item());
+    return kernel_blocks::rounding_of_squares(s, largest, precision);
+  };
+  return {matmul(s, targets_),
+          kernel_blocks::proper_covariance(name, k_test + change, k_test, precision, rounding,
+                                           kernel_blocks::one_kernel)};
 }
 
 double max_learning_rate(const Tensor& ntk, std::int64_t elements, double momentum) {

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "ladon/core/tensor.h"
 #include "ladon/optim/posterior/gp.h"
@@ -39,32 +40,36 @@ struct InitialOutputs {
 
 /// NNGP kernels: the covariance of networks before training.
 struct NngpBlocks {
-  Tensor train;  ///< [N, N]
-  Tensor cross;  ///< [M, N]
-  Tensor test;   ///< [M, M], or variances [M]
+  infinite::KernelMatrix train;  ///< [N, N]
+  infinite::KernelMatrix cross;  ///< [M, N]
+  infinite::KernelMatrix test;   ///< [M, M], or variances [M]
 };
 
 class GradientFlow {
  public:
   /// ntk [N, N], targets [N] or [N, O]. Throws Error where shapes disagree, the kernel is not
   /// symmetric, a value is not finite, the learning rate is not positive or the jitter negative.
-  GradientFlow(const Tensor& ntk, const Tensor& targets, const GradientFlowOptions& options = {});
+  GradientFlow(const infinite::KernelMatrix& ntk, const Tensor& targets,
+               const GradientFlowOptions& options = {});
 
   // t ≥ 0 in steps of gradient descent, fractions allowed; `infinite_time` for the end (Error for a
   // negative t or NaN). The first finite t costs an eigendecomposition of the kernel,
   // `infinite_time` a Cholesky factorization; both are kept, and copies share them. Throws Error
   // where the kernel with its jitter is not positive definite (at finite t: has an eigenvalue below
-  // 0 by more than rounding), naming the smallest eigenvalue and the jitter that would do.
+  // 0 by more than rounding), naming the smallest eigenvalue and the jitter that would do; and
+  // where matrices that know it (infinite::KernelMatrix) are not of the kind that is meant.
 
   /// Outputs on the training inputs, [N, O].
   Tensor train(double t, const Tensor& initial = {}) const;
   /// Outputs on test inputs, [M, O]; cross [M, N] is their NTK with the training inputs.
-  Tensor test(double t, const Tensor& cross, const InitialOutputs& initial = {}) const;
+  Tensor test(double t, const infinite::KernelMatrix& cross,
+              const InitialOutputs& initial = {}) const;
   /// Mean and covariance over networks of random initialization, f_0 ~ GP(0, NNGP)
   /// (Lee et al. 2019, corollary 1). With cross = ntk and all of `nngp` equal to nngp.train: of the
   /// training outputs. With ntk = nngp only the last layer is trained, and the end is the posterior
-  /// of Bayesian inference.
-  GpPrediction ensemble(double t, const Tensor& cross, const NngpBlocks& nngp) const;
+  /// of Bayesian inference. Throws Error where a variance is negative by more than rounding.
+  GpPrediction ensemble(double t, const infinite::KernelMatrix& cross,
+                        const NngpBlocks& nngp) const;
 
  private:
   struct Decompositions;
@@ -74,6 +79,8 @@ class GradientFlow {
   Tensor phi(double t, const Tensor& r) const;
   Tensor residual(const Tensor& initial) const;
 
+  std::optional<infinite::Get> kind_;
+  DType precision_;
   Tensor ntk_;      // [N, N], without jitter
   Tensor targets_;  // [N, O]
   double rate_;     // η/|y|

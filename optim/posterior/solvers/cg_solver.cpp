@@ -17,16 +17,17 @@ constexpr const char* operation = "CgSolver";
 
 }  // namespace
 
-KernelMap kernel_map(const Tensor& kernel) {
+KernelMap kernel_map(const infinite::KernelMatrix& kernel) {
   const NoGrad off;
   const Tensor k = kernel_blocks::symmetric_block("kernel_map", "the kernel", kernel);
   return {clone(diagonal(k)), [k](const Tensor& v) { return matmul(k, v); },
-          [k](std::int64_t i) { return select(k, 0, i); }};
+          [k](std::int64_t i) { return select(k, 0, i); }, kernel.kind(), kernel.dtype()};
 }
 
 KernelMap kernel_map(const infinite::StoredGram& kernel) {
   return {kernel.diagonal(), [&kernel](const Tensor& v) { return kernel.multiply(v); },
-          [&kernel](std::int64_t i) { return reshape(kernel.rows(i, i + 1), {kernel.size()}); }};
+          [&kernel](std::int64_t i) { return reshape(kernel.rows(i, i + 1), {kernel.size()}); },
+          kernel.kind(), kernel.dtype()};
 }
 
 CgSolver::CgSolver(KernelMap kernel, const GpOptions& options, const CgSolverOptions& solver)

@@ -21,9 +21,11 @@ struct KernelMap {
   Tensor diagonal;                          ///< [N]
   LinearMap multiply;                       ///< [N, k] → [N, k]
   std::function<Tensor(std::int64_t)> row;  ///< [N]
+  std::optional<infinite::Get> kind = {};   ///< Where it is known.
+  DType precision = f64;                    ///< f32 where elements are rounded to it.
 };
 /// Kernel map of a matrix in memory, checked as GaussianProcess checks its kernel.
-KernelMap kernel_map(const Tensor& kernel);
+KernelMap kernel_map(const infinite::KernelMatrix& kernel);
 /// Kernel map of a Gram matrix in tiles, which must outlive the map. Where ranks hold them, all
 /// make and use it together.
 KernelMap kernel_map(const infinite::StoredGram& kernel);
@@ -53,6 +55,8 @@ class CgSolver : public Solver {
       const Tensor& b) const override;  ///< By test_tolerance, at_once columns.
   /// Throws Error: products with A do not tell it.
   double log_determinant() const override;
+  std::optional<infinite::Get> kind() const override { return kernel_.kind; }
+  DType precision() const override { return kernel_.precision; }
 
   std::int64_t rank() const { return rank_; }  ///< Of the preconditioner.
 

@@ -36,7 +36,7 @@ DistributedFactor distribute_factor(const infinite::StoredGram& gram, const GpOp
     const std::int64_t r = row - i * tile, c = column - j * tile;
     return at(whole, {Slice{r, r + rows}, Slice{c, c + columns}});
   };
-  return DistributedFactor(ranks::Cholesky(gram.size(), ridge, block, block_side(tile)));
+  return {ranks::Cholesky(gram.size(), ridge, block, block_side(tile)), gram};
 }
 
 }  // namespace ladon

@@ -1,7 +1,8 @@
 #pragma once
 // The Cholesky factor of a Gram matrix in the memory of many ranks (core/ranks/ranks.h).
 //
-//   const auto kernel = infinite::store_gram(limit(model), x);  // tiles in the memory of each rank
+//   // tiles in the memory of each rank
+//   const auto kernel = infinite::store_gram(limit(model), x, {}, {.get = infinite::Get::nngp});
 //   const GaussianProcess process(distribute_factor(kernel, {.noise = 0.1}), y);
 //
 // As StoredFactor (stored_factor.h), where the memory of all ranks holds what a disk must hold for
@@ -23,11 +24,16 @@ class DistributedFactor : public Solver {
   double log_determinant() const override { return factor_.log_determinant(); }
   /// In all ranks, of the same B in all, of any floating dtype.
   LinearSolution solve(const Tensor& b) const override { return {factor_.solve(b)}; }
+  std::optional<infinite::Get> kind() const override { return kind_; }
+  DType precision() const override { return precision_; }
 
  private:
   friend DistributedFactor distribute_factor(const infinite::StoredGram&, const GpOptions&);
-  explicit DistributedFactor(ranks::Cholesky factor) : factor_(std::move(factor)) {}
+  DistributedFactor(ranks::Cholesky factor, const infinite::StoredGram& gram)
+      : factor_(std::move(factor)), kind_(gram.kind()), precision_(gram.dtype()) {}
   ranks::Cholesky factor_;
+  infinite::Get kind_;
+  DType precision_;
 };
 
 /// Takes each tile in those ranks that hold some of it: of tiles in memory, their own. Throws

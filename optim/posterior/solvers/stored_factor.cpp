@@ -45,7 +45,7 @@ std::string exact_text(double x) {
 // a solve read in order; of the diagonal ones L itself.
 struct StoredFactor::State {
   State(const infinite::StoredGram& gram, const std::string& folder)
-      : parts(operation, title, folder) {
+      : parts(operation, title, folder), kind(gram.kind()), precision(gram.dtype()) {
     for (std::int64_t i = 0; i <= gram.across(); ++i) first.push_back(gram.first(i));
   }
 
@@ -82,6 +82,8 @@ struct StoredFactor::State {
 
   std::vector<std::int64_t> first;  // input of each tile row; the last is N
   detail::PartFolder parts;
+  infinite::Get kind;
+  DType precision;
   double log_determinant = 0;
 };
 
@@ -192,6 +194,8 @@ StoredFactor::~StoredFactor() = default;
 
 std::int64_t StoredFactor::size() const { return state_->n(); }
 double StoredFactor::log_determinant() const { return state_->log_determinant; }
+std::optional<infinite::Get> StoredFactor::kind() const { return state_->kind; }
+DType StoredFactor::precision() const { return state_->precision; }
 
 LinearSolution StoredFactor::solve(const Tensor& b) const { return {passes(b, true)}; }
 Tensor StoredFactor::half_solve(const Tensor& b) const { return passes(b, false); }

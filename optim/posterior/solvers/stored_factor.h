@@ -41,6 +41,8 @@ class StoredFactor : public Solver {
   /// In two passes over the tiles. B may be of any floating dtype.
   LinearSolution solve(const Tensor& b) const override;
   Tensor half_solve(const Tensor& b) const override;  ///< In one.
+  std::optional<infinite::Get> kind() const override;
+  DType precision() const override;
 
  private:
   friend StoredFactor store_factor(const infinite::StoredGram&, const std::string&,

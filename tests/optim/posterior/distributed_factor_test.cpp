@@ -12,8 +12,8 @@ TEST(DistributedFactor, OfOneAloneIsTheStoredFactor) {
   const std::int64_t n = 300;
   const Sequential net = test::relu_net(30);
   const test::TemporaryFolder folder;
-  const auto kernel =
-      store_gram(infinite::limit(net), test::draw({n, 30}), folder / "gram", {.tile = 128});
+  const auto kernel = store_gram(infinite::limit(net), test::draw({n, 30}), folder / "gram",
+                                 {.get = infinite::Get::ntk, .tile = 128});
   const DistributedFactor factor = distribute_factor(kernel, {.noise = 0.1});
   const StoredFactor stored = store_factor(kernel, folder / "factor", {.noise = 0.1});
   const Tensor b = test::gaussian({n, 2}, 5);

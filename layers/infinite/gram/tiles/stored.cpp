@@ -57,6 +57,9 @@ double own_pairs(const GramTiles& tiles, std::int64_t side) {
 
 StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& folder,
                        const StoredGramOptions& options) {
+  LADON_CHECK(options.get, operation,
+              "which kernel is to be stored is not said; give .get = infinite::Get::nngp (the "
+              "posterior of GaussianProcess) or infinite::Get::ntk (gradient descent)");
   LADON_CHECK(options.dtype == f64 || options.dtype == f32, operation,
               "tiles are stored as f64 or f32, not as ", options.dtype);
   LADON_CHECK(options.tile >= 0, operation, "the tile must not be negative, got ", options.tile);
@@ -81,7 +84,7 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& f
   const double held = (in_memory ? own_pairs(tiles, side) : 2 * pairs) * item +
                       (options.dtype == f64 ? 0 : 8 * pairs);
   plan.gram = plan_gram(limit, x, x, true,
-                        {.get = options.get,
+                        {.get = *options.get,
                          .memory_budget = options.memory_budget,
                          .replicates = options.replicates},
                         held);
@@ -123,9 +126,10 @@ std::string StoredGramEstimate::describe() const {
 }
 
 struct StoredGram::State {
-  State(std::int64_t count, GramTiles cut, const StoredGramEstimate& taken, DType type,
+  State(std::int64_t count, Get which, GramTiles cut, const StoredGramEstimate& taken, DType type,
         double free_bytes, const std::string& folder)
       : n(count),
+        kind(which),
         tiles(std::move(cut)),
         estimate(taken),
         dtype(type),
@@ -203,6 +207,7 @@ struct StoredGram::State {
   }
 
   std::int64_t n;
+  Get kind;
   GramTiles tiles;
   StoredGramEstimate estimate;
   DType dtype;
@@ -219,6 +224,8 @@ StoredGram& StoredGram::operator=(StoredGram&&) noexcept = default;
 StoredGram::~StoredGram() = default;
 
 std::int64_t StoredGram::size() const { return state_->n; }
+Get StoredGram::kind() const { return state_->kind; }
+DType StoredGram::dtype() const { return state_->dtype; }
 const StoredGramEstimate& StoredGram::estimate() const { return state_->estimate; }
 std::uint64_t StoredGram::identity() const { return state_->identity; }
 Tensor StoredGram::diagonal() const { return clone(state_->diagonal); }
@@ -315,9 +322,9 @@ StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& fo
   GramPlan& gram = plan.gram;
   gram.a = gram.b = prepared(x);
   auto state = std::make_unique<StoredGram::State>(
-      x.count(), gram.tiles, plan.estimate, options.dtype,
+      x.count(), *options.get, gram.tiles, plan.estimate, options.dtype,
       plan.budget - static_cast<double>(plan.estimate.memory_bytes), folder);
-  detail::Manifest manifest = manifest_of(limit, gram, options.get);
+  detail::Manifest manifest = manifest_of(limit, gram, *options.get);
   manifest.entries.emplace_back("tile", detail::join(plan.estimate.tile));
   manifest.entries.emplace_back("dtype", detail::join(options.dtype));
   state->begin(manifest);
@@ -332,7 +339,7 @@ StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& fo
     if (!state->own(tile)) continue;
     Tensor block = state->read(i);
     const bool known = block.defined();
-    if (!known) block = cast(compute(gram, tile, options.get), options.dtype);
+    if (!known) block = cast(compute(gram, tile, *options.get), options.dtype);
     if (written.valid()) written.get();
     if (!known && state->parts)
       written = parallel::in_background([&state = *state, i, block] { state.write(i, block); });

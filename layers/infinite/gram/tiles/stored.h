@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "ladon/layers/infinite/limit.h"
@@ -38,8 +39,10 @@ struct StoredGramProgress {
 };
 
 struct StoredGramOptions {
-  Get get = Get::ntk;  ///< Which matrix is stored: nngp or ntk.
-  DType dtype = f64;   ///< Of stored tiles, f64 or f32. What is computed is f64 in any case.
+  /// Which matrix is stored. There is no default, since one matrix without a name is taken for
+  /// either: the posterior of GaussianProcess means nngp, gradient descent ntk.
+  std::optional<Get> get = {};
+  DType dtype = f64;  ///< Of stored tiles, f64 or f32. What is computed is f64 in any case.
   /// Inputs a side, rounded up to a multiple of vector_unit. 0: that of the folder, or such that
   /// a dozen tiles fit in the budget, 2048 at most. In memory 512 at most in any case
   /// (ranks::largest_block).
@@ -63,6 +66,8 @@ class StoredGram {
   ~StoredGram();
 
   std::int64_t size() const;
+  Get kind() const;     ///< Which kernel it is.
+  DType dtype() const;  ///< Of the stored tiles.
   const StoredGramEstimate& estimate() const;
   /// Checksum of inputs, model and tiles, by which files made from this matrix recognize it.
   std::uint64_t identity() const;
@@ -104,7 +109,7 @@ StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,
 /// or killed, are checked and taken up. Ranks (core/ranks/ranks.h) share the tiles out, and the
 /// folder, on a file system that all of them see. The caller removes the folder. Without a folder
 /// each rank keeps its tiles in memory, about 4·N²/count() bytes of f64, and nothing is sent but
-/// the diagonal. Throws Error if the model ends with positions, the memory needed is over the
+/// the diagonal. Throws Error if options.get is not said, the model ends with positions, the memory needed is over the
 /// budget, the disk has no room for the tiles, the folder is of another computation, another run is
 /// working in it, or ranks compute different things.
 StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& folder = {},

@@ -63,8 +63,8 @@ void mirror(Tensor& matrix, const GramTile& tile) {
 
 void mirror(Gram& result, const GramPlan& plan, const GramTile& tile) {
   if (!plan.symmetric) return;
-  for (const auto which : gram_matrices)
-    if ((result.*which).defined()) mirror(result.*which, tile);
+  for (Tensor* const matrix : matrices_of(result))
+    if (matrix->defined()) mirror(*matrix, tile);
 }
 
 GramReport::GramReport(const GramPlan& plan, std::function<void(std::int64_t, double)> tell)

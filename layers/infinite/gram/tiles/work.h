@@ -26,8 +26,8 @@ void mirror(Gram& result, const GramPlan& plan, const GramTile& tile);
 /// f(row, length) for each row of a tile in each matrix that there is.
 template <class F>
 void for_each_row(const Gram& result, const GramTile& tile, const F& f) {
-  for (const auto which : gram_matrices) {
-    Tensor matrix = result.*which;
+  for (const Tensor* const which : matrices_of(result)) {
+    Tensor matrix = *which;
     if (!matrix.defined()) continue;
     const std::int64_t block = matrix.shape().sub(2, matrix.rank()).count();
     const std::int64_t stride = matrix.size(1) * block;

@@ -33,7 +33,9 @@ constexpr std::int64_t n = 3 * unit + 20;  // 4 tiles a side, 10 in all
 
 class StoredGramTest : public testing::Test {
  protected:
-  StoredGram run(const StoredGramOptions& options = {.tile = unit}) const {
+  /// Of the NTK, unless the options say another.
+  StoredGram run(StoredGramOptions options = {.tile = unit}) const {
+    if (!options.get) options.get = Get::ntk;
     return store_gram(limit(net_), x_, tiles_, options);
   }
   /// Number of tiles that a run computes itself: the others keep their time of writing.
@@ -77,7 +79,7 @@ TEST_F(StoredGramTest, HasTheBitsOfTheMatrixInMemory) {
 }
 
 TEST_F(StoredGramTest, IsKeptInMemoryWithoutAFolder) {
-  const StoredGram stored = store_gram(limit(net_), x_, {}, {.tile = unit});
+  const StoredGram stored = store_gram(limit(net_), x_, {}, {.get = Get::ntk, .tile = unit});
   EXPECT_TRUE(same_bits(stored.rows(0, n), whole_));
   EXPECT_TRUE(same_bits(stored.rows(unit - 3, 2 * unit), slice(whole_, 0, {unit - 3, 2 * unit})));
   EXPECT_TRUE(same_bits(stored.diagonal(), diagonal(whole_)));
@@ -85,7 +87,8 @@ TEST_F(StoredGramTest, IsKeptInMemoryWithoutAFolder) {
   EXPECT_TRUE(same_bits(stored.multiply(v), run().multiply(v)));
   EXPECT_EQ(stored.estimate().disk_bytes, 0U);
   EXPECT_GE(stored.estimate().memory_bytes, 8U * 10 * unit * unit / 2);
-  const auto larger = store_gram(limit(net_), draw({6 * unit, 50}), {}, {.tile = 5 * unit});
+  const auto larger =
+      store_gram(limit(net_), draw({6 * unit, 50}), {}, {.get = Get::ntk, .tile = 5 * unit});
   EXPECT_EQ(larger.estimate().tile, ranks::largest_block);
 }
 
@@ -115,8 +118,8 @@ TEST_F(StoredGramTest, HasTheSameBitsAtAnyNumberOfThreads) {
   std::vector<Tensor> results;
   for (const int threads : {1, 2}) {
     set_num_threads(threads);
-    const StoredGram stored =
-        store_gram(limit(net_), x_, folder_ / std::to_string(threads), {.tile = unit});
+    const StoredGram stored = store_gram(limit(net_), x_, folder_ / std::to_string(threads),
+                                         {.get = Get::ntk, .tile = unit});
     results.push_back(concat({stored.multiply(v), stored.rows(0, n)}, 1));
   }
   EXPECT_TRUE(same_bits(results[0], results[1]));
@@ -125,7 +128,8 @@ TEST_F(StoredGramTest, HasTheSameBitsAtAnyNumberOfThreads) {
 TEST_F(StoredGramTest, MeansOverDrawsAreStored) {
   Sequential net = relu_net(50);
   net.layers.emplace_back(test::Sampling());
-  const StoredGram stored = store_gram(limit(net), x_, tiles_, {.tile = unit, .replicates = 3});
+  const StoredGram stored =
+      store_gram(limit(net), x_, tiles_, {.get = Get::ntk, .tile = unit, .replicates = 3});
   EXPECT_TRUE(same_bits(stored.rows(0, n), gram(limit(net), x_, {.replicates = 3}).ntk));
 }
 
@@ -199,7 +203,8 @@ TEST_F(StoredGramTest, ComputesDamagedTilesAgain) {
 
 TEST_F(StoredGramTest, SaysWhatWasDamagedSince) {
   const auto least =
-      infinite::estimate_stored_gram(limit(net_), x_, tiles_, {.tile = unit}).memory_bytes;
+      infinite::estimate_stored_gram(limit(net_), x_, tiles_, {.get = Get::ntk, .tile = unit})
+          .memory_bytes;
   const StoredGram stored = run({.tile = unit, .memory_budget = least});  // none is kept
   fs::resize_file(part(4), 100);
   test::expect_error([&] { stored.multiply(draw({n, 1})); }, "part_000004.bin is missing or was");
