@@ -216,8 +216,9 @@ TEST_F(StoredGramTest, RefusesAnotherComputationAndASecondRun) {
     const StoredGram stored = run();
     test::expect_error([&] { run(); }, "is in use by process");
   }
-  const auto refused = [&](const Layer& net, const Tensor& x, const StoredGramOptions& options,
+  const auto refused = [&](const Layer& net, const Tensor& x, StoredGramOptions options,
                            const std::string& difference) {
+    if (!options.get) options.get = Get::ntk;
     test::expect_error([&] { store_gram(limit(net), x, tiles_, options); }, difference);
   };
   refused(net_, x_ * 2, {}, "its \"inputs\" is");
@@ -230,8 +231,9 @@ TEST_F(StoredGramTest, RefusesAnotherComputationAndASecondRun) {
 }
 
 TEST_F(StoredGramTest, RefusesWhatCannotBe) {
-  const auto refused = [&](const Layer& net, const infinite::Inputs& x,
-                           const StoredGramOptions& options, const std::string& why) {
+  const auto refused = [&](const Layer& net, const infinite::Inputs& x, StoredGramOptions options,
+                           const std::string& why) {
+    if (!options.get) options.get = Get::ntk;
     test::expect_error([&] { store_gram(limit(net), x, tiles_, options); }, why);
     EXPECT_FALSE(fs::exists(part(0)));
   };
