@@ -65,8 +65,10 @@ std::int64_t Conv::in() const {
 
 Tensor Conv::forward_masked(const Tensor& x, const Tensor& mask) const {
   const int axes = static_cast<int>(windows.size());
+  detail::check_precision(name_, x, on_patches.weight);
   LADON_CHECK(x.rank() == axes + 2 && x.size(-1) == in(), name_, "expects [N, ",
-              axes == 1 ? "T, " : "H, W, ", in(), "], got shape ", x.shape());
+              axes == 1 ? "T, " : "H, W, ", in(), "], got shape ", x.shape(),
+              detail::channels_hint(x, axes, in()));
   detail::window_counts(name_, windows, x.shape().sub(1, x.rank() - 1), mask.defined());
   const detail::Surrounded seen = detail::surround(detail::zero_masked(name_, x, mask), windows);
   if (ParameterUses::active()) return of_patches(seen);

@@ -1,11 +1,15 @@
 #include "ladon/layers/images/conv_transpose.h"
 
+#include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/windows/convolution.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/images/window.h"
+#include "ladon/layers/infinite/kernel/graph.h"
+#include "ladon/layers/infinite/kernel/windows.h"
 #include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
@@ -39,8 +43,10 @@ ConvTranspose::ConvTranspose(const char* name, int axes, const ConvTransposeOpti
 
 Tensor ConvTranspose::forward(const Tensor& x) const {
   const int axes = options.window.rank();
+  detail::check_precision(name_, x, weight);
   LADON_CHECK(x.rank() == axes + 2 && x.size(-1) == options.in, name_, "expects [N, ",
-              axes == 1 ? "T, " : "H, W, ", options.in, "], got shape ", x.shape());
+              axes == 1 ? "T, " : "H, W, ", options.in, "], got shape ", x.shape(),
+              detail::channels_hint(x, axes, options.in));
   const ConvTransposeOptions& o = options;
   const Tensor y = transposed_convolution(
       x, weight, bias, {o.stride, o.before, o.after, o.dilation, o.output_padding, o.groups});
@@ -70,6 +76,116 @@ void ConvTranspose::report(const Tensor& x, const Tensor& y) const {
   });
   if (!bias.defined()) return;
   ParameterUses::report(y, [](const Tensor& delta) { return sum(flatten(delta, 1, -2), 1); });
+}
+
+namespace {
+
+/// Number of an option for one axis; `usual` where it is not given.
+std::int64_t number(const Shape& given, int axis, std::int64_t usual) {
+  return given.rank() == 0 ? usual : given[axis];
+}
+
+/// Positions that are made of n along an axis.
+std::int64_t spread_count(const char* name, const ConvTransposeOptions& o, int axis,
+                          std::int64_t n) {
+  const std::int64_t before = number(o.before, axis, 0), after = number(o.after, axis, before);
+  const std::int64_t count = (n - 1) * number(o.stride, axis, 1) - before - after +
+                             number(o.dilation, axis, 1) * (o.window[axis] - 1) +
+                             number(o.output_padding, axis, 0) + 1;
+  LADON_CHECK(count >= 0, name, "of ", n, " positions, cut by ", before, " and ", after,
+              ", nothing remains (", count, ")");
+  return count;
+}
+
+/// Input position that each output position sees through each tap of an axis (`inputs`: none):
+/// output a = i·stride − before + tap·dilation of input i.
+std::vector<Tensor> seen_by_taps(const ConvTransposeOptions& o, int axis, std::int64_t inputs,
+                                 std::int64_t outputs) {
+  const std::int64_t stride = number(o.stride, axis, 1), before = number(o.before, axis, 0),
+                     apart = number(o.dilation, axis, 1);
+  std::vector<Tensor> taps;
+  for (std::int64_t tap = 0; tap < o.window[axis]; ++tap) {
+    std::vector<std::int64_t> seen;
+    for (std::int64_t a = 0; a < outputs; ++a) {
+      const std::int64_t steps = a + before - tap * apart;
+      const bool some = steps >= 0 && steps % stride == 0 && steps / stride < inputs;
+      seen.push_back(some ? steps / stride : inputs);
+    }
+    taps.push_back(from_vector(seen, {outputs}));
+  }
+  return taps;
+}
+
+/// Σ_taps of k at what the tap sees along the axes (one, or one of each side of a kernel), 0 where
+/// it sees nothing.
+Tensor sum_over_taps(const Tensor& k, const std::vector<int>& axes,
+                     const std::vector<Tensor>& taps) {
+  Tensor around = k;
+  for (const int axis : axes) {
+    Shape row = around.shape();
+    row[detail::normalize_axis("ConvTranspose", axis, row.rank())] = 1;
+    around = concat({around, zeros(row, k.dtype())}, axis);
+  }
+  Tensor total;
+  for (const Tensor& seen : taps) {
+    Tensor term = around;
+    for (const int axis : axes) term = index_select(term, axis, seen);
+    total = total.defined() ? total + term : term;
+  }
+  return total;
+}
+
+}  // namespace
+
+infinite::KernelNode ConvTranspose::limit(const infinite::KernelNode& k) const {
+  const ConvTransposeOptions& o = options;
+  const int axes = o.window.rank();
+  LADON_CHECK(o.groups == 1, name_,
+              "has no limit in groups; estimate its kernel from finite networks with "
+              "infinite::monte_carlo_kernel");
+  LADON_CHECK(o.init != Init::ones, name_, "weights that are all one have no Gaussian limit");
+  LADON_CHECK(k.positions.rank() == axes, name_, "has windows over ", axes,
+              " axes, the inputs have positions ", k.positions);
+  LADON_CHECK(!k.masked, name_, "takes no mask, and the inputs have one");
+  k.law.need_channels(name_, o.in);
+  Shape counts;
+  std::vector<std::vector<Tensor>> taps;
+  for (int a = 0; a < axes; ++a) {
+    const std::int64_t n = k.positions[a];
+    counts.append(n < 0 ? -1 : spread_count(name_, o, a, n));
+    if (n >= 0) taps.push_back(seen_by_taps(o, a, n, counts[a]));
+  }
+  const double in = static_cast<double>(o.in), biases = bias.defined() ? 1 : 0;
+  const double stddev = init_stddev(o.init, {o.out, o.window.count() * o.in}, o.gain);
+  const double variance = in * stddev * stddev;
+  const auto formula = [=] {
+    const std::string sum = "(sum over taps of $k at what a and b see through them)";
+    return infinite::Formula{infinite::times(variance, sum),
+                             infinite::times(variance, "(the same sum of $t)") + " + " +
+                                 infinite::times(in, sum) + infinite::plus(biases)};
+  };
+  const infinite::Step step{.makes = infinite::Law::random_linear(),
+                            .formula = formula,
+                            .needs = infinite::Needs::wanted,
+                            .positions = counts};
+  return infinite::map_pairs(k, step, [=, before = k.positions](const infinite::Pairs& pairs) {
+    const bool own = pairs.entries == infinite::Entries::diagonal;
+    const auto summed = [&](const Tensor& block) {  // [.., T, T], or [.., T] of each with itself
+      Shape split = block.shape().sub(0, block.rank() - (own ? 1 : 2));
+      for (int side = 0; side < (own ? 1 : 2); ++side)
+        for (const std::int64_t size : before) split.append(size);
+      Tensor sums = reshape(block, split);
+      for (int a = 0; a < axes; ++a)
+        sums = sum_over_taps(
+            sums, own ? std::vector<int>{a - axes} : std::vector<int>{a - 2 * axes, a - axes},
+            taps[static_cast<std::size_t>(a)]);
+      return own ? flatten(sums, -axes, -1) : infinite::join_positions(sums, counts);
+    };
+    infinite::PairKernels y = pairs.each(summed);
+    if (y.ntk.defined()) y.ntk = variance * y.ntk + in * y.nngp + biases;
+    y.nngp = variance * y.nngp;
+    return y;
+  });
 }
 
 void ConvTranspose::visit(Visitor& v) {

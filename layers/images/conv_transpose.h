@@ -21,14 +21,18 @@ struct ConvTransposeOptions {
 };
 
 /// The gradient of a convolution by its input: n positions become
-/// (n − 1)·stride − before − after + dilation·(window − 1) + output_padding + 1. No limit is known
-/// to it, and it takes no mask.
+/// (n − 1)·stride − before − after + dilation·(window − 1) + output_padding + 1. It takes no mask.
 struct ConvTranspose : Layer {
   Tensor weight;  ///< [in, window.., out/groups]
   Tensor bias;    ///< [out]; undefined when bias = false
   ConvTransposeOptions options;
 
   Tensor forward(const Tensor& x) const override;
+  /// With fan = in weights per tap, of variance v at initialization, and i(a, o) the input position
+  /// that output a sees through tap o, if there is one,
+  ///   k'_ab = v·in·Σ_o k_i(a,o),i(b,o),   Θ'_ab = v·in·Σ_o Θ_i(a,o),i(b,o) + in·Σ_o k_i(a,o),i(b,o),
+  /// and 1 more in Θ' for the bias. Throws Error with several groups.
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 

@@ -88,6 +88,13 @@ Shape detail::sizes_of(const std::vector<SlidingWindow>& windows) {
   return sizes;
 }
 
+std::string detail::channels_hint(const Tensor& x, int axes, std::int64_t channels) {
+  if (x.rank() == axes + 1) return "; give it a batch axis: unsqueeze(x, 0)";
+  if (x.rank() != axes + 2 || x.size(1) != channels) return "";
+  return axes == 1 ? "; channels stand last: permute(x, {0, 2, 1})"
+                   : "; channels stand last: permute(x, {0, 2, 3, 1})";
+}
+
 Shape detail::window_counts(std::string_view operation, const std::vector<SlidingWindow>& windows,
                             const Shape& positions, bool masked) {
   LADON_CHECK(positions.rank() == static_cast<int>(windows.size()), operation, "has windows over ",

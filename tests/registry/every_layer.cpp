@@ -162,9 +162,9 @@ void add_windows(Table& t) {
   t.add<Conv2d>("Conv2d", images, limit, [sides](Generator& rng) {
     return Conv2d(sides({3, 2}), rng);
   });
-  t.add<ConvTranspose1d>("ConvTranspose1d", sequences, refusal,
+  t.add<ConvTranspose1d>("ConvTranspose1d", sequences, limit,
                          [spread](Generator& rng) { return ConvTranspose1d(spread({3}), rng); });
-  t.add<ConvTranspose2d>("ConvTranspose2d", images, refusal, [spread](Generator& rng) {
+  t.add<ConvTranspose2d>("ConvTranspose2d", images, limit, [spread](Generator& rng) {
     return ConvTranspose2d(spread({3, 2}), rng);
   });
   t.add<AveragePool>("AveragePool", images, limit, [] { return AveragePool({.window = {2, 1}}); });

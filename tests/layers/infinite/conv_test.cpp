@@ -192,6 +192,87 @@ TEST(ConvLimit, LayerwiseIsTheContractionOfJacobians) {
   test::expect_layerwise(grouped, data.images[0], data.images[1]);
 }
 
+// --- transposed convolutions ---
+
+/// Transposed convolution, relu, another one, and all positions flattened into a readout.
+template <class Spread>
+infinite::NetworkFactory spread_twice(const ConvTransposeOptions& first, std::int64_t positions) {
+  return [=](Generator& rng) {
+    ConvTransposeOptions wide = first, second = first;
+    wide.in = 2;
+    wide.out = second.in = second.out = width;
+    auto net = std::make_unique<Sequential>();
+    net->append(Spread(wide, rng));
+    net->append(Activation(Nonlinearity::relu));
+    net->append(Spread(second, rng));
+    net->append(Flatten());
+    net->append(readout(width * positions, rng));
+    return net;
+  };
+}
+
+TEST(ConvTransposeLimit, IsThatOfNetworks) {
+  const Data data;
+  test::expect_sharp_limit(spread_twice<ConvTranspose1d>({.window = {3}}, 9), data.sequences[0],
+                           data.sequences[1]);
+  test::expect_sharp_limit(  // 5 → 9 → 17
+      spread_twice<ConvTranspose1d>(
+          {.window = {2}, .stride = {2}, .before = {1}, .after = {0}, .gain = 1.2}, 17),
+      data.sequences[0], data.sequences[1]);
+  test::expect_sharp_limit(  // 3 × 4 → 4 × 7 → 5 × 13
+      spread_twice<ConvTranspose2d>({.window = {2, 3},
+                                     .stride = {1, 2},
+                                     .before = {0, 2},
+                                     .after = {0, 1},
+                                     .output_padding = {0, 1},
+                                     .bias = false},
+                                    65),
+      data.images[0], data.images[1], 200);
+}
+
+// One input position and one tap per output: every entry is one kernel of the input or 0.
+TEST(ConvTransposeLimit, ByHand) {
+  Generator rng(1);
+  const ConvTranspose1d layer(
+      {.in = 4, .out = 3, .window = {2}, .stride = {3}, .init = Init::normal, .gain = 0.5}, rng);
+  const Tensor x = test::gaussian({1, 2, 4}, 3);  // 2 positions → 5, of which the third sees none
+  const infinite::Kernel k = infinite::limit(layer)(Inputs(x));
+  ASSERT_EQ(k.nngp.shape(), (Shape{1, 1, 5, 5}));
+  const auto inner = [&](std::int64_t i, std::int64_t j) {
+    return dot(at(x, {0, i}), at(x, {0, j})).item();  // in·k_ij
+  };
+  const std::int64_t sees[] = {0, 0, -1, 1, 1}, tap[] = {0, 1, -1, 0, 1};
+  for (std::int64_t a = 0; a < 5; ++a)
+    for (std::int64_t b = 0; b < 5; ++b) {
+      const bool meet = sees[a] >= 0 && sees[b] >= 0 && tap[a] == tap[b];
+      const double sum = meet ? inner(sees[a], sees[b]) : 0;
+      EXPECT_NEAR(at(k.nngp, {0, 0, a, b}).item(), 0.25 * sum, 1e-12) << a << b;
+      EXPECT_NEAR(at(k.ntk, {0, 0, a, b}).item(), sum + 1, 1e-12) << a << b;
+    }
+}
+
+TEST(ConvTransposeLimit, RefusesWhatHasNone) {
+  Generator rng(1);
+  const Inputs x = test::gaussian({2, 4, 2}, 3);
+  test::expect_error(
+      [&] {
+        infinite::limit(ConvTranspose1d({.in = 2, .out = 2, .window = {2}, .groups = 2}, rng))(x);
+      },
+      "no limit in groups");
+  const ConvTranspose1d layer({.in = 2, .out = 2, .window = {2}}, rng);
+  test::expect_error(
+      [&] {
+        infinite::limit(layer)(Inputs{x.x, ones({2, 4}, boolean)});
+      },
+      "takes no mask");
+  test::expect_error([&] { infinite::limit(layer)(Inputs(test::gaussian({2, 4, 3}, 1))); }, "2");
+  test::expect_error(
+      [&] {
+        infinite::limit(layer)(Inputs(test::gaussian({2, 3, 3, 2}, 1)));
+      },
+      "windows over 1 axes");
+}
+
 // --- sums over windows ---
 
 TEST(JointWindowSums, AreThoseOfTensorOperations) {

@@ -131,6 +131,10 @@ Networks of_images() {
       Conv2d(filter(8, {2, 3}, Padding::circular, {2, 1}), rng),
       SumBranches(Identity(), Sequential(norm(), dense(8, 8, rng), relu(), dense(8, 8, rng))),
       Flatten(), dense(48, 8, rng));
+  add(all, ConvTranspose2d({.in = 2, .out = 8, .window = {2, 3}, .stride = {1, 2}}, rng), relu(),
+      FlattenPositions(),  // 4 × 3 → 5 × 7
+      ConvTranspose1d({.in = 8, .out = 8, .window = {3}, .before = {1}, .dilation = {2}}, rng),
+      MeanPositions());
   return all;
 }
 
