@@ -51,8 +51,11 @@ void check_layers(const Sequential& c) {
 
 Tensor Sequential::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_layers(*this);
-  Tensor y = x;
-  for (const auto& layer : layers) y = (*layer)(y, mask);
+  Tensor y = x, visible = mask;
+  for (const auto& layer : layers) {
+    y = (*layer)(y, visible);
+    if (y.rank() <= 2 && is_floating(y.dtype())) visible = Tensor();  // no positions are left
+  }
   return y;
 }
 

@@ -13,7 +13,35 @@
 
 namespace ladon {
 
+Tensor Layer::operator()(const Tensor& x, const Tensor& mask) const {
+  return called([this, &x, &mask] {
+    check_mask(x, mask);
+    return forward_masked(x, mask);
+  });
+}
+
+void Layer::check_mask(const Tensor& x, const Tensor& mask) const {
+  if (!mask.defined()) return;
+  LADON_CHECK(x.defined(), describe(), "the input is an undefined tensor");
+  const int positions = x.rank() - (is_floating(x.dtype()) ? 2 : 1);  // axes of them
+  LADON_CHECK(positions > 0, describe(), "got a second tensor, ", mask.dtype(), " ", mask.shape(),
+              ", which is taken for a mask of positions; but the inputs ", x.shape(),
+              " have none, and no layer would look at it. A model of two inputs derives from "
+              "Callable and has a forward(x, y)");
+  const Shape expected{x.size(0), x.shape().sub(1, 1 + positions).count()};
+  LADON_CHECK(mask.dtype() == boolean && mask.shape() == expected, describe(),
+              "the mask must be bool ", expected, ", one element per position of inputs ",
+              x.shape(), ", true = token; got ", mask.dtype(), " ", mask.shape());
+}
+
+void detail::check_precision(const char* layer, const Tensor& x, const Tensor& weight) {
+  if (!x.defined() || !weight.defined() || x.dtype() != f64 || weight.dtype() != f32) return;
+  detail::fail(layer, "the input ", x.shape(),
+               " is f64, the weights are f32; cast(x, f32), or compute in f64 by model.to(f64)");
+}
+
 Tensor Layer::forward_masked(const Tensor& x, const Tensor& mask) const {
+  check_mask(x, mask);
   LADON_CHECK(!mask.defined() || per_position(), "forward_masked", describe(),
               " got a mask, which it does not know: override forward_masked, or per_position() if "
               "positions do not meet in it");
@@ -68,6 +96,7 @@ std::vector<std::string> place_of(const Layer& layer) {
 }  // namespace
 
 Layer::Call::Call(const Layer& layer) : layer_(layer) {
+  detail::check_nesting("forward", depth);
   if (depth == 0) outermost = &layer;
   if (Profile* profile = Profile::current()) [[unlikely]]
     profile->enter(depth, place_of(layer));

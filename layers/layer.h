@@ -28,9 +28,10 @@ class Layer : public Module {
   /// position is a token; undefined: every position is. Layers that mix positions override it. The
   /// default throws Error for a mask unless the layer is per_position().
   virtual Tensor forward_masked(const Tensor& x, const Tensor& mask) const;
-  Tensor operator()(const Tensor& x, const Tensor& mask) const {
-    return called([this, &x, &mask] { return forward_masked(x, mask); });
-  }
+  /// Throws Error for a mask that is not of the positions of x, [batch, T] of [batch, T, dim],
+  /// [batch, H, W, dim] (T = H·W) or indices [batch, T]; vectors have none, so that no second tensor
+  /// is passed by unseen. A model of two inputs is a Callable with a forward() of both.
+  Tensor operator()(const Tensor& x, const Tensor& mask) const;
   /// Whether each position of the output depends on the same position of the input alone, so that
   /// no mask is needed.
   virtual bool per_position() const { return false; }
@@ -53,6 +54,9 @@ class Layer : public Module {
   HookHandle register_forward_hook(ForwardHook hook);
 
  protected:
+  /// Throws Error where a mask is defined and is not bool [batch, T] of the positions of x.
+  void check_mask(const Tensor& x, const Tensor& mask) const;
+
   /// f() as a call of this layer.
   template <class F>
   Tensor called(const F& f) const {
@@ -92,6 +96,12 @@ class Layer : public Module {
   };
   Hooks hooks_;
 };
+
+namespace detail {
+/// Throws Error for an input of f64 and weights of f32, since all that follows would be computed in
+/// f64, at twice the time and unasked for. `layer` is named.
+void check_precision(const char* layer, const Tensor& x, const Tensor& weight);
+}  // namespace detail
 
 /// Base of a layer that can be called with more than one tensor: every forward(...) of `Self` is
 /// also a call self(...), with what a call adds (where an Error arose, hooks). Arguments that no

@@ -73,7 +73,10 @@ struct Flatten : Layer {
 /// The first position alone, as first_token():  [N, T, d] or [N, H, W, d] → [N, d].  k' = k_00.
 struct FirstToken : Layer {
   Tensor forward(const Tensor& x) const override;
-  Tensor forward_masked(const Tensor& x, const Tensor&) const override { return forward(x); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
+    check_mask(x, mask);
+    return forward(x);
+  }
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override { return "FirstToken"; }

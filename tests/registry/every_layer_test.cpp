@@ -156,6 +156,103 @@ TEST(EveryLayer, IsInEvaluationWhatItWasBeforeTraining) {
   });
 }
 
+/// What is no mask of the positions of x, in dtype or in shape, with what it is.
+std::vector<std::pair<std::string, Tensor>> no_masks(const Tensor& x) {
+  const bool floating = is_floating(x.dtype());
+  const std::int64_t n = x.size(0), t = x.shape().sub(1, x.rank() - (floating ? 1 : 0)).count();
+  std::vector<std::pair<std::string, Tensor>> tensors{
+      {"a number", scalar(1, f32)},
+      {"a time per input", arange(n)},
+      {"a condition per input", ones({n, 3})},
+      {"another input", ones(x.shape())},
+      {"labels of other inputs", zeros({9, 9}, i64)},
+      {"bool of inputs", ones({n}, boolean)},
+      {"bool of one position more", ones({n, t + 1}, boolean)},
+      {"bool of one input more", ones({n + 1, t}, boolean)},
+      {"bool of elements", ones({n, t, 1}, boolean)},
+      {"integers of positions", ones({n, t}, i64)},
+      {"numbers of positions", ones({n, t}, f32)}};
+  if (floating && x.rank() == 2) {  // vectors have no positions
+    tensors.emplace_back("bool of vectors", ones({n, 1}, boolean));
+    tensors.emplace_back("bool of channels", ones(x.shape(), boolean));
+  }
+  return tensors;
+}
+
+// A second tensor that is none would be passed by in silence by every layer that needs no mask.
+TEST(EveryLayer, RefusesASecondTensorThatIsNoMask) {
+  every([](const LayerRow& row) {
+    const auto layer = make(row, 1);
+    const Layer& called = *layer;  // as networks call it, of whatever kind it is
+    for (const auto& [what, tensor] : no_masks(row.input)) {
+      SCOPED_TRACE(what);
+      const Tensor& second = tensor;
+      EXPECT_THROW(called(row.input, second), Error);
+      Sequential net;
+      net.append(Sequential(Residual(0.5, Sequential(Identity()))));
+      EXPECT_THROW(net(row.input, second), Error);
+      Generator rng(1);
+      net.append(row.make(rng));
+      EXPECT_THROW(net(row.input, second), Error);
+    }
+  });
+}
+
+// A mask of tokens alone changes nothing of a layer that takes one; behind vectors there is none.
+TEST(EveryLayer, TakesAMaskOfItsPositions) {
+  int masked = 0;
+  every([&](const LayerRow& row) {
+    const bool floating = is_floating(row.input.dtype());
+    const int axes = row.input.rank() - (floating ? 2 : 1);
+    if (axes < 1) return;
+    const Tensor all =
+        ones({row.input.size(0), row.input.shape().sub(1, 1 + axes).count()}, boolean);
+    const auto layer = make(row, 1);
+    const Layer& called = *layer;
+    Tensor plain, y;
+    try {
+      plain = called(row.input);
+      y = called(row.input, all);
+    } catch (const Error&) {
+      return;  // of two inputs, or it takes no mask
+    }
+    ++masked;
+    EXPECT_TRUE(all_close(y, plain, 1e-6, 1e-6));
+    Sequential behind;
+    Generator rng(1);
+    behind.append(row.make(rng));
+    behind.append(Elementwise([](const Tensor& x) { return x; }));
+    if (plain.rank() == 2) {
+      EXPECT_TRUE(all_equal(behind(row.input, all), behind(row.input)));
+    }
+  });
+  EXPECT_GE(masked, 20);
+}
+
+TEST(EveryLayer, RefusesF64DataForWeightsOfF32) {
+  int refused = 0;
+  every([&](const LayerRow& row) {
+    const auto layer = make(row, 1);
+    const Layer& called = *layer;
+    const std::vector<Tensor> weights = layer->parameters();
+    if (weights.empty() || !is_floating(row.input.dtype())) return;
+    ASSERT_EQ(weights[0].dtype(), f32);
+    const Tensor x = cast(row.input, f64);
+    try {
+      called(row.input);
+    } catch (const Error&) {
+      return;  // of two inputs: its parts are in the table
+    }
+    ++refused;
+    if (row.name != "TaylorExpansion" && row.name != "Linearized")  // they cast data themselves
+      expect_error([&] { called(x); }, "is f64, the weights are f32; cast(x, f32)");
+    layer->to(f64);
+    EXPECT_EQ(called(x).dtype(), f64);
+    EXPECT_NO_THROW(called(row.input)) << "f32 data loses nothing in an f64 model";
+  });
+  EXPECT_GE(refused, 20);
+}
+
 TEST(EveryLayer, HasCopiesThatAreTheirOwn) {
   int without = 0;
   every([&](const LayerRow& row) {

@@ -257,7 +257,7 @@ TEST(GradientFlow, RefusesWhatDoesNotFit) {
   expect_error([&] { flow.train(1, ones({2, 2}, f64)); }, "[2, 2], the targets [2, 1]");
   expect_error([&] { flow.test(1, ones({3, 3}, f64)); }, "[M, 2], got [3, 3]");
   expect_error([&] { flow.test(1, ones({3, 2}, f64), {{}, ones({4}, f64)}); }, "[3, outputs]");
-  const NngpBlocks good{k, ones({3, 2}, f64), ones({3}, f64)};
+  const NngpBlocks good{k, ones({3, 2}, f64), full({3}, 2, f64)};
   EXPECT_NO_THROW(flow.ensemble(1, ones({3, 2}, f64), good));
   const NngpBlocks narrow{k, ones({2, 2}, f64), good.test},
       large{eye(3, f64), good.cross, good.test};
