@@ -1,8 +1,9 @@
 #pragma once
 // Joint predictions of the members of an ensemble, and their disagreement: particles, draws of a
 // sampler, networks of several seeds. Members' probabilities are floating [S, N, C] (or a list of
-// [N, C] stacked so), rows summing to 1. No gradients; in f64. All throw Error for other shapes and
-// dtypes and where S, N or C is 0.
+// [N, C] stacked so). No gradients; in f64. All throw Error for other shapes and dtypes, where S, N
+// or C is 0, and for rows that are no probabilities, as logits (metrics.h); disagreement() and
+// variation_ratio() only ask where the largest stands, and take any scores but NaN.
 //
 // The uncertainty of the mean prediction is of two kinds: its entropy is the members' mean entropy
 // (noise of the data, which every member sees) plus the mutual information of the label and the

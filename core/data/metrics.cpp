@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ladon/core/data/probabilities.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/pointwise.h"
 
 namespace ladon::metrics {
 namespace {
 
+/// What a metric reads of a row: its values, or where the largest stands, which any scores tell.
+enum class Reads { values, order };
+
 /// Probabilities as rows of doubles.
 struct Rows {
-  Rows(const char* operation, const Tensor& probabilities) {
+  Rows(const char* operation, const Tensor& probabilities, Reads reads = Reads::values) {
     LADON_CHECK(probabilities.defined() && probabilities.rank() == 2 &&
                     is_floating(probabilities.dtype()) && probabilities.count() > 0,
                 operation, "probabilities are floating [N, C] with N, C > 0, got ",
@@ -19,6 +23,10 @@ struct Rows {
     count = probabilities.size(0);
     classes = probabilities.size(1);
     values = probabilities.detach().to_vector<double>();
+    if (reads == Reads::values)
+      detail::check_probabilities(operation, values, classes);
+    else
+      detail::check_order(operation, values, classes);
   }
   const double* operator[](std::int64_t i) const { return values.data() + i * classes; }
   std::int64_t best(std::int64_t i) const {
@@ -44,8 +52,8 @@ std::vector<std::int64_t> checked_labels(const char* operation, const Tensor& la
 /// The mean over rows of figure(row, label).
 template <class F>
 double mean_over_rows(const char* operation, const Tensor& probabilities, const Tensor& labels,
-                      const F& figure) {
-  const Rows rows(operation, probabilities);
+                      const F& figure, Reads reads = Reads::values) {
+  const Rows rows(operation, probabilities, reads);
   const auto label = checked_labels(operation, labels, rows);
   double sum = 0;
   for (std::int64_t i = 0; i < rows.count; ++i) sum += figure(rows, i, label[i]);
@@ -55,8 +63,9 @@ double mean_over_rows(const char* operation, const Tensor& probabilities, const 
 }  // namespace
 
 double accuracy(const Tensor& probabilities, const Tensor& labels) {
-  return mean_over_rows("accuracy", probabilities, labels,
-                        [](const Rows& p, auto i, auto label) { return p.best(i) == label; });
+  return mean_over_rows(
+      "accuracy", probabilities, labels,
+      [](const Rows& p, auto i, auto label) { return p.best(i) == label; }, Reads::order);
 }
 
 double nll(const Tensor& probabilities, const Tensor& labels) {
@@ -84,7 +93,6 @@ double ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins)
   for (std::int64_t i = 0; i < rows.count; ++i) {
     const double confidence = rows[i][rows.best(i)];
     const double bin = std::ceil(confidence * static_cast<double>(bins)) - 1;
-    LADON_CHECK(!std::isnan(confidence), "ece", "the probabilities of row ", i, " are NaN");
     gap[static_cast<std::size_t>(std::clamp(bin, 0.0, static_cast<double>(bins - 1)))] +=
         (rows.best(i) == label[i]) - confidence;
   }
@@ -103,8 +111,6 @@ double adaptive_ece(const Tensor& probabilities, const Tensor& labels, std::int6
   std::vector<Row> sorted;
   for (std::int64_t i = 0; i < rows.count; ++i) {
     const double confidence = rows[i][rows.best(i)];
-    LADON_CHECK(!std::isnan(confidence), "adaptive_ece", "the probabilities of row ", i,
-                " are NaN");
     sorted.push_back({confidence, (rows.best(i) == label[i]) - confidence});
   }
   const auto less = [](const Row& a, const Row& b) { return a.confidence < b.confidence; };
@@ -201,8 +207,8 @@ namespace {
 /// The mean over rows of figure(p, q, row).
 template <class F>
 double mean_of_both(const char* operation, const Tensor& probabilities, const Tensor& reference,
-                    const F& figure) {
-  const Rows p(operation, probabilities), q(operation, reference);
+                    const F& figure, Reads reads = Reads::values) {
+  const Rows p(operation, probabilities, reads), q(operation, reference, reads);
   LADON_CHECK(p.count == q.count && p.classes == q.classes, operation, "probabilities ",
               probabilities.shape(), " and reference ", reference.shape(), " differ in shape");
   double sum = 0;
@@ -213,8 +219,9 @@ double mean_of_both(const char* operation, const Tensor& probabilities, const Te
 }  // namespace
 
 double agreement(const Tensor& probabilities, const Tensor& reference) {
-  return mean_of_both("agreement", probabilities, reference,
-                      [](const Rows& p, const Rows& q, auto i) { return p.best(i) == q.best(i); });
+  return mean_of_both(
+      "agreement", probabilities, reference,
+      [](const Rows& p, const Rows& q, auto i) { return p.best(i) == q.best(i); }, Reads::order);
 }
 
 double total_variation(const Tensor& probabilities, const Tensor& reference) {

@@ -1,7 +1,9 @@
 #pragma once
 // Quality of predicted probabilities. Plain numbers: no gradients. Probabilities are floating [N,
-// C] with rows that sum to 1, labels i64 [N] in [0, C). All functions compute in f64 and throw
-// Error for other shapes, dtypes or labels, and where N or C is 0.
+// C], labels i64 [N] in [0, C). All functions compute in f64 and throw Error for other shapes,
+// dtypes or labels, where N or C is 0, and for rows that are no probabilities, as logits: with an
+// entry outside [0, 1], or a sum that is not 1 to within 1e-3. accuracy() and agreement() only ask
+// where the largest stands, and take any scores but NaN.
 
 #include <cstdint>
 #include <vector>

@@ -2,8 +2,13 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
+#include "ladon/autograd/ops.h"
+#include "ladon/core/data/ensemble.h"
 #include "ladon/core/measured.h"
+#include "ladon/tests/declared_functions.h"
 #include "ladon/tests/support.h"
 
 namespace ladon::test {
@@ -120,6 +125,86 @@ TEST(Metrics, AgreementAndTotalVariation) {
   EXPECT_EQ(total_variation(tensor({1, 0}, {1, 2}), tensor({0, 1}, {1, 2})), 1);
   EXPECT_EQ(total_variation(reference, reference), 0);
   expect_error([&] { agreement(probabilities, ones({4, 2})); }, "[4, 3] and reference [4, 2]");
+}
+
+/// What a metric reads of probabilities: their values; where the largest stands, which logits tell
+/// as well; or scores, which are no probabilities.
+enum class Reads { values, order, scores };
+struct MetricRow {
+  Reads reads;
+  std::function<std::vector<double>(const Tensor& p)> of = {};  ///< p [4, 3], or [2, 4, 3]
+};
+
+std::map<std::string, MetricRow> every_metric() {
+  const auto single = [](double (*metric)(const Tensor&, const Tensor&)) {
+    return [=](const Tensor& p) { return std::vector{metric(p, labels)}; };
+  };
+  const auto binned = [](double (*metric)(const Tensor&, const Tensor&, std::int64_t)) {
+    return [=](const Tensor& p) { return std::vector{metric(p, labels, 5)}; };
+  };
+  const auto beside = [](double (*metric)(const Tensor&, const Tensor&)) {
+    return [=](const Tensor& p) {
+      return std::vector{metric(p, probabilities), metric(probabilities, p)};
+    };
+  };
+  const auto members = [](const Tensor& p) { return stack({p, probabilities}, 0); };
+  return {{"accuracy", {Reads::order, single(accuracy)}},
+          {"nll", {Reads::values, single(nll)}},
+          {"brier", {Reads::values, single(brier)}},
+          {"ece", {Reads::values, binned(ece)}},
+          {"adaptive_ece", {Reads::values, binned(adaptive_ece)}},
+          {"predictive_entropy", {Reads::values, predictive_entropy}},
+          {"auroc", {Reads::scores}},
+          {"aupr", {Reads::scores}},
+          {"fpr95", {Reads::scores}},
+          {"agreement", {Reads::order, beside(agreement)}},
+          {"total_variation", {Reads::values, beside(total_variation)}},
+          {"ensemble_mean",
+           {Reads::values, [=](const Tensor& p) { return ensemble_mean(members(p)).to_vector(); }}},
+          {"mutual_information",
+           {Reads::values, [=](const Tensor& p) { return mutual_information(members(p)); }}},
+          {"disagreement",
+           {Reads::order, [=](const Tensor& p) { return std::vector{disagreement(members(p))}; }}},
+          {"variation_ratio",
+           {Reads::order, [=](const Tensor& p) { return variation_ratio(members(p)); }}}};
+}
+
+TEST(EveryMetric, HasItsRow) {
+  std::set<std::string> rows, declared;
+  for (const auto& [name, row] : every_metric()) rows.insert(name);
+  for (const char* header : {"metrics.h", "ensemble.h"})
+    for (const std::string& name :
+         declared_functions(std::filesystem::path(source_folder()) / "core/data" / header))
+      declared.insert(name);
+  EXPECT_EQ(rows, declared);
+}
+
+TEST(EveryMetric, RefusesWhatIsNoProbability) {
+  const auto with = [](double value) {  // one entry of row 2 is another
+    std::vector<double> values = probabilities.to_vector();
+    values[7] = value;
+    return from_vector(values, {4, 3});
+  };
+  const Tensor logits = log(probabilities) * 3 + 1;
+  for (const auto& [name, row] : every_metric()) {
+    if (row.reads == Reads::scores) continue;
+    SCOPED_TRACE(name);
+    expect_error([&] { row.of(with(std::nan(""))); }, "[" + name + "] an entry of row 2 is NaN");
+    if (row.reads == Reads::order) {
+      EXPECT_EQ(row.of(logits), row.of(softmax(logits)));
+      continue;
+    }
+    const std::string why = "[" + name + "] row ", hint = "Of logits take softmax(logits)";
+    for (const Tensor& p :
+         {logits, with(-1e-6), with(0.06), with(1.05), probabilities * 1.01, log(probabilities),
+          ones({4, 3}, f64), zeros({4, 3}, f64), with(std::numeric_limits<double>::infinity())}) {
+      expect_error([&] { row.of(p); }, why);
+      expect_error([&] { row.of(p); }, hint);
+    }
+    EXPECT_NO_THROW(row.of(probabilities * (1 + 5e-4)));
+    EXPECT_NO_THROW(row.of(cast(cast(probabilities, f32), f64)));
+    EXPECT_NO_THROW(row.of(cast(probabilities, f32)));
+  }
 }
 
 TEST(Metrics, RefuseBadInput) {
