@@ -1,12 +1,19 @@
 #include "ladon/optim/particles/kernel.h"
 
+#include <algorithm>
 #include <cmath>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/particles.h"
+#include "ladon/core/warning.h"
 #include "ladon/optim/particles/rows.h"
 
 namespace ladon {
@@ -95,6 +102,35 @@ KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const T
     return density;
   };
   return answers;
+}
+
+void warn_of_equal(const std::string& method, const std::string& block, const Tensor& theta,
+                   const Tensor& gradient) {
+  static std::mutex mutex;
+  static std::set<std::pair<std::string, std::string>> told;
+  const std::lock_guard lock(mutex);
+  const std::pair which(method, block);
+  if (told.contains(which)) return;
+  const std::vector<double> squares = kernels::squared_norms(theta);
+  std::vector<std::int64_t> order(squares.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto square = [&](std::size_t at) { return squares[static_cast<std::size_t>(order[at])]; };
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return squares[static_cast<std::size_t>(a)] < squares[static_cast<std::size_t>(b)];
+  });
+  const auto same = [](const Tensor& x, std::int64_t i, std::int64_t j) {
+    return all_equal(select(x, 0, i), select(x, 0, j));
+  };
+  for (std::size_t a = 0; a < order.size(); ++a)
+    for (std::size_t b = a + 1; b < order.size() && square(a) == square(b); ++b) {
+      const std::int64_t i = std::min(order[a], order[b]), j = std::max(order[a], order[b]);
+      if (!same(theta, i, j) || !same(gradient, i, j)) continue;
+      told.insert(which);
+      return detail::warn(
+          method, detail::join("block \"", block, "\": particles ", i, " and ", j,
+                               " are equal, and so are their gradients: they stay equal for ever, "
+                               "and count as one; draw each from a seed of its own"));
+    }
 }
 
 KernelAt of_matrix(const Tensor& k, std::function<Tensor()> repel, double h2) {

@@ -51,6 +51,12 @@ struct SteinKernel {
 KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const Tensor& theta,
                     Alpha alpha);
 
+/// Says on std::cerr, once for each method and block, that two particles are equal in value and in
+/// gradient: no kernel pushes them apart, and without noise they stay one for ever. (Equal ones that
+/// other parts of a model use differently have different gradients, and part.)
+void warn_of_equal(const std::string& method, const std::string& block, const Tensor& theta,
+                   const Tensor& gradient);
+
 /// While one lives, checked_at looks on this thread through all that kernels answer. A force that
 /// is not finite is then computed once more, so that the Error names its kernel: to look every time
 /// would cost as many passes over memory as the forces themselves.

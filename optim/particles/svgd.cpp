@@ -28,6 +28,7 @@ void Svgd::set_alpha(Alpha alpha) {
 ParticleMethod::Forces Svgd::forces(const std::string& block, const Tensor& theta,
                                     const Tensor& gradient) const {
   const KernelAt kernel = checked_at(options_.kernel, block, theta, options_.alpha);
+  if (!options_.alpha.off()) warn_of_equal(name(), block, theta, gradient);
   const Tensor repulsion = options_.alpha.off() ? Tensor() : kernel.repel();
   // without smoothing a particle's gradient meets no other's
   const Tensor driving = options_.smoothing ? kernel.share(gradient) : gradient;

@@ -33,6 +33,7 @@ ParticleMethod::Forces Wgd::forces(const std::string& block, const Tensor& theta
                                    const Tensor& gradient) const {
   const KernelAt kernel = checked_at(options_.kernel, block, theta, options_.alpha);
   if (options_.alpha.off()) return {.driving = gradient, .alpha = 0, .h2 = kernel.h2};
+  warn_of_equal(name(), block, theta, gradient);
   const Tensor repulsion = spread(block, kernel);
   const double alpha =
       options_.alpha.automatic() ? balance(theta, {}, repulsion) : options_.alpha.value();

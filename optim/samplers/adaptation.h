@@ -53,7 +53,7 @@ class Adaptation {
              std::int64_t dim);
 
   const Tuning& tuning() const { return tuning_; }
-  double step(std::int64_t group) const { return steps_[group]; }
+  double step(std::int64_t group) const { return steps_[static_cast<std::size_t>(group)]; }
   Tensor inverse_mass(std::int64_t group) const;
 
   /// A first step for each group: it is doubled, or halved, until one leapfrog step is accepted

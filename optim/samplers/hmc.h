@@ -46,6 +46,8 @@ struct HmcOptions {
 /// Throws Error for settings out of range, where there is neither warm-up nor `step`, for a start
 /// of another shape or where ln p or its gradient is not finite (naming the chain), where no ε will
 /// do (a flat density, a wrong gradient), for a density that mixes chains, and as the density does.
+/// Where proposals are accepted less than half as often as target_accept after warm-up, a line on
+/// std::cerr says so.
 Chains hmc(const LogDensity& density, const Tensor& start, const HmcOptions& options,
            Generator& rng);
 

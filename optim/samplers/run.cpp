@@ -11,6 +11,7 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/core/warning.h"
 
 namespace ladon::samplers {
 namespace {
@@ -133,6 +134,22 @@ bool alike(const Tensor& a, const Tensor& b) {
            1e-4 * std::max(1.0, number_of("sample", amax(abs(a)))));
 }
 
+/// Tells of a step that warm-up did not find: proposals are refused far more often than they were
+/// meant to be, and draws stand still.
+void warn_of_warmup(const ChainOptions& options, const Chains& chains, double step) {
+  if (options.adaptation.step > 0) return;
+  double mean = 0;
+  for (const double a : chains.acceptance)
+    mean += a / static_cast<double>(chains.acceptance.size());
+  const double target = options.adaptation.target_accept;
+  if (mean >= target / 2) return;
+  detail::warn(options.operation,
+               detail::join("proposals are accepted with probability ", mean, ", where ", target,
+                            " was the target: ", options.adaptation.warmup,
+                            " draws of warm-up did not find the step (", step,
+                            "); give more of them, or scale the density"));
+}
+
 }  // namespace
 
 LogDensity of_single_rows(const char* operation, const LogDensity& density) {
@@ -189,6 +206,7 @@ Run run_chains(const LogDensity& density, const Tensor& start, const ChainOption
     if (options.progress) options.progress(t + 1, all);
   }
   Run run{record.finish(), {}};
+  warn_of_warmup(options, run.chains, adaptation.step(0));
   run.chains.gradients = gradients;
   run.chains.step = adaptation.step(0);
   run.chains.inverse_mass = adaptation.inverse_mass(0);

@@ -106,6 +106,35 @@ TEST(Svgd, EqualParticlesShareTheirMeanGradient) {
   }
 }
 
+// Two equal particles with equal gradients are one particle for ever, and nobody would see it.
+TEST(Svgd, TellsOfEqualParticlesOnce) {
+  const auto told = [](const std::string& name, bool equal, bool same_gradients, double alpha) {
+    Tensor x = clone(random_rows(6, 3, 5)), g = clone(random_rows(6, 3, 6));
+    if (equal) copy_(select(x, 0, 4), select(x, 0, 1));
+    if (same_gradients) copy_(select(g, 0, 4), select(g, 0, 1));
+    Tensor theta = leaf(x);
+    Svgd svgd(particles_of_rows(theta, name), {.alpha = alpha});
+    std::string text;
+    for (int step = 0; step < 2; ++step) {
+      theta.set_grad({});
+      theta.set_grad(clone(g));
+      testing::internal::CaptureStderr();
+      svgd.apply();
+      text += testing::internal::GetCapturedStderr();
+    }
+    return text;
+  };
+  EXPECT_EQ(told("apart", false, false, 1), "");
+  EXPECT_EQ(told("gradients alone", false, true, 1), "");
+  EXPECT_EQ(told("values alone", true, false, 1), "") << "other gradients part them";
+  EXPECT_EQ(told("no repulsion", true, true, 0), "");
+  EXPECT_EQ(told("equal", true, true, 1),
+            "ladon: [svgd] block \"equal\": particles 1 and 4 are equal, and so are their "
+            "gradients: they stay equal for ever, and count as one; draw each from a seed of its "
+            "own\n");
+  EXPECT_EQ(told("equal", true, true, 1), "") << "said before";
+}
+
 TEST(Svgd, PermutingParticlesPermutesTheDirection) {
   const Tensor x = random_rows(6, 40, 6), g = random_rows(6, 40, 7);
   const Tensor order = tensor({3, 0, 5, 1, 4, 2}, i64);

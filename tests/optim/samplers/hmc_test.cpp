@@ -20,6 +20,25 @@ TEST(Hmc, ReachesItsTargetAcceptance) {
   }
 }
 
+TEST(Hmc, TellsOfAWarmUpThatFoundNoStep) {
+  const LogDensity p = Correlated(10).density();
+  const auto told = [&](std::int64_t warmup, double step) {
+    Generator rng(1);
+    testing::internal::CaptureStderr();
+    const Chains chains =
+        hmc(p, scattered(8, 10), {.draws = 50, .warmup = warmup, .step = step}, rng);
+    const std::string text = testing::internal::GetCapturedStderr();
+    double mean = 0;
+    for (const double a : chains.acceptance) mean += a / 8;
+    EXPECT_EQ(mean < 0.4 && step == 0, !text.empty()) << mean << ": " << text;
+    return text;
+  };
+  EXPECT_NE(told(1, 0).find("ladon: [hmc] proposals are accepted with probability"),
+            std::string::npos);
+  EXPECT_EQ(told(1000, 0), "");
+  EXPECT_EQ(told(0, 100), "") << "a step that was given is as it was wished";
+}
+
 // M⁻¹ is the variances: of some 5000 draws to √(2/5000) = 2% each if they were independent.
 TEST(Hmc, AdaptsItsMassToTheVariances) {
   Generator rng(1);

@@ -1,0 +1,11 @@
+#pragma once
+// Warnings: what is no error, but should be known.
+
+#include <string_view>
+
+namespace ladon::detail {
+
+/// Writes "ladon: [operation] text" and a newline to std::cerr, at once.
+void warn(std::string_view operation, std::string_view text);
+
+}  // namespace ladon::detail
