@@ -48,6 +48,7 @@ class Walk final : public Visitor {
     on_tensor(prefix_ + std::string(name), x, Kind::parameter);
   }
   void module(std::string_view name, Module& m) override {
+    detail::check_nesting("visit", ++depth_);
     const std::string outer = prefix_;
     on_module(prefix_ + std::string(name), m);
     const Module* around = std::exchange(current_, &m);
@@ -55,12 +56,24 @@ class Walk final : public Visitor {
     m.visit(*this);
     prefix_ = outer;
     current_ = around;
+    --depth_;
   }
 
  private:
   std::string prefix_;
   const Module* current_ = nullptr;
+  int depth_ = 0;
 };
+
+}  // namespace
+
+void detail::check_nesting(const char* operation, int depth) {
+  constexpr int most = 4000;
+  LADON_CHECK(depth < most, operation, "modules are nested deeper than ", most,
+              ", and the stack would not do; put layers behind one another in one Sequential");
+}
+
+namespace {
 
 /// A walk that only looks: callbacks change nothing of the module.
 void look(Walk& walk, const Module& root) { walk.run(const_cast<Module&>(root)); }

@@ -174,6 +174,8 @@ class Module {
 };
 
 namespace detail {
+/// Throws Error where modules are nested so deeply that recursion would overflow the stack.
+void check_nesting(const char* operation, int depth);
 /// Calls f with each place of a trained tensor; a shared one has several.
 void for_each_parameter(Module& module,
                         const std::function<void(const std::string& path, Tensor& place)>& f);

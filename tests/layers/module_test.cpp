@@ -270,6 +270,28 @@ TEST(Module, ZeroGradClears) {
   EXPECT_FALSE(model.first.weight.grad().defined());
 }
 
+// The stack holds so many calls and no more, so that what is nested deeper is an Error.
+TEST(Module, NestedTooDeeplyIsAnError) {
+  const auto nested = [](int depth) {
+    Generator rng(1);
+    auto net = std::make_unique<Sequential>(Linear({.in = 2, .out = 2}, rng));
+    for (int i = 0; i < depth; ++i) {
+      auto outer = std::make_unique<Sequential>();
+      outer->append(std::move(net));
+      net = std::move(outer);
+    }
+    return net;
+  };
+  const auto some = nested(1000);
+  EXPECT_EQ((*some)(ones({3, 2})).shape(), (Shape{3, 2}));
+  EXPECT_EQ(some->parameters().size(), 2u);
+  const auto all = nested(15'000);
+  test::expect_error([&] { (*all)(ones({3, 2})); }, "nested deeper than 4000");
+  test::expect_error([&] { all->parameters(); }, "nested deeper than 4000");
+  test::expect_error([&] { all->state_dict(); }, "nested deeper than 4000");
+  test::expect_error([&] { all->summary(); }, "nested deeper than 4000");
+}
+
 TEST(Dropout, DrawsInTrainingOnly) {
   Generator rng(1);
   Dropout layer(0.25, rng);
