@@ -17,7 +17,8 @@ namespace ladon {
 inline void check_defined(std::string_view operation,
                           std::initializer_list<detail::Input> operands) {
   for (const detail::Input& x : operands)
-    LADON_CHECK(x.tensor->defined(), operation, "an operand is undefined");
+    LADON_CHECK(x.tensor->defined(), operation, "operand ", &x - operands.begin() + 1, " of ",
+                operands.size(), " is an undefined tensor (of a module that was moved from?)");
 }
 
 /// Throws Error unless x is defined and floating.

@@ -2,7 +2,11 @@
 //   [[1, 2, 3],
 //    [4, 5, 6]] [2, 3] f32
 
+#include "ladon/core/print.h"
+
 #include <cstdio>
+#include <limits>
+#include <mutex>
 #include <ostream>
 #include <string>
 
@@ -13,25 +17,27 @@
 namespace ladon {
 namespace {
 
-constexpr std::int64_t shown_whole = 8;  // an axis up to this long is printed whole
-constexpr std::int64_t shown_ends = 3;   // of a longer one, this many at each end
+constexpr std::int64_t longest_axis = 8;  // of a tensor that is cut; longer ones are
 
-std::string format(double value) {
+std::mutex mutex;
+PrintOptions options;
+
+std::string format(double value, int digits) {
   if (value != value) return "nan";  // without the sign that printf may add
   char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
   return text;
 }
 
-std::string element(const Tensor& x) {
+std::string element(const Tensor& x, const PrintOptions& o) {
   if (x.dtype() == DType::boolean) return x.item<bool>() ? "true" : "false";
   if (x.dtype() == DType::i64) return std::to_string(*x.data<std::int64_t>());
-  return format(x.item());
+  return format(x.item(), o.digits);
 }
 
-void print(std::ostream& out, const Tensor& x, int indent) {
+void print(std::ostream& out, const Tensor& x, const PrintOptions& o, int indent) {
   if (x.rank() == 0) {
-    out << element(x);
+    out << element(x, o);
     return;
   }
   const std::string gap = x.rank() == 1
@@ -42,21 +48,38 @@ void print(std::ostream& out, const Tensor& x, int indent) {
   out << '[';
   for (std::int64_t i = 0; i < n; ++i) {
     if (i > 0) out << gap;
-    if (n > shown_whole && i == shown_ends) {
+    if (n > longest_axis && i == o.ends) {
       out << "…";
-      i = n - shown_ends - 1;
+      i = n - o.ends - 1;
       continue;
     }
-    print(out, view::select(x, 0, i), indent + 1);
+    print(out, view::select(x, 0, i), o, indent + 1);
   }
   out << ']';
 }
 
 }  // namespace
 
+void set_print_options(const PrintOptions& o) {
+  LADON_CHECK(o.whole >= 0, "set_print_options", "whole is ", o.whole, "; it must not be negative");
+  LADON_CHECK(o.ends >= 1 && 2 * o.ends <= longest_axis, "set_print_options", "ends is ", o.ends,
+              "; it must be 1 to ", longest_axis / 2);
+  LADON_CHECK(o.digits >= 1 && o.digits <= 17, "set_print_options", "digits is ", o.digits,
+              "; it must be 1 to 17");
+  const std::lock_guard lock(mutex);
+  options = o;
+}
+
+PrintOptions print_options() {
+  const std::lock_guard lock(mutex);
+  return options;
+}
+
 std::ostream& operator<<(std::ostream& out, const Tensor& x) {
   if (!x.defined()) return out << "undefined";
-  print(out, x, 0);
+  PrintOptions o = print_options();
+  if (x.count() <= o.whole) o.ends = std::numeric_limits<std::int64_t>::max();  // nothing is cut
+  print(out, x, o, 0);
   return out << ' ' << x.shape() << ' ' << x.dtype();
 }
 

@@ -193,13 +193,31 @@ bool bias_or_vector(const std::string& name, const Tensor& parameter) {
   return name.ends_with("bias") || parameter.rank() <= 1;
 }
 
-ParameterGroups decay_except(const ParameterSet& parameters, const ParameterChoice& spared) {
-  LADON_CHECK(static_cast<bool>(spared), "decay_except", "the choice is an empty function");
-  const ParameterSet kept = parameters.choose(spared), decayed = parameters.except(kept);
+namespace {
+
+/// All but those that are spared, and these.
+ParameterGroups groups_of(const ParameterSet& all, const ParameterSet& spared) {
+  const ParameterSet decayed = all.except(spared);
   ParameterGroups groups;
   if (!decayed.empty()) groups.push_back({.parameters = decayed});
-  if (!kept.empty()) groups.push_back({.parameters = kept, .weight_decay = 0});
+  if (!spared.empty()) groups.push_back({.parameters = spared, .weight_decay = 0});
   return groups;
+}
+
+}  // namespace
+
+ParameterGroups decay_except(const ParameterSet& parameters, const ParameterChoice& spared) {
+  LADON_CHECK(static_cast<bool>(spared), "decay_except", "the choice is an empty function");
+  return groups_of(parameters, parameters.choose(spared));
+}
+
+ParameterGroups decay_except(const ParameterSet& parameters, const std::string& spared) {
+  return groups_of(parameters, parameters.choose(spared));
+}
+
+ParameterGroups decay_except(const ParameterSet& parameters,
+                             std::initializer_list<const char*> spared) {
+  return groups_of(parameters, parameters.choose(spared));
 }
 
 }  // namespace ladon

@@ -143,5 +143,10 @@ bool bias_or_vector(const std::string& name, const Tensor& parameter);
 ///   AdamW adam(decay_except(model, [](auto& name, auto&) { return name == "embedding.weight"; }));
 ParameterGroups decay_except(const ParameterSet& parameters,
                              const ParameterChoice& spared = bias_or_vector);
+/// The spared ones by patterns of their names, each of which must match one (ParameterSet::choose).
+ParameterGroups decay_except(const ParameterSet& parameters, const std::string& spared);
+///   AdamW adam(decay_except(model, {"*.bias", "embedding.weight"}));
+ParameterGroups decay_except(const ParameterSet& parameters,
+                             std::initializer_list<const char*> spared);
 
 }  // namespace ladon

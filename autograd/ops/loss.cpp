@@ -145,7 +145,9 @@ void check_alike(const char* operation, const Tensor& prediction, const Tensor& 
   check_defined(operation, {prediction, target});
   LADON_CHECK(prediction.shape() == target.shape(), operation, "the prediction has shape ",
               prediction.shape(), ", the target ", target.shape(),
-              "; reshape or expand one of them");
+              prediction.count() == target.count()
+                  ? "; squeeze or reshape one of them: broadcast, each would meet all others"
+                  : "; there must be one target for each prediction");
   check_not_empty(operation, prediction, target, reduction);
 }
 

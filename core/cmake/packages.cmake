@@ -20,6 +20,7 @@ if(BUILD_SHARED_LIBS)
   get_target_property(value ladon LINK_LIBRARIES)
   target_link_libraries(ladon_static PRIVATE ${value})
   list(APPEND LADON_LIBRARIES ladon_static)
+  add_library(ladon::static ALIAS ladon_static)
 endif()
 
 # pkg-config's file: a program with the static library alone links what that needs, too.

@@ -31,8 +31,8 @@ constexpr std::size_t largest_transfer = 0x7ffff000;
 constexpr std::string_view holder = "process ";
 
 [[noreturn]] void fail_with_errno(std::string_view operation, const std::string& path,
-                                  std::string_view what) {
-  detail::fail(operation, path, ": ", what, ": ", std::generic_category().message(errno));
+                                  std::string_view what, std::string_view hint = "") {
+  detail::fail(operation, path, ": ", what, ": ", std::generic_category().message(errno), hint);
 }
 
 void check_path(std::string_view operation, const std::string& path) {
@@ -168,7 +168,8 @@ class Temporary {
     descriptor = open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0 && errno == EEXIST) return false;
     if (descriptor < 0)
-      fail_with_errno("write_atomically", described(), "cannot write in its folder");
+      fail_with_errno("write_atomically", described(), "cannot write in its folder",
+                      errno == ENOENT ? "; make the folder before" : "");
     struct stat status;
     const bool locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     if (locked && fstat(descriptor, &status) == 0 && status.st_nlink > 0) return true;

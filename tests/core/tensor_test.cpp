@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/like.h"
+#include "ladon/core/print.h"
 #include "ladon/core/view.h"
 #include "ladon/tests/support.h"
 
@@ -287,10 +289,47 @@ TEST(Print, ShowsValuesShapeAndDtype) {
   EXPECT_EQ(to_string(tensor({1, 2.5, -3, 1e-9}, {2, 2})), "[[1, 2.5],\n [-3, 1e-09]] [2, 2] f32");
   EXPECT_EQ(to_string(scalar(3, i64)), "3 [] i64");
   EXPECT_EQ(to_string(ones({2}, boolean)), "[true, true] [2] bool");
-  EXPECT_EQ(to_string(arange(0, 100)), "[0, 1, 2, …, 97, 98, 99] [100] i64");
+  EXPECT_EQ(to_string(arange(0, 12)), "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] [12] i64");
   EXPECT_EQ(to_string(zeros({0, 3})), "[] [0, 3] f32");
   EXPECT_EQ(to_string(Tensor()), "undefined");
   EXPECT_EQ(to_string(counting({2, 1, 2})), "[[[0, 1]],\n\n [[2, 3]]] [2, 1, 2] i64");
+}
+
+TEST(Print, ShowsUpToAThousandElementsWholeAndMoreAsOptionsSay) {
+  const auto cut = [](const Tensor& x) { return to_string(x).find("…") != std::string::npos; };
+  for (const Shape& shape : {Shape{10, 10}, Shape{1000}, Shape{25, 40}, Shape{10, 10, 10}})
+    EXPECT_FALSE(cut(counting(shape))) << shape;
+  for (const Shape& shape : {Shape{1001}, Shape{26, 40}, Shape{3, 400}})
+    EXPECT_TRUE(cut(counting(shape))) << shape;
+  EXPECT_EQ(to_string(arange(0, 2000)), "[0, 1, 2, …, 1997, 1998, 1999] [2000] i64");
+  const PrintOptions usual = print_options();
+  set_print_options({.whole = 5, .ends = 1, .digits = 3});
+  const std::string narrow = to_string(arange(0, 100)), number = to_string(tensor({3.14159}, f64));
+  set_print_options({.whole = 5000});
+  const std::string wide = to_string(arange(0, 2000));
+  set_print_options(usual);
+  EXPECT_EQ(narrow, "[0, …, 99] [100] i64");
+  EXPECT_EQ(number, "[3.14] [1] f64");
+  EXPECT_EQ(wide.find("…"), std::string::npos);
+  for (const PrintOptions& wrong :
+       {PrintOptions{.whole = -1}, PrintOptions{.ends = 0}, PrintOptions{.ends = 5},
+        PrintOptions{.digits = 0}, PrintOptions{.digits = 18}})
+    EXPECT_THROW(set_print_options(wrong), Error);
+  EXPECT_EQ(print_options().whole, 1000);
+}
+
+TEST(Like, HasTheDtypeOfTheTensorAndAShapeOfItsOwn) {
+  for (const DType t : {f32, f64, i64}) {
+    const Tensor x = ones({2, 3}, t);
+    for (const auto& [y, value] :
+         {std::pair(full_like(x, 7, {4}), 7), std::pair(ones_like(x, {4}), 1),
+          std::pair(zeros_like(x, {4}), 0)}) {
+      EXPECT_EQ(y.dtype(), t);
+      EXPECT_EQ(values(y), Values(4, value));
+    }
+    EXPECT_EQ(full_like(x, 7).shape(), x.shape());
+    EXPECT_EQ(full_like(x, 7).dtype(), t);
+  }
 }
 
 TEST(Tensor, ElementsThatAreNoWholeNumbersAreNotReadAsSuch) {

@@ -173,7 +173,16 @@ TEST(Optimizer, SparesParametersFromDecayByName) {
             (std::vector<double>{1, 0.75, 0.75}));
   EXPECT_EQ(after([](const std::string&, const Tensor&) { return true; }),
             (std::vector<double>{1, 1, 1}));
+  EXPECT_EQ(after("weight"), (std::vector<double>{1, 0.75, 0.75}));
+  EXPECT_EQ(after(std::string("*bias")), (std::vector<double>{0.75, 1, 0.75}));
+  const auto listed = [](std::initializer_list<const char*> spared) {
+    Model model;
+    return decay_except(model, spared).size();
+  };
+  EXPECT_EQ(listed({"weight", "s*"}), 2u);
+  EXPECT_EQ(listed({"*"}), 1u);
   expect_error([] { decay_except(Model(), ParameterChoice()); }, "empty function");
+  expect_error([] { decay_except(Model(), {"weight", "wieght"}); }, "wieght");
 }
 
 TEST(Optimizer, ResumesBitForBitFromAFile) {

@@ -1,0 +1,20 @@
+#pragma once
+// How tensors are printed:  std::cout << x;
+
+#include <cstdint>
+
+namespace ladon {
+
+struct PrintOptions {
+  /// Tensors of up to so many elements are printed whole. Of larger ones an axis of more than 8 is
+  /// cut: [1, 2, 3, …, 98, 99, 100].
+  std::int64_t whole = 1000;
+  std::int64_t ends = 3;  ///< Elements at each end of an axis that is cut; at most 4.
+  int digits = 6;         ///< Significant digits of a number, 1 … 17.
+};
+
+/// From now on, in all threads. Throws Error for options out of range.
+void set_print_options(const PrintOptions& options);
+PrintOptions print_options();
+
+}  // namespace ladon
