@@ -89,10 +89,19 @@ nlohmann::json speeds(const Settings& s, const std::vector<Look>& looks) {
   return all;
 }
 
+/// Throws Error naming --prompt for a character that the text lacks.
+std::vector<std::int64_t> encoded_prompt(const Settings& s, const Corpus& corpus) {
+  try {
+    return corpus.characters.encode(s.prompt);
+  } catch (const Error& error) {
+    throw Error(std::string("--prompt (a newline, if it is not given): ") + error.what());
+  }
+}
+
 void write_sample(const Settings& s, const Corpus& corpus, LanguageModel& model) {
   if (s.sample == 0) return;
   model.eval();
-  const std::vector<std::int64_t> prompt = corpus.characters.encode(s.prompt);
+  const std::vector<std::int64_t> prompt = encoded_prompt(s, corpus);
   // Positions are trained up to the context, so it begins anew when it is full.
   std::vector<std::int64_t> text = prompt;
   Generator rng = Generator(s.common.seed).split(3);
@@ -112,7 +121,7 @@ bool teach(Program& program, const Settings& s) {
   const Corpus corpus = read_corpus(s.text, s.context);
   const double bigram = bigram_loss(corpus);
   LanguageModel model = make_model(s, corpus);
-  corpus.characters.encode(s.prompt);  // before hours of training
+  if (s.sample > 0) encoded_prompt(s, corpus);  // before hours of training
   std::cout << corpus.name << ": " << corpus.text.train.count() + corpus.text.validation.count()
             << " characters, " << corpus.characters.size() << " of them different; "
             << model.parameter_count() << " weights" << std::endl;

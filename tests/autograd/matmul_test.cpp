@@ -81,5 +81,18 @@ TEST(Einsum, IntegersContractExactly) {
   EXPECT_EQ(y.to_vector<std::int64_t>(), (std::vector<std::int64_t>{5, 14, 14, 50}));
 }
 
+// The result of expanded views is asked for before they are copied: memory for it there is none.
+TEST(Matmul, OfExpandedViewsTakesNoMemoryForAResultThatHasNone) {
+  for (const auto& [exponent, why] :
+       {std::pair(28, "[storage] out of memory"), std::pair(31, "more than 2^60 elements")}) {
+    const std::int64_t n = std::int64_t{1} << exponent;
+    const Tensor one = ones({1, 1});
+    Storage::reset_peak();
+    const std::size_t before = Storage::bytes_in_use();
+    test::expect_error([&] { matmul(expand(one, {n, 1}), expand(one, {1, n})); }, why);
+    EXPECT_LT(Storage::peak_bytes(), before + 1'000'000);
+  }
+}
+
 }  // namespace
 }  // namespace ladon::test

@@ -141,9 +141,13 @@ std::vector<std::string> checksums_of(std::size_t n, const F& named) {
   return all;
 }
 
-// A file of another program has none.
+// A file of another program has none, but then it does not say that this library wrote it.
 void check_sums(const std::string& path, const SafetensorsHeader& header,
                 const std::map<std::string, Tensor>& tensors) {
+  LADON_CHECK(!header.checksums.empty() || header.own_note.empty(), "load_safetensors", path,
+              ": its metadata has '", header.own_note, "', but not the '", safetensors_checksums,
+              "' that is written with it; the file is damaged, or a program that changed it kept "
+              "that entry, which is then to be removed too");
   if (header.checksums.empty()) return;
   const std::vector<SafetensorsEntry>& entries = header.entries;
   LADON_CHECK(header.checksums.size() == 9 * entries.size() + 8, "load_safetensors", path, ": '",

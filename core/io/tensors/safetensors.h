@@ -24,7 +24,8 @@ namespace ladon {
 /// Metadata of one name in two of them: that of the first by name counts.
 ///
 /// Files that save_safetensors() wrote have checksums, which are compared: a file with a damaged
-/// byte is an Error. Those of other programs have none, and are read all the same.
+/// byte is an Error, and so is one that says "ladon.version" and has none. Those of other programs
+/// have neither, and are read all the same.
 ///
 /// Throws Error, naming the path, the tensor and both values, for a header that is longer than the
 /// file or than 100 MB, that is not the JSON above (with white space around it or not) or has a

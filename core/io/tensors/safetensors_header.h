@@ -31,6 +31,7 @@ struct SafetensorsHeader {
   std::vector<SafetensorsEntry> entries = {};  ///< in the order of the text
   std::string checksums = "";                  ///< as they stand there; empty where there are none
   std::uint32_t notes = 0;                     ///< the first of them, as it is to be
+  std::string own_note = "";  ///< a key of the metadata that this library writes with checksums
 };
 
 /// The CRC-32 of one note of the metadata.

@@ -97,27 +97,36 @@ void multiply(T* y, const Shape& lead, const Tensor& a, const Tensor& b, T beta)
   });
 }
 
+/// [..] of a product [.., m, k] · [.., k, n].
+Shape leading_shape(const Tensor& a, const Tensor& b) {
+  return broadcast_shapes("matmul", a.shape().sub(0, a.rank() - 2), b.shape().sub(0, b.rank() - 2));
+}
+
+/// [.., m, n] of [.., m, k] · [.., k, n]. Throws Error for operands that have no product.
+Shape product_shape(const Tensor& a, const Tensor& b) {
+  const std::int64_t k = a.size(-1);
+  LADON_CHECK(k == b.size(-2), "matmul", "inner sizes differ: ", a.shape(), " · ", b.shape(),
+              k == b.size(-1) ? "; did you mean to transpose the right operand?" : "");
+  LADON_CHECK(a.dtype() == b.dtype(), "matmul", "operands are ", a.dtype(), " and ", b.dtype());
+  Shape shape = leading_shape(a, b);
+  shape.append(a.size(-2));
+  shape.append(b.size(-1));
+  return shape;
+}
+
 /// Operands ready to be multiplied: readable, of the product's leading axes.
 struct Operands {
   Operands(const Tensor& left, const Tensor& right)
-      : a(readable(left) ? left : clone(left)), b(readable(right) ? right : clone(right)) {
-    const std::int64_t k = a.size(-1);
-    LADON_CHECK(k == b.size(-2), "matmul", "inner sizes differ: ", a.shape(), " · ", b.shape(),
-                k == b.size(-1) ? "; did you mean to transpose the right operand?" : "");
-    LADON_CHECK(a.dtype() == b.dtype(), "matmul", "operands are ", a.dtype(), " and ", b.dtype());
-    const Shape la = a.shape().sub(0, a.rank() - 2), lb = b.shape().sub(0, b.rank() - 2);
-    lead = broadcast_shapes("matmul", la, lb);
-    shape = lead;
-    shape.append(a.size(-2));
-    shape.append(b.size(-1));
+      : a(readable(left) ? left : clone(left)),
+        b(readable(right) ? right : clone(right)),
+        lead(leading_shape(a, b)) {
     collapse();
     stretch(a);
     stretch(b);
   }
 
   Tensor a, b;
-  Shape lead;   // of the operands
-  Shape shape;  // of the product
+  Shape lead;  // of the operands
 
  private:
   // [.., m, k] · [k, n] is one product of all rows: [.. · m, k] · [k, n].
@@ -242,9 +251,8 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   if (mapped::any(a, b)) return mapped::broadcast(matmul, a, b);
   if (detail::modes.packed)
     if (Tensor y = multiply_packed(a, b, {}); y.defined()) return y;
-  const Operands operands(a, b);
-  Tensor y = empty(operands.shape, a.dtype());
-  multiply(y, operands, 0);
+  Tensor y = empty(product_shape(a, b), a.dtype());  // before operands are copied for it
+  multiply(y, Operands(a, b), 0);
   return y;
 }
 
@@ -255,11 +263,11 @@ Tensor affine(const Tensor& a, const Tensor& b, const Tensor& row) {
   }
   if (detail::modes.packed)
     if (Tensor y = multiply_packed(a, b, row); y.defined()) return y;
+  Tensor y = empty(product_shape(a, b), a.dtype());
   const Operands operands(a, b);
   const std::int64_t n = b.size(-1);
   detail::require(row.contiguous() && row.count() == n,
                   "the row of affine has the product's columns");
-  Tensor y = empty(operands.shape, a.dtype());
   visit_floating("affine", y.dtype(), [&]<class T>() {
     if (affine_packed<T>(y, operands, row)) return;
     const T* from = row.data<T>();

@@ -43,6 +43,7 @@ struct PackedWeights::Matrix {
       const Storage wide(static_cast<std::size_t>(k * forms().columns) * sizeof(float));
       auto* const floats = reinterpret_cast<float*>(wide.bytes());
       forms().pack(columns, k, x.strided_data<float>() + first * line, line, step, floats);
+      if (form == WeightForm::bfloat16) check_range(x, floats, k * forms().columns);
       loops.narrow(k, floats, panel(j), scale(j));
     });
     const float* from = scale(0);
@@ -50,6 +51,15 @@ struct PackedWeights::Matrix {
         std::all_of(from, from + numbers * count(), [](float s) { return std::isfinite(s); }),
         "PackedWeights", "weights ", x.shape(),
         " are not all finite, and have no 8-bit form; look for the step that made them so");
+  }
+
+  /// Throws Error for a finite weight that bfloat16 would round to infinity.
+  static void check_range(const Tensor& x, const float* weights, int64_t n) {
+    constexpr float beyond = 0x1.ffp127f;  // half a unit above the largest
+    for (int64_t i = 0; i < n; ++i)
+      LADON_CHECK(!(std::abs(weights[i]) >= beyond) || std::isinf(weights[i]), "PackedWeights",
+                  "weights ", x.shape(), " hold ", weights[i],
+                  ", which bfloat16 rounds to infinity; look for the step that made it so");
   }
 
   int64_t count() const { return pieces_of(n, forms().columns); }

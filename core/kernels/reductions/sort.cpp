@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "ladon/core/cxx20.h"
+#include "ladon/core/error.h"
 #include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/core/kernels/rows.h"
 #include "ladon/core/mapped.h"
@@ -85,6 +88,17 @@ void write_indices(const Keyed* pairs, int64_t n, int64_t* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = pairs[i].index;
 }
 
+/// Room for n pairs. Throws Error where there is no memory, as tensors do.
+std::vector<Keyed> room_for(int64_t n) {
+  try {
+    return std::vector<Keyed>(static_cast<std::size_t>(n));
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+  detail::fail("storage", "out of memory: could not allocate ", n, " keys of ", sizeof(Keyed),
+               " bytes to sort");
+}
+
 /// The indices of the first k < room pairs of a row in order. Candidates are those before the k-th
 /// of the ones already seen; what is behind it is passed over by its value, or else by its key.
 template <class T, bool descending>
@@ -150,7 +164,7 @@ Tensor argsort(const Tensor& x, int axis, bool descending) {
   const int a = detail::normalize_axis("argsort", axis, x.rank());
   const int64_t n = x.size(a);
   return for_sorted_rows(x, a, n, [=]<class T>(const T* row, int64_t* out, int64_t rows) {
-    std::vector<Keyed> pairs(static_cast<std::size_t>(2 * n));
+    std::vector<Keyed> pairs = room_for(2 * n);
     for (int64_t r = 0; r < rows; ++r, row += n, out += n) {
       for (int64_t i = 0; i < n; ++i)
         pairs[static_cast<std::size_t>(i)] = {key_of(row[i], descending), i};
@@ -170,8 +184,7 @@ Tensor argsort_first(const Tensor& x, int axis, bool descending, int64_t k) {
   const int64_t n = x.size(a), room = std::max<int64_t>(64, 4 * k);
   if (n <= room || k == 0) return contiguous(view::slice(argsort(x, a, descending), a, 0, k, 1));
   return for_sorted_rows(x, a, k, [=]<class T>(const T* row, int64_t* out, int64_t rows) {
-    std::vector<Keyed> candidates;
-    candidates.reserve(static_cast<std::size_t>(room));
+    std::vector<Keyed> candidates = room_for(room);
     for (int64_t r = 0; r < rows; ++r, row += n, out += k)
       (descending ? first_of<T, true> : first_of<T, false>)(row, n, k, candidates, room, out);
   });

@@ -129,6 +129,23 @@ TEST(KernelsPackedWeights, FollowTheWeightAndLeaveOthersAlone) {
   expect_error([&] { linear(x, w); }, "are not all finite, and have no 8-bit form");
 }
 
+TEST(KernelsPackedWeights, RefuseAWeightThatBfloat16RoundsToInfinity) {
+  const NoGrad off;
+  const Tensor x = ones({2, 5});
+  const auto product = [&](float weight) {
+    Tensor w = ones({3, 5});
+    w.mutable_data<float>()[7] = weight;
+    const PackedWeights packed({w}, WeightForm::bfloat16);
+    return linear(x, w).to_vector()[1];
+  };
+  constexpr float largest = 0x1.fep127f, beyond = 0x1.ffp127f;
+  EXPECT_TRUE(std::isfinite(product(std::nextafter(beyond, 0.0f))));
+  EXPECT_EQ(product(-largest), -largest);
+  for (const float w : {beyond, -beyond, std::numeric_limits<float>::max()})
+    expect_error([&] { product(w); }, "which bfloat16 rounds to infinity");
+  EXPECT_TRUE(std::isinf(product(std::numeric_limits<float>::infinity()))) << "as it is";
+}
+
 TEST(KernelsPackedWeights, SameBitsAtAnyNumberOfThreads) {
   Generator rng(5);
   const NoGrad no_grad;
