@@ -58,17 +58,51 @@ Tally query_redundancy(const T* row, std::int64_t heads, std::int64_t stride, st
   return tally;
 }
 
+/// Exponent of the largest |x|; 0 where squares are far within the range of f64 in any case.
+int extreme_exponent(const double* x, std::int64_t n) {
+  double largest = 0;
+  for (std::int64_t i = 0; i < n; ++i)
+    if (std::isfinite(x[i])) largest = std::max(largest, std::abs(x[i]));
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  return std::abs(exponent) < 400 ? 0 : exponent;
+}
+
+/// Particles of f64, each row divided by 2^exponents[i], so that products are in the range of f64;
+/// `together`: all by one power. What needs none of it, as all f32, is not copied.
+struct InRange {
+  InRange(const Tensor& theta, bool together) : rows(theta.detach()) {
+    if (!rows.defined() || rows.dtype() != f64 || rows.rank() != 2) return;
+    const Tensor x = contiguous(rows);
+    const std::int64_t m = x.size(0), d = x.size(1);
+    const double* values = x.data<double>();
+    for (std::int64_t i = 0; i < m; ++i)
+      exponents.push_back(together ? 0 : extreme_exponent(values + i * d, d));
+    if (together) exponents.assign(exponents.size(), extreme_exponent(values, m * d));
+    if (std::all_of(exponents.begin(), exponents.end(), [](int e) { return e == 0; })) return;
+    rows = clone(x);
+    double* to = rows.mutable_data<double>();
+    for (std::int64_t k = 0; k < m * d; ++k)
+      to[k] = std::ldexp(values[k], -exponents[static_cast<std::size_t>(k / d)]);
+  }
+  Tensor rows;
+  std::vector<int> exponents;
+};
+
 }  // namespace
 
 PairSpread pairwise_distance(const Tensor& theta) {
-  const Tensor d2 = rows::squared_distances(theta);
+  const InRange near_one(theta, true);
+  const Tensor d2 = rows::squared_distances(near_one.rows);
+  const int exponent = near_one.exponents.empty() ? 0 : near_one.exponents[0];
   const std::int64_t m = theta.size(0);
   const double* d = d2.data<double>();
-  return over_pairs(m, [=](auto i, auto j) { return std::sqrt(d[i * m + j]); });
+  return over_pairs(m,
+                    [=](auto i, auto j) { return std::ldexp(std::sqrt(d[i * m + j]), exponent); });
 }
 
 PairSpread pairwise_cosine(const Tensor& theta) {
-  const Tensor inner = rows::inner_products(theta);
+  const Tensor inner = rows::inner_products(InRange(theta, false).rows);
   const std::int64_t m = theta.size(0);
   const double* g = inner.data<double>();
   return over_pairs(m, [=](auto i, auto j) {
@@ -98,21 +132,24 @@ double map_redundancy(const Tensor& maps, const Tensor& query_mask) {
   const Tensor x = contiguous(maps.detach());
   const Tensor mask = masked ? contiguous(query_mask) : Tensor();
   const bool* visible = masked ? mask.data<bool>() : nullptr;
-  std::vector<Tally> tallies(batch * queries);
+  Tensor tallies = zeros({batch * queries, 2}, f64);  // sum and count of each
+  double* const tally_of = tallies.mutable_data<double>();
   visit_floating("map_redundancy", x.dtype(), [&]<class T>() {
     const T* data = x.data<T>();
     parallel::for_range(batch * queries, 16, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t q = begin; q < end; ++q) {
         if (masked && !visible[q]) continue;
         const T* row = data + (q / queries * heads * queries + q % queries) * keys;
-        tallies[q] = query_redundancy(row, heads, queries * keys, keys);
+        const Tally tally = query_redundancy(row, heads, queries * keys, keys);
+        tally_of[2 * q] = tally.sum;
+        tally_of[2 * q + 1] = tally.count;
       }
     });
   });
   Tally all;
-  for (const Tally& tally : tallies) {
-    all.sum += tally.sum;
-    all.count += tally.count;
+  for (std::int64_t q = 0; q < batch * queries; ++q) {
+    all.sum += tally_of[2 * q];
+    all.count += tally_of[2 * q + 1];
   }
   return all.count > 0 ? all.sum / all.count : nan;
 }

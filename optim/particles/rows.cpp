@@ -37,6 +37,20 @@ Tensor combine(Tensor (*sums)(const Tensor&, const Tensor&), const Tensor& weigh
   return kernels::cast(sums(w, kernels::cast(x, f64)), x.dtype());
 }
 
+/// ‖x_i‖ of an f64 row whose squares leave the range of f64.
+double scaled_norm(const Tensor& x, std::int64_t i) {
+  const std::int64_t d = x.size(1);
+  const double* const row = x.data<double>() + i * d;
+  double largest = 0, sum = 0;
+  for (std::int64_t k = 0; k < d; ++k) {
+    if (std::isnan(row[k])) return row[k];
+    largest = std::max(largest, std::abs(row[k]));
+  }
+  if (largest == 0 || std::isinf(largest)) return largest;
+  for (std::int64_t k = 0; k < d; ++k) sum += (row[k] / largest) * (row[k] / largest);
+  return largest * std::sqrt(sum);
+}
+
 }  // namespace
 
 Tensor squared_distances(const Tensor& x) {
@@ -58,7 +72,12 @@ Tensor mix_differences(const Tensor& w, const Tensor& x) {
 std::vector<double> norms(const Tensor& x) {
   check_rows(x);
   std::vector<double> norms = kernels::squared_norms(x.detach());
-  for (double& norm : norms) norm = std::sqrt(norm);
+  for (std::size_t i = 0; i < norms.size(); ++i) {
+    const bool squares_fit = x.dtype() != f64 || (norms[i] > 1e-250 && norms[i] < 1e300);
+    norms[i] = squares_fit
+                   ? std::sqrt(norms[i])
+                   : scaled_norm(kernels::contiguous(x.detach()), static_cast<std::int64_t>(i));
+  }
   return norms;
 }
 

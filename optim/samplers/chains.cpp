@@ -43,13 +43,26 @@ struct Draws {
   std::int64_t chains, length, numbers;
 };
 
-/// One number in all halves: half h is x[h·length] … .
+/// Multiplies by a power of two that brings the largest |v| to [½, 1), and returns its exponent:
+/// squares are then in the range of f64, and all bits are those without it.
+int to_unit_scale(std::vector<double>& x) {
+  double largest = 0;
+  for (const double v : x)
+    if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  for (double& v : x) v = std::ldexp(v, -exponent);
+  return exponent;
+}
+
+/// One number in all halves, on the scale of its largest: half h is x[h·length] … .
 struct Halves {
   Halves(const Draws& draws, std::int64_t d) : count(2 * draws.chains), length(draws.length / 2) {
     x.reserve(count * length);
     for (std::int64_t c = 0; c < draws.chains; ++c)
       for (const std::int64_t start : {std::int64_t{0}, draws.length - length})
         for (std::int64_t s = 0; s < length; ++s) x.push_back(draws.at(c, start + s, d));
+    to_unit_scale(x);
   }
   /// Whether there is anything to compare.
   bool fit() const {
@@ -226,6 +239,7 @@ Tensor autocorrelation(const Tensor& tensor, std::int64_t lags) {
     for (; i < end; ++i) {
       const std::int64_t c = i / draws.numbers, d = i % draws.numbers;
       for (std::int64_t s = 0; s < n; ++s) x[s] = draws.at(c, s, d);
+      to_unit_scale(x);
       const double centre = mean_of(x.data(), n);
       for (double& v : x) v -= centre;
       const auto products = [&](std::int64_t lag) {
@@ -244,8 +258,11 @@ Measured chain_mean(const Tensor& tensor) {
               tensor.defined() ? tensor.shape() : Shape{});
   const double effective =
       number_of("chain_mean", effective_sample_size(tensor, ChainScale::values));
-  const Tensor x = Draws("chain_mean", tensor).x;
-  return {number_of("chain_mean", mean(x)), std::sqrt(number_of("chain_mean", var(x)) / effective)};
+  std::vector<double> x = numbers_of("chain_mean", Draws("chain_mean", tensor).x);
+  const int exponent = to_unit_scale(x);
+  const Tensor scaled = from_vector(x, {static_cast<std::int64_t>(x.size())});
+  return {std::ldexp(number_of("chain_mean", mean(scaled)), exponent),
+          std::ldexp(std::sqrt(number_of("chain_mean", var(scaled)) / effective), exponent)};
 }
 
 }  // namespace ladon

@@ -4,6 +4,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/transforms/functional.h"
+#include "ladon/optim/particles/rows.h"
 #include "ladon/tests/optim/helpers.h"
 
 namespace ladon::test {
@@ -20,6 +21,26 @@ TEST(Diagnostics, DistancesAndCosinesOfPairs) {
   EXPECT_NEAR(c.min, -std::sqrt(0.5), 1e-15);
   EXPECT_EQ(c.max, 1);
   EXPECT_EQ(pairwise_cosine(x).mean, 0);  // a zero row and a right angle
+}
+
+TEST(Diagnostics, DoNotDependOnTheScale) {
+  const Tensor x = gaussian({5, 7}, 1);
+  const PairSpread cosine = pairwise_cosine(x), distance = pairwise_distance(x);
+  const auto norms = rows::norms(x);
+  for (const int exponent : {-1000, -565, -450, 300, 450, 530, 1000}) {
+    SCOPED_TRACE(exponent);
+    const Tensor y = x * std::ldexp(1, exponent / 2) * std::ldexp(1, exponent - exponent / 2);
+    const PairSpread c = pairwise_cosine(y), d = pairwise_distance(y);
+    EXPECT_EQ(c.mean, cosine.mean);
+    EXPECT_EQ(c.min, cosine.min);
+    EXPECT_EQ(d.max, std::ldexp(distance.max, exponent));
+    EXPECT_EQ(d.min, std::ldexp(distance.min, exponent));
+    EXPECT_NEAR(rows::norms(y)[3] / std::ldexp(norms[3], exponent), 1, 1e-15);
+  }
+  Tensor mixed = clone(x);  // each row on a scale of its own
+  mul_(select(mixed, 0, 1), 1e-170);
+  mul_(select(mixed, 0, 2), 1e160);
+  EXPECT_NEAR(pairwise_cosine(mixed).mean, cosine.mean, 1e-15);
 }
 
 TEST(Diagnostics, OneRowHasNoPair) {

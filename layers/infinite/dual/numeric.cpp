@@ -184,8 +184,9 @@ void check_left_out(const char* of, const Tensor& left, const Tensor& right, con
       number_of("dual", amax(left.detach())) * number_of("dual", amax(right.detach())) <=
           tolerance * tolerance)
     return;
-  const Tensor product = maximum(p * q, scalar(std::numeric_limits<double>::min(), f64));
-  const Tensor rho = minimum(abs(c) / sqrt(product), scalar(1, f64));
+  const Tensor scale = sqrt(p) * sqrt(q);  // p·q may leave the range of f64
+  const Tensor safe = maximum(scale, scalar(std::numeric_limits<double>::min(), f64));
+  const Tensor rho = minimum(abs(c) / safe, scalar(1, f64));
   const Tensor rest = sqrt(reshape(left, p.shape()) * reshape(right, q.shape())) *
                       pow(rho, static_cast<double>(terms));
   const double worst = number_of("dual", amax(rest.detach()));

@@ -145,6 +145,26 @@ TEST(ChainMean, HasTheErrorThatRepetitionsShow) {
   EXPECT_NEAR(squares, 1, 0.4);
 }
 
+// Powers of two, so that every bit is that of draws of size 1.
+TEST(ChainDiagnostics, DoNotDependOnTheScale) {
+  const Tensor x = autoregressive(4, 500, 0.7, 3) + 0.3;
+  const auto scaled = [&](int exponent) {  // 2^±1074 is more than one factor can be
+    return x * std::ldexp(1, exponent / 2) * std::ldexp(1, exponent - exponent / 2);
+  };
+  const Measured one = chain_mean(x);
+  for (const int exponent : {-1000, -570, -100, 0, 100, 520, 1000}) {
+    SCOPED_TRACE(exponent);
+    const Tensor y = scaled(exponent);
+    for (const ChainScale scale : {ChainScale::ranks, ChainScale::values}) {
+      EXPECT_EQ(effective_sample_size(y, scale).item(), effective_sample_size(x, scale).item());
+      EXPECT_EQ(split_rhat(y, scale).item(), split_rhat(x, scale).item());
+    }
+    EXPECT_EQ(autocorrelation(y, 5).to_vector(), autocorrelation(x, 5).to_vector());
+    EXPECT_EQ(chain_mean(y).value, std::ldexp(one.value, exponent));
+    EXPECT_EQ(chain_mean(y).se, std::ldexp(one.se, exponent));
+  }
+}
+
 TEST(ChainDiagnostics, TakeSeveralNumbers) {
   const Tensor x = gaussian({2, 40, 3}, 3);
   const Tensor r = split_rhat(x), e = effective_sample_size(x), a = autocorrelation(x, 5);

@@ -49,6 +49,7 @@ struct Pair {
 // In this form relu (α = β = ½) keeps its relative accuracy also at ρ → −1, where E ~ ω³.
 // A variable without variance counts as independent: φ'(0) = α.
 struct Rectifier {
+  static constexpr int degree = 1;  // φ(tx) = t·φ(x) for t > 0
   double alpha2, beta2;
   LADON_INLINE explicit Rectifier(const double* f) : alpha2(f[0]), beta2(f[1]) {}
 
@@ -80,6 +81,7 @@ struct Rectifier {
 // φ(x) = α + β·sign(x): what a rectifier's derivative is, so E is the rectifier's E'.
 //   E' = 0: the jump has no part in it, as it has none in a network's gradient.
 struct Threshold {
+  static constexpr int degree = 0;  // φ(tx) = φ(x) for t > 0
   Rectifier integral;
   LADON_INLINE explicit Threshold(const double* f) : integral(f) {}
 
@@ -212,10 +214,69 @@ struct Exponential {
   }
 };
 
+// pq leaves the range of f64 where p and q lie far outside of 1, and with it the correlation is lost.
+// A homogeneous φ needs no such range. Of degree d, with p = 4^i·p', q = 4^j·q', c = 2^(i+j)·c':
+//   E = 2^(d(i+j))·E(p', q', c'),   ∂/∂c divides by 2^(i+j), ∂/∂p by 4^i.
+// All factors are powers of two, so that the bits are those without them wherever these are right.
+
+/// Whether products of p and q, and what rounding leaves of them, are normal numbers.
+LADON_INLINE bool moderate(double x) { return x == 0.0 || (x > 0x1p-440 && x < 0x1p440); }
+
+/// i with x = 4^i·x' and x' in [1, 4), near that for a subnormal x; 0 for 0.
+LADON_INLINE int64_t quarter_exponent(double x) {
+  if (x == 0.0) return 0;
+  const int64_t exponent = static_cast<int64_t>(bits(x) >> 52 & 0x7ff) - 1023;
+  return (exponent + 1024) / 2 - 512;
+}
+
+/// 2^n for |n| ≤ 1022.
+LADON_INLINE double power_of_two(int64_t n) {
+  return from_bits<double>(static_cast<std::uint64_t>(n + 1023) << 52);
+}
+
+/// x·2^(ni + mj) for |i|, |j| ≤ 512 and small n, m.
+LADON_INLINE double scaled(double x, int64_t i, int n, int64_t j, int m) {
+  for (int k = n < 0 ? -n : n; k > 0; --k) x *= power_of_two(n < 0 ? -i : i);
+  for (int k = m < 0 ? -m : m; k > 0; --k) x *= power_of_two(m < 0 ? -j : j);
+  return x;
+}
+
+/// What a function of a family has been divided by: ∂/∂c once or not, in `first` and in `second`,
+/// and ∂/∂p in `second`.
+struct Derivatives {
+  int first_by_c, second_by_c, second_by_p;
+};
+
+template <class Family, Pair (Family::*of)(double p, double q, double c) const>
+void each_scaled(const double* f, const double* p, const double* q, const double* c, double* first,
+                 double* second, Derivatives by) {
+  constexpr int d = Family::degree;
+  const Family family(f);
+  for (int64_t k = 0; k < dual_block; ++k) {
+    const int64_t i = quarter_exponent(p[k]), j = quarter_exponent(q[k]);
+    const Pair e = (family.*of)(scaled(p[k], i, -2, 0, 0), scaled(q[k], 0, 0, j, -2),
+                                scaled(c[k], i, -1, j, -1));
+    const int n = d - by.first_by_c, m = d - by.second_by_c;
+    first[k] = scaled(e.first, i, n, j, n);
+    second[k] = scaled(e.second, i, m - 2 * by.second_by_p, j, m);
+  }
+}
+
 /// One of a family's functions, of every entry of a block.
 template <class Family, Pair (Family::*of)(double p, double q, double c) const>
 void each(const double* f, const double* p, const double* q, const double* c, double* first,
           double* second) {
+  if constexpr (requires { Family::degree; }) {
+    bool usual = true;
+#pragma omp simd reduction(&& : usual)
+    for (int64_t i = 0; i < dual_block; ++i) usual = usual && moderate(p[i]) && moderate(q[i]);
+    if (!usual) {
+      constexpr Derivatives by = of == &Family::values   ? Derivatives{0, 1, 0}
+                                 : of == &Family::slopes ? Derivatives{1, 0, 1}
+                                                         : Derivatives{2, 1, 1};
+      return each_scaled<Family, of>(f, p, q, c, first, second, by);
+    }
+  }
   const Family family(f);
 #pragma omp simd
   for (int64_t i = 0; i < dual_block; ++i) {

@@ -210,6 +210,61 @@ TEST(Dual, ReluKeepsItsAccuracyBetweenOpposites) {
   }
 }
 
+/// φ(tx) = t^d·φ(x) for t > 0, of all families with a kink or a jump at 0.
+struct Homogeneous {
+  std::string name;
+  DualFunction f;
+  int degree;
+};
+std::vector<Homogeneous> homogeneous() {
+  return {{"relu", DualFunction::relu(), 1},          {"leaky", DualFunction::rectifier(0.2, 1), 1},
+          {"abs", DualFunction::rectifier(-1, 1), 1}, {"below", DualFunction::rectifier(1, 0), 1},
+          {"sign", DualFunction::sign(), 0},          {"step", DualFunction::step(), 0}};
+}
+
+/// x·2^n, in two factors.
+double shifted(double x, int n) { return std::ldexp(std::ldexp(x, n / 2), n - n / 2); }
+
+// To the last bit, from subnormal variances to the largest: p and q are of one size or far apart.
+TEST(Dual, OfKinksAndJumpsHasTheBitsOfAnyScale) {
+  const std::vector<std::pair<int, int>> scales = {
+      // of u and v; variances are 4^ that
+      {0, 0},     {-100, -100}, {-270, -270}, {-300, -300}, {-505, -505}, {-480, 40},
+      {200, 200}, {260, 260},   {505, 505},   {-500, 500},  {505, -30}};
+  for (const auto& [name, f, degree] : homogeneous())
+    for (const auto& [i, j] : scales)
+      for (const Point& x : grid()) {
+        if (x.p == 0 || x.q == 0) continue;
+        SCOPED_TRACE(name + " " + std::to_string(i) + " " + std::to_string(j));
+        const Point y{shifted(x.p, 2 * i), shifted(x.q, 2 * j), shifted(x.c, i + j)};
+        const Dual one = dual_at(f, x), two = dual_at(f, y);
+        EXPECT_EQ(two.value, shifted(one.value, degree * (i + j)));
+        EXPECT_EQ(two.derivative, one.derivative);
+        const auto slopes = [&f = f](const Point& at) {
+          std::vector<Tensor> in;
+          for (const double v : {at.p, at.q, at.c})
+            in.push_back(scalar(v, f64).set_requires_grad());
+          const DualResult r = dual(f, in[0], in[1], in[2], true);
+          std::vector<double> all;
+          for (const Tensor& part : {r.value, r.derivative})
+            for (const Tensor& g : grad({part}, in, {.retain_graph = true, .allow_unused = true}))
+              all.push_back(g.defined() ? g.item() : 0);
+          return all;
+        };
+        if (i + j < -500 || i + j > 500 || i < -400 || j < -400) continue;  // slopes leave f64
+        const std::vector<double> a = slopes(x), b = slopes(y);
+        const int powers[] = {degree * (i + j) - 2 * i,       degree * (i + j) - 2 * j,
+                              (degree - 1) * (i + j),         (degree - 1) * (i + j) - 2 * i,
+                              (degree - 1) * (i + j) - 2 * j, (degree - 2) * (i + j)};
+        for (std::size_t k = 0; k < 6; ++k) {
+          const double wanted = shifted(a[k], powers[k]);
+          if (std::isfinite(wanted) && std::abs(wanted) > 1e-300) {
+            EXPECT_EQ(b[k], wanted) << k;
+          }
+        }
+      }
+}
+
 // --- gradients ---
 
 TEST(Dual, GradientsAreCentralDifferences) {
