@@ -51,6 +51,11 @@ std::string read_header(InputFile& file) {
   const std::size_t start = std::min(text.find_first_not_of(" \t\n\r"), text.size());
   LADON_CHECK(text.compare(start, 1, "{") == 0, "load_safetensors", path,
               ": the header must start with '{', but starts with '", text.substr(start, 8), "'");
+  // a NUL would end the JSON, whatever stood behind it
+  LADON_CHECK(text.find('\0', std::min(text.rfind('}'), text.size())) == std::string::npos,
+              "load_safetensors", path,
+              ": the header has a byte 0 behind its '}'; the file is "
+              "damaged");
   return text;
 }
 
@@ -153,6 +158,9 @@ void check_sums(const std::string& path, const SafetensorsHeader& header,
   LADON_CHECK(header.checksums.size() == 9 * entries.size() + 8, "load_safetensors", path, ": '",
               safetensors_checksums, "' must be ", entries.size() + 1,
               " numbers of 8 hexadecimal digits, got ", header.checksums.size(), " bytes");
+  for (std::size_t i = 8; i < header.checksums.size(); i += 9)
+    LADON_CHECK(header.checksums[i] == ' ', "load_safetensors", path, ": byte ", i, " of '",
+                safetensors_checksums, "' is no blank between two numbers; the file is damaged");
   const auto check = [&](std::size_t i, const std::string& sum, const std::string& what) {
     LADON_CHECK(std::string_view(header.checksums).substr(9 * i, 8) == sum, "load_safetensors",
                 path, ": ", what,

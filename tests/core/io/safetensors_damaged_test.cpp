@@ -65,6 +65,20 @@ TEST(Safetensors, ChecksumsThatAreNotOfTheFileAreAnError) {
                "__metadata__ has another checksum than the file says" + hint);
   expect_error([&] { load(with(entry + digit, " " + entry)); },
                "'ladon.crc32' must be 2 numbers of 8 hexadecimal digits");
+  const auto length =
+      static_cast<std::size_t>(bytes[0] & 255) + (static_cast<std::size_t>(bytes[1] & 255) << 8);
+  for (std::size_t at = bytes.rfind('}', 8 + length) + 1; at < 8 + length; ++at)
+    for (int bit = 0; bit < 8; ++bit) {  // of the padding
+      std::string flipped = bytes;
+      flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));
+      EXPECT_THROW(load(flipped), Error) << at << ' ' << bit;
+    }
+  const std::size_t blank = bytes.find(' ', bytes.find("\"ladon.crc32\":\""));
+  for (int bit = 0; bit < 8; ++bit) {  // between two sums
+    std::string flipped = bytes;
+    flipped[blank] = static_cast<char>(flipped[blank] ^ (1 << bit));
+    EXPECT_THROW(load(flipped), Error) << bit;
+  }
   expect_error([&] { load(with("ladon.crc32", "other.crc32")); },
                "its metadata has 'ladon.version', but not the 'ladon.crc32'");
   expect_error(
