@@ -21,5 +21,5 @@
 #include "ladon/autograd/ops/special.h"
 #include "ladon/autograd/ops/windows/convolution.h"
 #include "ladon/autograd/ops/windows/pooling.h"
+#include "ladon/core/io/print.h"
 #include "ladon/core/like.h"
-#include "ladon/core/print.h"

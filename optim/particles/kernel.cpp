@@ -13,7 +13,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/particles.h"
-#include "ladon/core/warning.h"
+#include "ladon/core/machine/warning.h"
 #include "ladon/optim/particles/rows.h"
 
 namespace ladon {

@@ -11,7 +11,7 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/core/warning.h"
+#include "ladon/core/machine/warning.h"
 
 namespace ladon::samplers {
 namespace {

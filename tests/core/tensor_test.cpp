@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "ladon/core/io/print.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/like.h"
-#include "ladon/core/print.h"
 #include "ladon/core/view.h"
 #include "ladon/tests/support.h"
 

@@ -1,28 +1,26 @@
 #include "ladon/layers/infinite/finite/monte_carlo.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
 #include "ladon/core/machine/parallel.h"
-#include "ladon/layers/images/batch_norm.h"
 
 namespace ladon::infinite {
 namespace {
 
-// In evaluation mode the statistics of such a layer are those that it began with, 0 and 1: the
-// network would be one without it. With those of batches, examples have no kernel of their own.
-void check_batch_norms(Layer& network) {
-  detail::for_each_module(network, [](const std::string& path, Module& inner) {
-    const auto* norm = dynamic_cast<const BatchNorm*>(&inner);
-    LADON_CHECK(
-        !norm || !norm->num_batches_tracked.defined() || norm->num_batches_tracked.item() > 0,
-        "for_each_network", "`", path, "`, ", norm->describe(),
-        ", has seen no batch, so that in evaluation mode it would be the identity; let the "
-        "factory run data through the network in training mode, or take LayerNorm, RmsNorm "
-        "or GroupNorm");
-  });
+// In evaluation mode the statistics of a BatchNorm are those that it began with, 0 and 1: the network
+// would be one without it. With those of batches, examples have no kernel of their own.
+void check_batch_norms(const Layer& network) {
+  constexpr std::string_view counter = "num_batches_tracked";
+  for (const auto& [name, value] : network.state_dict())
+    LADON_CHECK(!name.ends_with(counter) || value.item() > 0, "for_each_network", "the BatchNorm `",
+                name.substr(0, name.size() - std::min(name.size(), counter.size() + 1)),
+                "` has seen no batch, so that in evaluation mode it would be the identity; let the "
+                "factory run data through the network in training mode, or take LayerNorm, RmsNorm "
+                "or GroupNorm");
 }
 
 }  // namespace

@@ -389,7 +389,7 @@ TEST(DrawnAttention, KeepsEachInputsLawInFewCoordinates) {
   options.limit_draws.coordinates = 0;
   const Gram own = gram(limit(layer_of(options)), x, {.replicates = 20});
   for (const std::int64_t n : {0, 1}) {
-    const auto z = [&](const Tensor Gram::*k, const Tensor Gram::*se) {
+    const auto z = [&](auto Gram::*k, const Tensor Gram::*se) {
       const Tensor error = sqrt(square(at(exact.*se, {n, n})) + square(at(own.*se, {n, n})));
       return test::largest_z(at(exact.*k, {n, n}), at(own.*k, {n, n}), error);
     };

@@ -1,4 +1,4 @@
-#include "ladon/core/warning.h"
+#include "ladon/core/machine/warning.h"
 
 #include <iostream>
 

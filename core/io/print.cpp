@@ -2,7 +2,7 @@
 //   [[1, 2, 3],
 //    [4, 5, 6]] [2, 3] f32
 
-#include "ladon/core/print.h"
+#include "ladon/core/io/print.h"
 
 #include <cstdio>
 #include <limits>
