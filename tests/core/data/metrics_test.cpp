@@ -186,6 +186,8 @@ TEST(EveryMetric, RefusesWhatIsNoProbability) {
     return from_vector(values, {4, 3});
   };
   const Tensor logits = log(probabilities) * 3 + 1;
+  const Tensor outside =
+      probabilities + tensor({0, 0, 0, 0, 0, 0, 0.2, -0.2, 0, 0, 0, 0}, {4, 3}, f64);
   for (const auto& [name, row] : every_metric()) {
     if (row.reads == Reads::scores) continue;
     SCOPED_TRACE(name);
@@ -195,9 +197,9 @@ TEST(EveryMetric, RefusesWhatIsNoProbability) {
       continue;
     }
     const std::string why = "[" + name + "] row ", hint = "Of logits take softmax(logits)";
-    for (const Tensor& p :
-         {logits, with(-1e-6), with(0.06), with(1.05), probabilities * 1.01, log(probabilities),
-          ones({4, 3}, f64), zeros({4, 3}, f64), with(std::numeric_limits<double>::infinity())}) {
+    for (const Tensor& p : {logits, outside, with(-1e-6), with(0.06), with(1.05),
+                            probabilities * 1.01, log(probabilities), ones({4, 3}, f64),
+                            zeros({4, 3}, f64), with(std::numeric_limits<double>::infinity())}) {
       expect_error([&] { row.of(p); }, why);
       expect_error([&] { row.of(p); }, hint);
     }

@@ -198,11 +198,10 @@ TEST(ConvLimit, LayerwiseIsTheContractionOfJacobians) {
 template <class Spread>
 infinite::NetworkFactory spread_twice(const ConvTransposeOptions& first, std::int64_t positions) {
   return [=](Generator& rng) {
-    ConvTransposeOptions wide = first, second = first;
-    wide.in = 2;
-    wide.out = second.in = second.out = width;
+    ConvTransposeOptions second = first;
+    second.in = width;
     auto net = std::make_unique<Sequential>();
-    net->append(Spread(wide, rng));
+    net->append(Spread(first, rng));
     net->append(Activation(Nonlinearity::relu));
     net->append(Spread(second, rng));
     net->append(Flatten());
@@ -213,14 +212,22 @@ infinite::NetworkFactory spread_twice(const ConvTransposeOptions& first, std::in
 
 TEST(ConvTransposeLimit, IsThatOfNetworks) {
   const Data data;
-  test::expect_sharp_limit(spread_twice<ConvTranspose1d>({.window = {3}}, 9), data.sequences[0],
-                           data.sequences[1]);
+  test::expect_sharp_limit(spread_twice<ConvTranspose1d>({.in = 2, .out = width, .window = {3}}, 9),
+                           data.sequences[0], data.sequences[1]);
   test::expect_sharp_limit(  // 5 → 9 → 17
-      spread_twice<ConvTranspose1d>(
-          {.window = {2}, .stride = {2}, .before = {1}, .after = {0}, .gain = 1.2}, 17),
+      spread_twice<ConvTranspose1d>({.in = 2,
+                                     .out = width,
+                                     .window = {2},
+                                     .stride = {2},
+                                     .before = {1},
+                                     .after = {0},
+                                     .gain = 1.2},
+                                    17),
       data.sequences[0], data.sequences[1]);
   test::expect_sharp_limit(  // 3 × 4 → 4 × 7 → 5 × 13
-      spread_twice<ConvTranspose2d>({.window = {2, 3},
+      spread_twice<ConvTranspose2d>({.in = 2,
+                                     .out = width,
+                                     .window = {2, 3},
                                      .stride = {1, 2},
                                      .before = {0, 2},
                                      .after = {0, 1},

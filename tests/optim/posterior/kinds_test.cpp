@@ -10,6 +10,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/optim/posterior/flow/gradient_flow.h"
 #include "ladon/optim/posterior/gp.h"
+#include "ladon/optim/posterior/kernel_blocks.h"
 #include "ladon/optim/posterior/predict.h"
 #include "ladon/optim/posterior/solvers/cg_solver.h"
 #include "ladon/optim/posterior/solvers/distributed_factor.h"
@@ -91,8 +92,13 @@ TEST_F(Kinds, AreComparedByEverySolver) {
               EXPECT_THROW(gp.predict(of(across_, cross)), Error);
             }
           }
-    // a tensor of unknown kind is taken as what it is said to be
+    // a tensor of unknown kind is taken as what it is said to be, and what is known is compared
     const Tensor plain = of(across_, kind) * 1;
+    const Get other = kind == Get::nngp ? Get::ntk : Get::nngp;
+    EXPECT_THROW(processes[0].second.predict(plain, of(self_, other)), Error);
+    EXPECT_THROW(GaussianProcess(of(among_, kind) * 1, y_, noise_)
+                     .predict(of(across_, kind), of(self_, other)),
+                 Error);
     expect_near(processes[0].second.predict(plain).mean,
                 processes[2].second.predict(of(across_, kind)).mean, 1e-9);
   }
@@ -163,6 +169,35 @@ TEST(NegativeVariance, BeyondRoundingIsAnError) {
         flow.ensemble(infinite_time, p.cross, {p.train, p.cross, 0.1 * p.test});
       },
       "of one kernel");
+}
+
+TEST(NegativeVariance, IsJudgedByWhatRoundingCanBe) {
+  using kernel_blocks::proper_covariance;
+  const Tensor prior = tensor({1, 4}, f64);
+  int asked = 0;
+  const auto left = [&](double first, double second, double allowed, DType precision = f64) {
+    return proper_covariance(
+               "test", tensor({first, second}, f64), prior, precision,
+               [&] {
+                 ++asked;
+                 return tensor({0, allowed}, f64);
+               },
+               "the hint")
+        .to_vector();
+  };
+  EXPECT_EQ(left(-1e-8, -4e-8, 0), (std::vector<double>{0, 0})) << "√ε of the prior variances";
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(left(0.5, -1e-6, 1e-6), (std::vector<double>{0.5, 0}));
+  EXPECT_EQ(asked, 1);
+  expect_error([&] { left(0.5, -1e-6, 0.9e-6); }, "at test input 1 would be -1e-06");
+  expect_error([&] { left(-1e-6, -1e-6, 1); }, "at test input 0");
+  EXPECT_EQ(left(-3e-4, 1, 0, f32), (std::vector<double>{0, 1}));
+  EXPECT_THROW(left(-4e-4, 1, 0, f32), Error);
+  const Tensor weights = tensor({1, -2, 0, 0}, {2, 2}, f64);
+  expect_near(kernel_blocks::rounding_of_squares(weights, 3, f64) * std::ldexp(1, 52),
+              tensor({2 * 16 * 3, 2 * 3}, f64), 1e-9);
+  expect_near(kernel_blocks::rounding_of_squares(weights, 3, f32) * std::ldexp(1, 23),
+              tensor({16 * 3, 3}, f64), 1e-6);
 }
 
 // Of right kernels rounding is all that is negative: duplicates, hardly any jitter, f32.
