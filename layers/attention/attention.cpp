@@ -67,8 +67,9 @@ void check_options(const MultiHeadAttentionOptions& o) {
               "standard deviations must not be negative, got query_key_std = ", p.query_key_std,
               ", value_output_std = ", p.value_output_std, ", bias_std = ", p.bias_std);
   LADON_CHECK(
-      o.limit_draws.samples >= 2 && o.limit_draws.coordinates >= 0, layer,
-      "limit_draws: there must be at least 2 samples, and no fewer than 0 coordinates; got ",
+      o.limit_draws.per_estimate() >= 2 && o.limit_draws.coordinates >= 0, layer,
+      "limit_draws: there must be at least 2 samples (or 0, for as many as inputs need), and no "
+      "fewer than 0 coordinates; got ",
       o.limit_draws.samples, " and ", o.limit_draws.coordinates);
 }
 

@@ -34,10 +34,15 @@ struct AttentionPrior {
 
 /// Draws by which `limit` estimates what has no closed form (infinite/kernel/roots.h).
 struct LimitDraws {
-  std::int64_t samples = 256;  ///< Draws for one estimate, at least 2.
+  /// Draws per estimate, at least 2. 0: 256, and a call of the limit averages several estimates, so
+  /// many that small inputs are within about 1% (infinite::Limit::replicates); of another number it
+  /// makes one, without a standard error.
+  std::int64_t samples = 0;
   /// In which all inputs draw together, at most; what they leave out: infinite::Limit::unexplained.
   std::int64_t coordinates = 128;
   std::uint64_t seed = 0;
+
+  std::int64_t per_estimate() const { return samples == 0 ? 256 : samples; }
 };
 
 struct MultiHeadAttentionOptions {

@@ -53,7 +53,7 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
                              .query_key_trained = 2,
                              .value_output_trained = 2,
                              .bias_trained = scalar(0, f64),
-                             .samples = a.limit_draws.samples};
+                             .samples = a.limit_draws.per_estimate()};
   if (a.parameterization() == Parameterization::ntk) {
     y.query_key = a.query_key_std;
     y.value_output = a.value_output_std;
@@ -195,6 +195,7 @@ infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& k) co
     step.draws = {
         .of = {0},
         .coordinates = finitely_many ? infinite::all_coordinates : limit_draws.coordinates,
+        .automatic = limit_draws.samples == 0,
         .head_map = [this](const infinite::Drawn& drawn, const Tensor& tokens, const Tensor& mask) {
           return infinite::head_map(with(limit_of(*this), drawn, limit_draws.seed), tokens, mask);
         }};
@@ -221,7 +222,10 @@ infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& queri
   const bool draws = infinite::draws(form, keys.position_count());
   infinite::Step step{.makes = infinite::Law::random_linear()};
   step.formula = [this, draws] { return formula_of(*this, Symbols::of_cross(), draws); };
-  if (draws) step.draws = {.of = {0, 1}, .coordinates = limit_draws.coordinates};
+  if (draws)
+    step.draws = {.of = {0, 1},
+                  .coordinates = limit_draws.coordinates,
+                  .automatic = limit_draws.samples == 0};
   const auto map = [this](const infinite::Pairs& of_queries, const infinite::Pairs& of_keys) {
     return infinite::attention_kernels(with(limit_of(*this), of_keys.drawn, limit_draws.seed),
                                        {of_queries, of_keys}, of_keys);

@@ -1,30 +1,92 @@
 #include "ladon/layers/infinite/limit.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <ostream>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/index.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/running_moments.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/derivation.h"
 
 namespace ladon::infinite {
 
+namespace {
+
+/// Mean of estimates 0 to count − 1, with the standard errors of its kernels.
+Kernel mean_of(int count, const std::function<Kernel(int)>& estimate) {
+  Kernel total = estimate(0);
+  if (count == 1) return total;
+  constexpr std::array parts = {&Kernel::nngp, &Kernel::ntk, &Kernel::cov1, &Kernel::cov2};
+  RunningMoments nngp, ntk;
+  const auto observe = [&](const Kernel& k) {
+    if (k.nngp.defined()) nngp.add(k.nngp);
+    if (k.ntk.defined()) ntk.add(k.ntk);
+  };
+  observe(total);
+  for (int i = 1; i < count; ++i) {
+    const Kernel k = estimate(i);
+    observe(k);
+    for (const auto part : parts)
+      if ((total.*part).defined()) total.*part = total.*part + k.*part;
+  }
+  for (const auto part : parts)
+    if ((total.*part).defined()) total.*part = total.*part / static_cast<double>(count);
+  if (nngp.count() > 0) total.nngp_se = nngp.standard_error();
+  if (ntk.count() > 0) total.ntk_se = ntk.standard_error();
+  return total;
+}
+
+}  // namespace
+
 Kernel Limit::operator()(const Inputs& a, const Inputs& b, Get get, Entries wanted) const {
   const auto described = graph(kind_of(a, b), get);
   const bool drawn = described->draws();
-  const Passes passes(*this, described, drawn ? landmarks(b) : Inputs(), wanted);
-  const Selves of_a = drawn ? passes.selves(a, a.count()) : Selves();
-  const Selves of_b = drawn ? passes.selves(b, b.count()) : Selves();
-  return passes.pairs({a, of_a, 0, a.count()}, {b, of_b, 0, b.count()});
+  const Inputs tokens = drawn ? landmarks(b) : Inputs();
+  return mean_of(replicates(*described, tokens), [&](int i) {
+    const Passes passes(with_replicate(replicate_ + static_cast<std::uint64_t>(i)), described,
+                        tokens, wanted);
+    const Selves of_a = drawn ? passes.selves(a, a.count()) : Selves();
+    const Selves of_b = drawn ? passes.selves(b, b.count()) : Selves();
+    return passes.pairs({a, of_a, 0, a.count()}, {b, of_b, 0, b.count()});
+  });
 }
 
 Kernel Limit::operator()(const Inputs& a, Get get, Entries wanted) const {
   const auto described = graph(kind_of(a), get);
   const bool drawn = described->draws();
-  const Passes passes(*this, described, drawn ? landmarks(a) : Inputs(), wanted);
-  const Selves of_a = drawn ? passes.selves(a, a.count()) : Selves();
-  return passes.pairs({a, of_a, 0, a.count()});
+  const Inputs tokens = drawn ? landmarks(a) : Inputs();
+  return mean_of(replicates(*described, tokens), [&](int i) {
+    const Passes passes(with_replicate(replicate_ + static_cast<std::uint64_t>(i)), described,
+                        tokens, wanted);
+    const Selves of_a = drawn ? passes.selves(a, a.count()) : Selves();
+    return passes.pairs({a, of_a, 0, a.count()});
+  });
+}
+
+int Limit::replicates(const Inputs& x) const {
+  return replicates(*graph(kind_of(x), Get::nngp), landmarks(x));
+}
+
+// One estimate of 256 draws errs by 2 to 3% for 20 to 160 tokens of independent channels (of their
+// variances, at the scaling of attention), so that 16 err by 0.6 to 0.8%; 8 is what gram() averages.
+int Limit::replicates(const KernelGraph& graph, const Inputs& landmarks) const {
+  if (!graph.draws()) return 1;
+  if (count_ > 0) return count_;
+  if (!graph.draws_automatically()) return 1;
+  constexpr std::int64_t work = 4096, least = 4, most = 16;
+  // Padding must not change the result, so only visible tokens count.
+  const Tensor& mask = landmarks.mask;
+  const std::int64_t tokens =
+      mask.defined()
+          ? static_cast<std::int64_t>(sum(cast(mask, f64)).item())
+          : landmarks.count() * std::max<std::int64_t>(1, kind_of(landmarks).positions.count());
+  const std::int64_t count = std::clamp(work / std::max<std::int64_t>(1, tokens), least, most);
+  return static_cast<int>(pivots_ ? std::min(count, std::ssize(*pivots_)) : count);
 }
 
 Kernel Limit::operator()(const Kernel& inputs) const {
@@ -88,6 +150,14 @@ Limit Limit::with_landmarks(const Inputs& x) const {
 Limit Limit::with_replicate(std::uint64_t replicate) const {
   Limit y = *this;
   y.replicate_ = replicate;
+  y.count_ = 1;
+  return y;
+}
+
+Limit Limit::with_replicates(int count) const {
+  LADON_CHECK(count >= 1, "limit", "there must be at least 1 replicate, got ", count);
+  Limit y = *this;
+  y.count_ = count;
   return y;
 }
 

@@ -30,8 +30,9 @@ class Limit {
 
   /// Kernels between two blocks of inputs, or of one with itself (then dropout knows which pairs
   /// are one input). Of a model that ends with positions `wanted` says which pairs of them are
-  /// computed. Where a layer averages over draws, as softmax attention, the landmarks are of `b`.
-  /// Throws Error where no limit of a layer is known, and naming the layer where a kernel
+  /// computed. Where a layer averages over draws, as softmax attention, the landmarks are of `b`,
+  /// and the result is the mean of replicates(b) estimates, with its standard error. Of many inputs
+  /// gram() is the cheaper call: it keeps what each input makes alone. Throws Error where no limit of a layer is known, and naming the layer where a kernel
   /// overflows.
   Kernel operator()(const Inputs& a, const Inputs& b, Get get = Get::ntk,
                     Entries wanted = Entries::full) const;
@@ -52,8 +53,18 @@ class Limit {
   /// process only if the same tokens stand for all of them (kernel/roots.h). These are taken from
   /// x; without, from the second block of each call.
   Limit with_landmarks(const Inputs& x) const;
-  /// The independent estimate of that number; for what averages several, the first of them.
+  /// Limit whose calls make the independent estimate of that number, and that one alone: without a
+  /// standard error, at 1/replicates(x) of the time. For gram() it is the first of those averaged.
   Limit with_replicate(std::uint64_t replicate) const;
+  /// Limit whose calls average that many estimates, from replicate() on. The standard error is
+  /// undefined of one. (gram() has GramOptions::replicates.) Throws Error for count < 1.
+  Limit with_replicates(int count) const;
+  /// Number of estimates that a call with the landmarks of x averages. Unless it is given: 1 where
+  /// nothing is drawn and where all layers' numbers of draws are given (LimitDraws::samples);
+  /// otherwise 4096/(visible tokens of the landmarks), at least 4 and at most 16, so that small
+  /// inputs are within about 1%. It depends on the landmarks alone, so that blocks of one Gram
+  /// matrix agree.
+  int replicates(const Inputs& x) const;
   /// Limit with landmarks(x) whose coordinates stay with the tokens that span them now, in `count`
   /// replicates from replicate() on. So its kernels are continuous in the model's hyper-parameters.
   /// Otherwise any change of these may choose other tokens, and so other draws. Other replicates
@@ -77,11 +88,14 @@ class Limit {
   Inputs landmarks(const Inputs& x) const;
 
  private:
+  int replicates(const KernelGraph& graph, const Inputs& landmarks) const;
+
   std::shared_ptr<const Layer> owned_;
   const Layer* model_;
   std::optional<Inputs> landmarks_;
   std::shared_ptr<const std::map<std::uint64_t, Pivots>> pivots_;  // by replicate
   std::uint64_t replicate_ = 0;
+  int count_ = 0;  // of replicates; 0: replicates()
 };
 
 inline Limit limit(const Layer& model) { return Limit(model); }

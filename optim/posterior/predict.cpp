@@ -155,7 +155,8 @@ void check_model(const Layer& model, const infinite::Inputs& x, const infinite::
   LADON_CHECK(x.x.defined() && x.x.rank() > 0 && x.count() > 0, operation,
               "there are no training inputs");
   LADON_CHECK(test.x.defined() && test.x.rank() > 0, operation, "the test inputs are undefined");
-  const infinite::Kernel k = infinite::limit(model)(x.rows(0, 1), infinite::Get::nngp);
+  const infinite::Kernel k =
+      infinite::limit(model).with_replicate(0)(x.rows(0, 1), infinite::Get::nngp);
   LADON_CHECK(
       !k.has_positions(), operation,
       "the model ends with positions; end it in vectors (MeanPositions, Flatten, FirstToken)");
@@ -221,6 +222,11 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   const double unit = number_of("predict", mean(diagonal(kernel)));
   Predicted result;
   result.unexplained = test.count() > 0 ? across.unexplained : among.unexplained;
+  for (const infinite::Gram* k : {&among, &across, &self}) {
+    const Tensor& error = ntk ? k->ntk_se : k->nngp_se;
+    if (error.defined() && error.count() > 0)
+      result.kernel_se = std::max(result.kernel_se, amax(error).item() / unit);
+  }
   result.relative_noise =
       options.relative_noise
           ? *options.relative_noise

@@ -52,6 +52,9 @@ struct Predicted : GpPrediction {
   /// for test and training inputs together (infinite::Gram::unexplained). Empty where no layer
   /// draws.
   std::vector<double> unexplained = {};
+  /// Largest standard error of an entry of the kernels, which layers that draw have
+  /// (infinite::Gram::nngp_se, ntk_se), in units of the mean of the kernel's diagonal; 0: closed.
+  double kernel_se = 0;
 };
 
 /// Cost of predict() with the same arguments: the Gram matrices of training and test inputs with

@@ -114,7 +114,7 @@ Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& optio
   const auto graph = limit.graph(kind_of(x), options.get);
   const bool drawn = graph->draws();
   if (x.count() == 0) {
-    const Kernel k = limit(x, options.get, options.entries);
+    const Kernel k = limit.with_replicate(0)(x, options.get, options.entries);
     const auto none = [](const Tensor& block) {
       if (!block.defined()) return block;
       return zeros(block.shape().sub(1, block.rank()), f64);

@@ -273,7 +273,7 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   plan.wanted = options.entries;
   plan.held_bytes = held_bytes;
   if (a.count() == 0 || b.count() == 0) {
-    plan.shape = limit(a, b, Get::nngp, options.entries).nngp.shape();
+    plan.shape = limit.with_replicate(0)(a, b, Get::nngp, options.entries).nngp.shape();
     return plan;
   }
   // A layer without a limit is an Error here, before there is work.

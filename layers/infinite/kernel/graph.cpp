@@ -153,6 +153,13 @@ bool KernelGraph::draws() const {
   return false;
 }
 
+bool KernelGraph::draws_automatically() const {
+  const std::vector<char> counts = needed();
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] && steps_[i].draws() && steps_[i].step.draws->automatic) return true;
+  return false;
+}
+
 std::vector<char> KernelGraph::needed() const {
   std::vector<char> needed(steps_.size());
   needed[static_cast<std::size_t>(output_.step)] = true;

@@ -63,6 +63,7 @@ struct Draws {
   /// coordinates. None: the step draws without.
   std::vector<int> of = {};
   std::int64_t coordinates = 0;  ///< At most that many.
+  bool automatic = false;        ///< Whether their number is left to the limit (LimitDraws).
   /// Attention of its heads, where they are finitely many: of coordinates of tokens, and a mask.
   std::function<HeadMap(const Drawn& drawn, const Tensor& tokens, const Tensor& mask)> head_map =
       {};
@@ -155,6 +156,8 @@ class KernelGraph {
   bool finite_heads() const { return finite_heads_; }
   /// Whether a step that the output depends on draws.
   bool draws() const;
+  /// Whether one of these leaves the number of its draws to the limit.
+  bool draws_automatically() const;
   /// For each step, whether the output depends on it.
   std::vector<char> needed() const;
   /// Number of slots in the cache of self-kernels (Selves).

@@ -108,7 +108,8 @@ Kernel Kernel::diagonal() const {
   if (!has_positions() || entries == Entries::diagonal) return *this;
   const auto own = [](const Tensor& x) { return x.defined() ? ladon::diagonal(x) : x; };
   Kernel y = *this;
-  for (Tensor Kernel::*part : {&Kernel::nngp, &Kernel::ntk, &Kernel::cov1, &Kernel::cov2})
+  for (Tensor Kernel::*part : {&Kernel::nngp, &Kernel::ntk, &Kernel::cov1, &Kernel::cov2,
+                               &Kernel::nngp_se, &Kernel::ntk_se})
     y.*part = own(y.*part);
   y.entries = Entries::diagonal;
   return y;

@@ -45,6 +45,9 @@ struct Kernel {
   Shape positions;  ///< {} for vectors, {T} for sequences, {H, W} for images (T = H·W).
   Entries entries = Entries::full;  ///< Entries of the blocks.
   Law law;                          ///< Law of the channels, as far as it is known.
+  /// Standard errors of nngp and ntk where they are means over independent estimates
+  /// (Limit::replicates), in their layout, without history; undefined: closed, or one estimate.
+  Tensor nngp_se, ntk_se;
 
   bool has_positions() const { return positions.rank() > 0; }
   std::int64_t position_count() const { return positions.count(); }  ///< 1 for vectors
