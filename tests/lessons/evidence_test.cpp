@@ -74,6 +74,35 @@ TEST(LessonEvidence, LogMeanExp) {
       "counts in the mean");
 }
 
+double largest(const Logs& logs) { return *std::max_element(logs.begin(), logs.end()); }
+
+/// ln of the mean after e^m is taken out, where that is possible at all.
+double mean_after(const Logs& logs, double m) {
+  if (std::isinf(largest(logs))) return largest(logs);
+  if (std::isinf(m)) m = largest(logs);
+  return m + std::log(sum_of(logs, 1, m) / logs.size());
+}
+
+double median(Logs logs) {
+  std::sort(logs.begin(), logs.end());
+  return logs[logs.size() / 2];
+}
+
+double average(const Logs& logs) {
+  return std::accumulate(logs.begin(), logs.end(), 0.0) / logs.size();
+}
+
+// Only the largest logarithm is safe to take out.
+TEST(LessonEvidence, LogMeanExpRefusesAnotherShift) {
+  const Exercise exercise(check_log_mean_exp);
+  const std::string reason = "m the largest logarithm";
+  exercise.accepts([](const Logs& logs) { return mean_after(logs, largest(logs)); });
+  exercise.refuses([](const Logs& logs) { return mean_after(logs, logs.front()); }, reason);
+  exercise.refuses([](const Logs& logs) { return mean_after(logs, logs.back()); }, reason);
+  exercise.refuses([](const Logs& logs) { return mean_after(logs, average(logs)); }, reason);
+  exercise.refuses([](const Logs& logs) { return mean_after(logs, median(logs)); }, reason);
+}
+
 TEST(LessonEvidence, EvidenceByPrediction) {
   const Exercise exercise(check_evidence_by_prediction);
   exercise.is_open(hole::evidence_by_prediction);
@@ -148,6 +177,24 @@ TEST(LessonEvidence, EstimateEvidence) {
                                 z * z / squares};
       },
       "leaves the range of double");
+}
+
+/// The estimate after all likelihoods are divided by e^m.
+EvidenceEstimate estimate_after(const Logs& logs, double m) {
+  const double n = logs.size(), sum = sum_of(logs, 1, m), squares = sum_of(logs, 2, m);
+  const double effective = sum * sum / squares;
+  return {m + std::log(sum / n), std::sqrt(std::max(0.0, (n / effective - 1) / (n - 1))),
+          effective};
+}
+
+TEST(LessonEvidence, EstimateEvidenceRefusesAnotherShift) {
+  const Exercise exercise(check_estimate_evidence);
+  const std::string reason = "divide all likelihoods by the largest";
+  exercise.accepts([](const Logs& logs) { return estimate_after(logs, largest(logs)); });
+  exercise.refuses([](const Logs& logs) { return estimate_after(logs, logs.front()); }, reason);
+  exercise.refuses([](const Logs& logs) { return estimate_after(logs, logs.back()); }, reason);
+  exercise.refuses([](const Logs& logs) { return estimate_after(logs, average(logs)); }, reason);
+  exercise.refuses([](const Logs& logs) { return estimate_after(logs, median(logs)); }, reason);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "ladon/examples/lessons/07_posterior/exercises/exercises.h"
@@ -139,6 +140,50 @@ TEST(LessonPosterior, WeighDraws) {
         return result;
       },
       "has to be added again");
+}
+
+/// Likelihoods divided by e^m, m any number that a solution takes off the logarithms.
+WeightedPosterior after(const Tensor& l, double m, const Tensor& means, const Tensor& variances) {
+  const Tensor e = exp(l - m), w = e / sum(e).item(), of_each = unsqueeze(w, 1);
+  const Tensor centre = sum(of_each * means, 0);
+  return {centre, sum(of_each * (variances + square(means - centre)), 0), 1 / sum(square(w)).item(),
+          m + std::log(mean(e).item())};
+}
+
+// Only the largest logarithm is safe to take off.
+TEST(LessonPosterior, WeighDrawsRefusesAnotherShift) {
+  const Exercise exercise(check_weigh_draws);
+  exercise.accepts([](const Tensor& l, const Tensor& means, const Tensor& variances) {
+    return after(l, amax(l).item(), means, variances);
+  });
+  const std::string reason = "only the largest of all logarithms";
+  exercise.refuses(
+      [](const Tensor& l, const Tensor& means, const Tensor& variances) {
+        return after(l, at(l, {0}).item(), means, variances);
+      },
+      reason);
+  exercise.refuses(
+      [](const Tensor& l, const Tensor& means, const Tensor& variances) {
+        return after(l, at(l, {-1}).item(), means, variances);
+      },
+      reason);
+  exercise.refuses(
+      [](const Tensor& l, const Tensor& means, const Tensor& variances) {
+        return after(l, mean(l).item(), means, variances);
+      },
+      reason);
+  exercise.refuses(
+      [](const Tensor& l, const Tensor& means, const Tensor& variances) {
+        return after(l, amin(l).item(), means, variances);
+      },
+      reason);
+  exercise.refuses(
+      [](const Tensor& l, const Tensor& means, const Tensor& variances) {
+        std::vector<double> sorted = l.to_vector();
+        std::sort(sorted.begin(), sorted.end());
+        return after(l, sorted[sorted.size() / 2], means, variances);
+      },
+      reason);
 }
 
 }  // namespace

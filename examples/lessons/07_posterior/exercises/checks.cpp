@@ -212,6 +212,25 @@ void check_weigh_draws(decltype(weigh_draws)* yours) {
     lessons::compare(detail::join("the log evidence, all log likelihoods shifted by ", shift),
                      far.log_evidence, logsumexp(l).item() - std::log(6) + shift);
   }
+  // No number but the largest may be taken off: not the first, the mean, the median, the smallest.
+  for (const double gap : {-2000.0, 2000.0}) {
+    Tensor uneven = clone(l);
+    fill_(at(uneven, {0}), amax(l).item() + gap);
+    const WeightedPosterior answer = yours(uneven, means, variances);
+    const std::string what = detail::join("with a first log likelihood ", std::abs(gap),
+                                          gap < 0 ? " below" : " above", " the largest other");
+    require(all(isfinite(answer.mean)).item<bool>() &&
+                all(isfinite(answer.variance)).item<bool>() &&
+                std::isfinite(answer.effective_size) && std::isfinite(answer.log_evidence),
+            what + " a result is not finite: only the largest of all logarithms may be taken off");
+    const Moments right = moments_of(softmax(uneven, 0), means, variances);
+    lessons::compare("the mean, " + what, answer.mean, right.mean);
+    lessons::compare("the variance, " + what, answer.variance, right.within + right.between);
+    lessons::compare("the effective number of draws, " + what, answer.effective_size,
+                     1 / sum(square(right.weights)).item());
+    lessons::compare("the log evidence, " + what, answer.log_evidence,
+                     logsumexp(uneven).item() - std::log(6));
+  }
 
   // Weights θ of f = φᵀθ as latents: given them f is known, and without them a Gaussian process.
   const Tensor phi = normals_of({5, 3}, 9), y = tensor({0.3, -0.4}, f64);  // 2 targets, 3 tests

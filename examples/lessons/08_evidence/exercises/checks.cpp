@@ -29,6 +29,13 @@ std::vector<double> likelihoods_of_heads(std::int64_t draws, double shift = 0) {
   return (f(normal({draws, head.dim}, rng, f64)) + shift).to_vector();
 }
 
+/// Those of 500 heads, the first moved to this much above the largest other.
+std::vector<double> likelihoods_with_first(double above) {
+  std::vector<double> logs = likelihoods_of_heads(500);
+  logs[0] = *std::max_element(logs.begin() + 1, logs.end()) + above;
+  return logs;
+}
+
 /// A Gaussian process's targets, each predicted from some of the others.
 struct Predictions {
   std::vector<double> errors, variances;
@@ -91,6 +98,9 @@ void check_log_mean_exp(decltype(log_mean_exp)* yours) {
   check("of a head's likelihoods", likelihoods_of_heads(500));
   check("of likelihoods near e^−2000", likelihoods_of_heads(500, -2000));
   check("of likelihoods near e^2000", likelihoods_of_heads(500, 2000));
+  // No number but the largest may be taken off: not the first, the mean, the median, the smallest.
+  check("of likelihoods, the first e^−2000 of the largest", likelihoods_with_first(-2000));
+  check("of likelihoods, the first e^2000 of all others", likelihoods_with_first(2000));
   check("of one draw", {-3});
   const double half = yours({0, -infinity});
   compare("of ln 1 and ln 0", half, -std::log(2),
@@ -178,6 +188,8 @@ void check_estimate_evidence(decltype(estimate_evidence)* yours) {
   check("of five draws", {-1.2, 0.4, -0.3, -2.5, 0.1});
   check("of a head's likelihoods", likelihoods_of_heads(500));
   check("of likelihoods near e^−2000", likelihoods_of_heads(500, -2000));
+  check("of likelihoods, the first e^−2000 of the largest", likelihoods_with_first(-2000));
+  check("of likelihoods, the first e^2000 of all others", likelihoods_with_first(2000));
   const EvidenceEstimate equal = yours({-7, -7, -7, -7});
   require(equal.error < 1e-7 && std::abs(equal.effective - 4) < 1e-9,
           "four equal likelihoods: the error is 0, and all four draws count");
