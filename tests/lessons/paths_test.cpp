@@ -22,6 +22,32 @@ PathData with(PathData data, const Tensor& kernels, double width) {
   return data;
 }
 
+// The page's laws for one layer of large width: N·(U − 1) → −g where the readout is given, and −g −
+// tr g·1 where it is drawn, at the layer's own width.
+TEST(LessonPaths, ReadoutOfTheSameWidthIsAnOrderParameter) {
+  Generator rng(1);
+  constexpr std::int64_t paths = 2, chains = 20, dim = 30, width = 100'000;
+  constexpr double noise = 0.05;
+  const Tensor xi = normal({paths * chains, dim}, rng, 0, 1, f64);
+  const Tensor products = matmul(xi, transpose(xi)) / static_cast<double>(dim);
+  const Tensor c = permute(reshape(products, {paths, chains, paths, chains}), {0, 2, 1, 3});
+  const Tensor y =
+      2 / std::sqrt(dim) * matmul(slice(xi, 0, {0, chains}), normal({dim}, rng, 0, 1, f64));
+  const Tensor one = eye(paths, f64);
+  const Tensor k = sum(sum(reshape(one, {paths, paths, 1, 1}) * c, 0), 0) / double(paths);
+  const Tensor inverse = solve(k + noise * eye(chains, f64), eye(chains, f64));
+  const Tensor alpha = matmul(inverse, unsqueeze(y, 1));
+  const Tensor g =
+      sum(sum((inverse - matmul(alpha, transpose(alpha))) * c, -1), -1) / double(paths);
+  ASSERT_LT(sum(diagonal(g)).item(), -40);  // data that ask for longer readouts
+  const auto moved = [&](std::int64_t readout) {
+    const PathOptions layer{.heads = {paths}, .widths = {width}, .readout = readout};
+    return width * (path_saddle(c, y, noise, layer).order[0] - one);
+  };
+  EXPECT_TRUE(all_close(moved(1'000'000'000), -g, 1e-3, 0.01));
+  EXPECT_TRUE(all_close(moved(width), -g - sum(diagonal(g)) * one, 1e-3, 0.01));
+}
+
 TEST(LessonPaths, PathOverlaps) {
   const Exercise exercise(check_path_overlaps);
   exercise.is_open(hole::path_overlaps);

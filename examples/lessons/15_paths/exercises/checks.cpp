@@ -126,8 +126,16 @@ void check_overlap_slope(decltype(overlap_slope)* yours) {
        {3 * force + prior, "K is the sum over pairs divided by P: so is the data's part"},
        {force * identity + prior, "pairs of different paths feel a force as well"}},
       1e-8);
-  // One layer at a large readout: the library's most likely U has no slope left.
-  const PathOptions layer{.heads = {3}, .widths = {12}, .readout = 1'000'000'000};
-  const Tensor likely = path_saddle(data.kernels, data.y, data.noise, layer).order[0];
-  require(amax(abs(yours(data, likely))).item() < 1e-5, "at the most likely U the slope is not 0");
+  // The library's most likely U. At u = 1, which an infinitely wide readout has, no slope is left.
+  // With a readout of the width of the layer it is where g + N·(1/u − U⁻¹) = 0: what is left here,
+  // at u = 1, is N·(1 − 1/u) on the diagonal.
+  for (const std::int64_t readout : {std::int64_t{1'000'000'000}, std::int64_t{12}}) {
+    const PathOptions layer{.heads = {3}, .widths = {12}, .readout = readout};
+    const PathSaddle likely = path_saddle(data.kernels, data.y, data.noise, layer);
+    const Tensor left = data.width * (1 - 1 / likely.readout) * identity;
+    require(amax(abs(yours(data, likely.order[0]) - left)).item() < 1e-5,
+            readout == 12 ? "at the most likely U of a readout of width 12, whose u is not 1, what "
+                            "is left of the slope is not N·(1 − 1/u) on the diagonal"
+                          : "at the most likely U the slope is not 0");
+  }
 }

@@ -18,7 +18,8 @@ struct PathWeights {
 ladon::Tensor path_overlaps(const PathWeights& weights);
 void check_path_overlaps(decltype(path_overlaps)* yours);
 
-/// Training data, and one layer of heads over them that reads a width N.
+/// Training data, and one layer of heads over them that reads a width N. Its readout is given, with
+/// |a|² = N: the order parameter u is 1.
 struct PathData {
   ladon::Tensor kernels;  ///< C [P, P, M, M] of P paths (here: heads) and M chains.
   ladon::Tensor y;        ///< targets [M, 1]
@@ -26,7 +27,7 @@ struct PathData {
   double width = 0;       ///< N
 };
 
-/// 2. S(U) = −2·ln p(y | U) − 2·ln p(U) of one layer of heads at large N, up to a constant:
+/// 2. S(U) = −2·ln p(y | U) − 2·ln p(U | u = 1) of that layer at large N, up to a constant:
 /// N·tr U − N·ln det U is what the prior adds. U [P, P].
 double overlap_cost(const PathData& data, const ladon::Tensor& u);
 void check_overlap_cost(decltype(overlap_cost)* yours);

@@ -3,7 +3,7 @@
 // U_pq enters S through K, and through the prior. Write the matrix of ∂S/∂U_pq. Hint: for
 // A = K + σ² and any entry, ∂ ln det A = tr(A⁻¹ ∂A) and ∂A⁻¹ = −A⁻¹ ∂A A⁻¹; with α = A⁻¹y the
 // data's part is a sum over all elements of (A⁻¹ − ααᵀ)·C_pq. Which matrix has ln det U as its
-// slope? Where the slope is 0, U is the most likely one.
+// slope? Where the slope is 0, U is the most likely one, the readout being given (|a|² = N).
 
 #include "15_paths/exercises/exercises.h"
 
