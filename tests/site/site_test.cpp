@@ -39,7 +39,8 @@ std::set<std::string> values(const std::string& html, const std::string& attribu
 class Site : public testing::Test {
  protected:
   void SetUp() override {
-    if (!installed("pandoc")) GTEST_SKIP() << "pandoc, which makes the site, is not installed";
+    if (!installed("pandoc"))
+      GTEST_SKIP() << "SKIPPED: pandoc, which makes the site, is not installed";
   }
 
   /// Builds the site; the pages of a lesson and of a study are made by stand-ins, which take no
@@ -124,6 +125,11 @@ TEST_F(Site, HasEveryPageNoBrokenLinkAndASearch) {
       EXPECT_TRUE(all.contains(page)) << page;
     }
   EXPECT_TRUE(all.contains(site_ / "github/CONTRIBUTING.html"));
+  // Pages and slides set formulas in one font for mathematics.
+  const std::string font = read_file(source / "examples/common/page/math.css");
+  ASSERT_NE(font.find("\"STIX Two Math\""), std::string::npos);
+  for (const char* page : {"examples/lessons/03_one_head/index.html", "slides.html"})
+    EXPECT_NE(all.at(site_ / page).find(font), std::string::npos) << page;
   for (const char* folder : {"examples/gaussian_outputs", "examples/lessons/11_noise"})
     EXPECT_TRUE(values(all.at(site_ / folder / "index.html"), "href").contains("page.html"));
   const std::string& list = all.at(site_ / "turned.html");

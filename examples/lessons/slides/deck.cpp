@@ -25,8 +25,7 @@ section { box-sizing: border-box; width: 960pt; height: 540pt; padding: 36pt 56p
   margin: 12pt auto; background: white; overflow: hidden; break-after: page; position: relative }
 h1 { font-size: 30pt; line-height: 1.2; margin: 0 0 18pt; color: #0b4f8a }
 p { margin: 12pt 0 }
-math { font-size: 100%; font-family: "Cambria Math", "STIX Two Math", "Latin Modern Math",
-  "DejaVu Math TeX Gyre", math }
+math { font-size: 100% }
 math[display] { font-size: 26pt } .long math { font-size: 20pt }
 code { font-size: 90%; background: #f2f2f2 }
 pre { margin: 0; line-height: 1.25 }
@@ -246,7 +245,7 @@ std::vector<std::string> slides_of(const Lesson& lesson) {
   return all;
 }
 
-std::string deck(const std::vector<Lesson>& lessons) {
+std::string deck(const std::vector<Lesson>& lessons, const std::string& style) {
   std::string contents, rest;
   int number = 2;
   const auto section = [&number](const std::string& content, const std::string& name = "") {
@@ -262,7 +261,8 @@ std::string deck(const std::vector<Lesson>& lessons) {
       rest += section(content, std::exchange(name, ""));
   }
   number = 1;
-  return head + section(slide("The course", "<nav>" + contents + "</nav>"), "contents") + rest +
+  return head + ("<style>\n" + style + "</style>\n") +
+         section(slide("The course", "<nav>" + contents + "</nav>"), "contents") + rest +
          "</html>\n";
 }
 

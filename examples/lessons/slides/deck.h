@@ -20,6 +20,6 @@ struct Lesson {
 std::vector<std::string> slides_of(const Lesson& lesson);
 
 /// HTML of a first slide, whose titles lead to the lessons, and of all lessons' slides, numbered.
-std::string deck(const std::vector<Lesson>& lessons);
+std::string deck(const std::vector<Lesson>& lessons, const std::string& style = "");
 
 }  // namespace ladon::lessons

@@ -48,7 +48,8 @@ void write_slides(const fs::path& lessons, const fs::path& file,
   for (const std::string& name : names) all.push_back(read_lesson(folder_named(name, folders)));
   if (names.empty())
     for (const fs::path& folder : folders) all.push_back(read_lesson(folder));
-  write_atomically(file, deck(all));
+  // The font of formulas is that of the site.
+  write_atomically(file, deck(all, read_file(lessons / "../common/page/math.css")));
   std::cout << "slides: " << file.string() << '\n';
 }
 
