@@ -79,6 +79,14 @@ if(NOT FLAGS)
   file(APPEND ${BUILD}/consumer/course/01_window/unbroadcast.cpp "int unfinished(")
   check("^1: .*2  unbroadcast +it does not compile:.*unbroadcast.cpp:[0-9]+:[0-9]+: error: " 1)
   check("^1: .*01_window +x o x.*2 of [0-9]+ exercises passed" all)
+  # A folder whose name means something to CMake, Ninja, Make and the shell.
+  set(odd "${BUILD}/consumer/a$b\"c\\d #")
+  file(MAKE_DIRECTORY "${odd}")
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env XDG_CACHE_HOME=${BUILD}/consumer/cache ${lessons}/check 1
+                  WORKING_DIRECTORY "${odd}" OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  if(NOT said MATCHES "1  read_window +still to be written")
+    message(FATAL_ERROR "check 1 in ${odd}: ${said}")
+  endif()
   file(WRITE ${BUILD}/consumer/mine/read_window.cpp "#include \"01_window/exercises/exercises.h\"\n"
        "std::vector<double> read_window(const std::vector<double>& memory, const Window&) {\n"
        "  std::cout << \"seen\";\n  return {memory[memory.size()]};\n}\n")
