@@ -87,7 +87,7 @@ void draw(const Settings& s, const Study& study) {
                       "' dt 2 lw 2 notitle, ",
                       with_errors(accuracy.data("width", rows), "1:2:3", kind(0), ""), "\n"));
   accuracy.draw_slide(
-      "Narrow networks beat the infinitely wide one",
+      "A narrow network beats an infinitely wide one whose paths count alike",
       join("mean over ", study.predictors.front().accuracy.size(), " seeds ± standard error"));
   const Order& narrow = study.orders.front();
   Picture order(s.common.out, "attention_paths_order", s.common.panels);

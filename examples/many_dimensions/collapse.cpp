@@ -11,13 +11,13 @@
 namespace ladon::example {
 namespace {
 
-/// The mean variance of the rows of x where SVGD lets them rest. −ln p = ½|θ|², so the gradient is
-/// θ.
+/// The mean variance of the rows of x, with the divisor M − 1, where SVGD lets them rest.
+/// −ln p = ½|θ|², so the gradient is θ.
 double settled(const Tensor& start, const SvgdOptions& options) {
   Tensor x = parameter(clone(start));
   Svgd svgd(particles_of_rows(x), options);
   Sgd sgd({x}, {.lr = 1});
-  const auto variance = [&] { return mean(var(x.detach(), 0, Dims::drop, 0)).item(); };
+  const auto variance = [&] { return mean(var(x.detach(), 0, Dims::drop, 1)).item(); };
   double before = variance();
   constexpr int most_steps = 20000, between = 100;
   for (int step = 1; step <= most_steps; ++step) {
@@ -41,7 +41,7 @@ Table collapse_table(const CollapseSettings& s) {
       "dimension",
       {{"svgd", join("variance per coordinate that ", s.particles,
                      " particles keep of N(0, 1) in D dimensions, median rule; the target's is 1")},
-       {"law", "α·ln(M + 1)(M - 1)/(M·D), where the particles are a regular simplex: D ≥ M - 1"},
+       {"law", "α·ln(M + 1)/D, where the particles are a regular simplex: D ≥ M - 1"},
        {"automatic", "the same with α = auto: it follows from the particles at every step"},
        {"per_coordinate",
         "the same with a kernel of its own for each coordinate, which has no dimension to collapse "
@@ -56,7 +56,7 @@ void run_collapse(const CollapseSettings& s, Table& table, Progress& progress) {
     const Tensor start = normal({s.particles, dim}, rng, 0, 1, f64);
     const double svgd = settled(start, {.alpha = s.alpha});
     const bool lawful = dim >= s.particles - 1;
-    const double law = s.alpha * std::log(m + 1) * (m - 1) / (m * static_cast<double>(dim));
+    const double law = s.alpha * std::log(m + 1) / static_cast<double>(dim);
     const double fair = settled(start, {.alpha = automatic});
     const double per_kernel =
         dim > most_kernels ? NAN
@@ -85,7 +85,7 @@ void draw_collapse(const CollapseSettings& s, const Table& table) {
           "set key bottom left Left reverse\nset format y '%g'\nset yrange [*:2]\nset xrange [0.7:*]\nplot ",
           series(2, "points " + kind(2).points(1), "svgd, α = auto"),
           series(3, "points " + kind(3).points(1), "svgd, one kernel per coordinate"),
-          series(1, "lines " + Style{grey, 1, 0}.line(2), "α·ln(M + 1)·(M − 1)/(M·D)"),
+          series(1, "lines " + Style{grey, 1, 0}.line(2), "α·ln(M + 1)/D"),
           series(0, "points " + kind(1).points(1), "svgd"), "1 with lines lw 1.5 dt 2 lc rgb '",
           grey, "' title 'the target'"));
   picture.draw_slide("SVGD keeps a 1/D-th of the variance, unless α grows with D",

@@ -77,13 +77,13 @@ function forces(method, places, score, {alpha, wider, noise}) {
   return driving.map((force, i) => force.map((each, d) => each + damping * repulsive[i][d]));
 }
 
-/// Variance that SVGD leaves of 1 in D ≥ M − 1 dimensions.
-function law(alpha, m, dimension) { return alpha * Math.log(m + 1) * (m - 1) / (m * dimension); }
+/// Variance, with divisor M − 1, that SVGD leaves of 1 in D ≥ M − 1 dimensions: equation (1) of lesson 10.
+function law(alpha, m, dimension) { return alpha * Math.log(m + 1) / dimension; }
 
 /// The same with noise of weight b and steps of this rate: equation (3) of lesson 10.
 function lawWithNoise(alpha, m, dimension, b, rate) {
   const g = b + 1 / (m + 1);
-  return (b / (1 - rate * g / 2) * (m - 1) / m + law(alpha, m, dimension) / (m + 1)) / g;
+  return (b / (1 - rate * g / 2) + law(alpha, m, dimension) / (m + 1)) / g;
 }
 
 /// One step of rate r, with the method's noise.
@@ -98,8 +98,8 @@ function mean(places) {
   return places[0].map((_, d) => places.reduce((sum, place) => sum + place[d], 0) / places.length);
 }
 
-/// Summed over coordinates.
+/// Summed over coordinates, with divisor M − 1: of independent draws the target's on average.
 function variance(places) {
   const middle = mean(places);
-  return places.reduce((sum, place) => sum + squared(place, middle), 0) / places.length;
+  return places.reduce((sum, place) => sum + squared(place, middle), 0) / (places.length - 1);
 }

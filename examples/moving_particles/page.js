@@ -51,7 +51,7 @@ page({
       "(svgd, α = 1). How much of that variance do they keep in 100 dimensions?",
     answers: ["all of it: they spread until they fit", "about a half", "about a fiftieth"],
     right: 2,
-    because: "M particles that are all equally far from each other rest at a variance of α·ln(M + 1)(M − 1)/(M·D), " +
+    because: "M particles that are all equally far from each other rest at a variance of α·ln(M + 1)/D, " +
       "which falls as 1/D. Turn the dimension, and play: the large dot goes to the line.",
   },
   controls: [

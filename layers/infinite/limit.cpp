@@ -72,8 +72,8 @@ int Limit::replicates(const Inputs& x) const {
   return replicates(*graph(kind_of(x), Get::nngp), landmarks(x));
 }
 
-// One estimate of 256 draws errs by 2 to 3% for 20 to 160 tokens of independent channels (of their
-// variances, at the scaling of attention), so that 16 err by 0.6 to 0.8%; 8 is what gram() averages.
+// One estimate of 256 draws errs by 2 to 3% of a variance, of 20 to 160 tokens with independent
+// channels; so 16 estimates err by 0.6 to 0.8%. Of 512 tokens it is 8, as in gram().
 int Limit::replicates(const KernelGraph& graph, const Inputs& landmarks) const {
   if (!graph.draws()) return 1;
   if (count_ > 0) return count_;

@@ -31,9 +31,9 @@ class Limit {
   /// Kernels between two blocks of inputs, or of one with itself (then dropout knows which pairs
   /// are one input). Of a model that ends with positions `wanted` says which pairs of them are
   /// computed. Where a layer averages over draws, as softmax attention, the landmarks are of `b`,
-  /// and the result is the mean of replicates(b) estimates, with its standard error. Of many inputs
-  /// gram() is the cheaper call: it keeps what each input makes alone. Throws Error where no limit of a layer is known, and naming the layer where a kernel
-  /// overflows.
+  /// and the result is the mean of replicates(b) estimates, with its standard error. (gram() is the
+  /// cheaper call of many inputs.) Throws Error where no limit of a layer is known, and naming the
+  /// layer where a kernel overflows.
   Kernel operator()(const Inputs& a, const Inputs& b, Get get = Get::ntk,
                     Entries wanted = Entries::full) const;
   Kernel operator()(const Inputs& a, Get get = Get::ntk, Entries wanted = Entries::full) const;

@@ -1,3 +1,4 @@
+#include <iomanip>
 #include <iostream>
 
 #include "ladon/ladon.h"
@@ -9,11 +10,12 @@ int main() {
   MultiHeadAttention attention({.dim = 32, .heads = 4}, rng);
   const Tensor x = normal({16, 10, 32}, rng), target = flip(x, {1});
 
-  // Infinitely many heads: a Gaussian process before training; its kernel (of softmax, by draws).
+  // Infinitely many heads: a Gaussian process. The kernel of softmax is a mean over random draws.
   const infinite::Kernel k = infinite::limit(attention)(x, infinite::Get::nngp);
-  std::cout << "with infinitely many heads the first token's output has variance "
-            << at(k.nngp, {0, 0, 0, 0}).item() << ",\nand covariance "
-            << at(k.nngp, {0, 0, 0, 1}).item() << " with the second's\n";
+  std::cout << std::fixed << std::setprecision(3)
+            << "with infinitely many heads the first token's output has variance "
+            << at(k.nngp, {0, 0, 0, 0}).item() << " ± " << at(k.nngp_se, {0, 0, 0, 0}).item()
+            << '\n';
 
   // Many heads: particles, which a Stein force keeps apart while any optimizer trains them.
   Svgd repulsion(particles(attention), {.alpha = 0.1});

@@ -1,10 +1,12 @@
 // General sentences rest on rows: each result of README.md and of a study names one, by a figure of
-// it or by its name.
+// it or by its name. README.md names them in a comment behind the sentence, which is for people:
+//   <!-- rows: `svgd - plain` -->
 
 #include <algorithm>
 #include <fstream>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "ladon/tests/readme/markdown.h"
@@ -56,6 +58,18 @@ bool names_a_row(const std::string& claim, const std::string& rows) {
       [&](const std::smatch& m) { return rows.find('\n' + m.str(1)) != std::string::npos; });
 }
 
+/// Rows that the comment of a claim names.
+std::set<std::string> rows_in_comment(const std::string& claim) {
+  std::smatch comment;
+  if (!std::regex_search(claim, comment, std::regex("<!-- rows: ([^>]*) -->"))) return {};
+  const std::string list = comment.str(1);
+  const std::regex code("`([^`]+)`");
+  std::set<std::string> rows;
+  for (std::sregex_iterator at(list.begin(), list.end(), code), end; at != end; ++at)
+    rows.insert((*at)[1]);
+  return rows;
+}
+
 /// Pages that answer a question by runs: those that were registered before them, and those that
 /// README.md's results rest on.
 bool is_study(const Page& page) {
@@ -90,13 +104,16 @@ TEST(Claims, OfTheReadmeNameARowOfTheirPage) {
       readme.prose.substr(begin, readme.prose.find("\n## ", begin + 1) - begin);
   const std::vector<std::string> all = claims(results);
   EXPECT_GE(all.size(), 4u);
+  const std::regex link("\\]\\((examples/[a-z_]+/README\\.md)\\)");
   for (const std::string& claim : all) {
-    std::smatch page;
-    ASSERT_TRUE(
-        std::regex_search(claim, page, std::regex("\\]\\((examples/[a-z_]+/README\\.md)\\)")))
-        << "no page: " << claim;
-    EXPECT_TRUE(names_a_row(claim, row_names(read_page(fs::path(LADON_SOURCE_DIR) / page.str(1)))))
-        << claim;
+    std::string rows;
+    for (std::sregex_iterator at(claim.begin(), claim.end(), link), end; at != end; ++at)
+      rows += row_names(read_page(fs::path(LADON_SOURCE_DIR) / (*at)[1].str()));
+    ASSERT_FALSE(rows.empty()) << "no page: " << claim;
+    const std::set<std::string> named = rows_in_comment(claim);
+    EXPECT_FALSE(named.empty()) << "no <!-- rows: `…` -->: " << claim;
+    for (const std::string& row : named)
+      EXPECT_NE(rows.find('\n' + row), std::string::npos) << row << ": " << claim;
   }
 }
 
@@ -105,6 +122,9 @@ TEST(Claims, WithoutARowAreFound) {
   EXPECT_TRUE(names_a_row("- **Few methods know.** `svgd` does not", rows));
   EXPECT_TRUE(names_a_row("**Few methods know.** One keeps 0.18 of it", rows));
   EXPECT_FALSE(names_a_row("**Few methods know.** `sgld` does [so](a/1.2.md), and 4 others", rows));
+  EXPECT_EQ(rows_in_comment("**Few** know [so](a.md) `d`\n<!-- rows: `svgd`, `hmc, 4 heads` -->"),
+            (std::set<std::string>{"svgd", "hmc, 4 heads"}));
+  EXPECT_TRUE(rows_in_comment("**Few methods know.** `svgd` does").empty());
   EXPECT_EQ(
       claims("**Few methods know.** Yes.\n\n**One** word\n- **They are two words.** No\n").size(),
       2u);

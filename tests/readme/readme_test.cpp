@@ -50,7 +50,9 @@ std::string read_aloud(const std::string& prose) {
 }
 
 TEST(Readme, IsReadInThreeScreens) {
-  EXPECT_LE(fs::file_size(source / "README.md"), 8000u);
+  // Without the comments, which name the rows that results rest on (claims_test.cpp).
+  const std::string text = read_page(source / "README.md").text;
+  EXPECT_LE(std::regex_replace(text, std::regex("<!--[^>]*-->"), "").size(), 8000u);
   EXPECT_GE(all_pages().size(), 13u);
 }
 

@@ -30,11 +30,12 @@ bool study(const CommonOptions& options, const Program& program) {
       return std::make_unique<MultiHeadAttention>(o, draw);
     };
   };
-  Table table("head", {{.name = "variance", .meaning = "of its output at the first token"},
-                       {.name = "limit", .meaning = "the same with infinitely many heads"},
-                       {.name = "kurtosis", .meaning = "excess kurtosis; 0 for a Gaussian"},
-                       {.name = "law", .meaning = "3·((1 + 2/width)²·(1 + 2ρ) − 1), ρ = 1/2"}});
-  const auto first = [](const Tensor& kernel) { return Measured{at(kernel, {0, 0, 0, 0}).item()}; };
+  Table table("head",
+              {{.name = "variance", .meaning = "of its output at the first token"},
+               {.name = "limit", .meaning = "the same with infinitely many heads, ± if drawn"},
+               {.name = "kurtosis", .meaning = "excess kurtosis; 0 for a Gaussian"},
+               {.name = "law", .meaning = "3·((1 + 2/width)²·(1 + 2ρ) − 1), ρ = 1/2"}});
+  const auto first = [](const Tensor& kernel) { return at(kernel, {0, 0, 0, 0}).item(); };
   std::vector<std::vector<double>> draws;  // of the widest head
   for (const int width : {16, 64, 256}) {
     const auto row = compare(head(Weighting::identity), x, {{{1, width}, 8000}}, rng).rows[0];
@@ -42,13 +43,14 @@ bool study(const CommonOptions& options, const Program& program) {
     const Measured variance = estimate(mean(square(y), {1, 2}).to_vector());
     const Measured law{identity_kurtosis(k, k, {1, 1.0 * width, 1.0 * width})};
     table.add({join("identity, width ", width),
-               {variance, first(row.nngp.limit), excess_kurtosis(y), law}});
+               {variance, {first(row.nngp.limit)}, excess_kurtosis(y), law}});
     draws.clear();
     for (const double output : y.to_vector()) draws.push_back({output});
   }
   for (const Weighting zeta : {Weighting::identity, Weighting::softmax}) {
     const auto wide = head(zeta)({1, 1}, rng);
-    const Measured process = first(limit(*wide)(x, Get::nngp).nngp);
+    const Kernel drawn = limit(*wide)(x, Get::nngp);
+    const Measured process{first(drawn.nngp), drawn.nngp_se.defined() ? first(drawn.nngp_se) : 0};
     const ScaleMixture s = finite_heads(*wide).outputs(x, 40'000, rng)[0];
     const Measured law{zeta == Weighting::identity ? identity_kurtosis(k, k, {}) : NAN};
     table.add({join(to_string(zeta), ", wide"),

@@ -30,8 +30,8 @@ bool study(const CommonOptions& options, const Program& program) {
                     {"ln Z", "log evidence less that of a network that is 0, by the grid"},
                     {"smc", "ln Z by tempered sequential Monte Carlo ± standard error of 6 runs"},
                     {"z", "(smc − ln Z)/standard error"},
-                    {"hmc", "share of 100 chains with ρ > ½, 100 draws after the prior"},
-                    {"ascent", "share of 100 gradient ascents from the prior that end there"}});
+                    {"hmc", "share of 100 chains with ρ > ½ ± s.e., 100 draws after the prior"},
+                    {"ascent", "the same of 100 gradient ascents from the prior that end there"}});
   Picture picture(options.out, "16_copy_head");
   std::string plot = "set xr [-3:8]\nset key center top\nset xl 'logit g'\nset yl 'density'\nplot ";
   for (const std::int64_t n : {24, 32, 36, 38, 40, 42, 44, 48, 64}) {
@@ -44,7 +44,7 @@ bool study(const CommonOptions& options, const Program& program) {
     };
     const auto of = [&](const Tensor& z) { return evidence(strength(flatten(z))); };
     const LogDensity law(1, [&](const Tensor& z) { return of(z) - 0.5 * sum(square(z), 1); });
-    const auto share = [](const Tensor& z) { return mean(cast(strength(z) > 0.5, f64)).item(); };
+    const auto share = [](Tensor z) { return estimate(cast(strength(z) > 0.5, f64).to_vector()); };
     const Tensor p = softmax(prior + evidence(rho));
     const double exact = sum(p * cast(rho > 0.5, f64)).item(),
                  z = (logsumexp(prior + evidence(rho)) - logsumexp(prior)).item();
@@ -52,10 +52,10 @@ bool study(const CommonOptions& options, const Program& program) {
     while (runs.size() < 6) runs.push_back(tempered_smc(1, of, {}, rng).log_evidence);
     const Measured smc = estimate(runs);
     Tensor w = normal({100, 1}, rng, f64);
-    const double end = share(select(hmc(law, w, {.draws = 50, .warmup = 50}, rng).draws, 1, -1));
+    const Measured end = share(select(hmc(law, w, {.draws = 50, .warmup = 50}, rng).draws, 1, -1));
     for (int i = 0; i < 500; ++i) w = w + 0.1 * law.score(w).gradient;
     const std::string name = std::to_string(n);
-    table.add({name, {{exact}, {z}, smc, {(smc.value - z) / smc.se}, {end}, {share(w)}}});
+    table.add({name, {{exact}, {z}, smc, {(smc.value - z) / smc.se}, end, share(w)}});
     if (n != 32 && n != 40 && n != 48) continue;
     std::vector<std::vector<double>> r, ends;
     for (int i = 0; i <= 2800; i += 10) r.push_back({at(g, {i}).item(), 100 * at(p, {i}).item()});

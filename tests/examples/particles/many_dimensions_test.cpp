@@ -21,8 +21,9 @@ class ManyDimensions : public test::Program {
   }
 };
 
-// Variance α·ln(M + 1)(M − 1)/(M·D) for D ≥ M − 1; 1 with automatic α; and a kernel per coordinate
-// makes of D dimensions D times one.
+// Variance α·ln(M + 1)/D with divisor M − 1 for D ≥ M − 1, as lesson 10 derives it; M/(M − 1) with
+// automatic α, which makes the mean of |θ|² that of the target; and a kernel per coordinate makes
+// of D dimensions D times one.
 TEST_F(ManyDimensions, VarianceCollapsesAsTheLawSays) {
   for (const auto& [m, alpha] : {std::pair(10, 1.0), {4, 2.5}}) {
     const Run result =
@@ -32,11 +33,12 @@ TEST_F(ManyDimensions, VarianceCollapsesAsTheLawSays) {
       return row(result, "D = " + std::to_string(dim)).at(column).at("mean");
     };
     for (const int dim : {9, 10, 40, 1000}) {
-      const double law = alpha * std::log(m + 1.0) * (m - 1) / (m * dim);
+      const double law = alpha * std::log(m + 1.0) / dim;
       EXPECT_NEAR(at(dim, "law").get<double>() / law, 1, 1e-12) << dim;
       EXPECT_NEAR(at(dim, "svgd").get<double>() / law, 1, 1e-3) << dim;
     }
-    for (const int dim : {1, 2, 9, 10, 40, 1000}) EXPECT_NEAR(at(dim, "automatic"), 1, 1e-4) << dim;
+    for (const int dim : {1, 2, 9, 10, 40, 1000})
+      EXPECT_NEAR(at(dim, "automatic"), m / (m - 1.0), 1e-4) << dim;
     for (const int dim : {1, 2, 9, 10, 40})
       EXPECT_NEAR(at(dim, "per_coordinate"), at(1, "svgd").get<double>(), 1e-4) << dim;
     EXPECT_TRUE(at(1, "law").is_null());
