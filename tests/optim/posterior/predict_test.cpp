@@ -188,12 +188,22 @@ TEST(Predict, TellsWhatCoordinatesLeaveOut) {
   const auto by = limit(net).with_landmarks(d.train);
   ASSERT_EQ(y.unexplained.size(), 1u);
   EXPECT_GT(y.unexplained[0], 0.05);
+  // The largest error of the three kernels, in units of the mean of the diagonal.
+  const infinite::GramOptions two{.get = infinite::Get::nngp, .replicates = 2};
+  const infinite::Gram among = infinite::gram(by, d.train, two),
+                       across = infinite::gram(by, d.test, d.train, two),
+                       self = infinite::gram_diagonal(by, d.test, two);
+  double largest = 0;
+  for (const infinite::Gram* k : {&among, &across, &self})
+    largest = std::max(largest, amax(k->nngp_se).item());
+  EXPECT_NEAR(y.kernel_se, largest / mean(diagonal(among.nngp)).item(), 1e-12);
   EXPECT_NEAR(y.unexplained[0], by.unexplained(concat({d.train, d.test}, 0)).at(0), 1e-12);
   const Predicted alone =
       predict(net, d.train, d.targets, slice(d.test, 0, {.stop = 0}), {.gram = {.replicates = 2}});
   EXPECT_NEAR(alone.unexplained.at(0), by.unexplained(d.train).at(0), 1e-12);
   EXPECT_TRUE(
       predict(transformer(Weighting::identity), d.train, d.targets, d.test).unexplained.empty());
+  EXPECT_EQ(predict(transformer(Weighting::identity), d.train, d.targets, d.test).kernel_se, 0);
 }
 
 // --- learning ---
