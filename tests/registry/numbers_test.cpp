@@ -67,7 +67,7 @@ TEST(Numbers, AreReadByOneDoor) {
       EXPECT_NE(at, text.npos) << path << " has no `" << r.code << "` any more";
       if (at != text.npos) text.erase(at, code.size());
     }
-    for (const std::string& read :
+    for (const std::string read :
          {".item(", ".item<", ">item(", ">item<", "to_vector(", "to_vector<"})
       for (std::size_t at = text.find(read); at != text.npos; at = text.find(read, at + 1)) {
         const std::size_t begin = at < 60 ? 0 : at - 60;
