@@ -1,8 +1,9 @@
 // Rows of operations that take several elements together. A reference is a loop over jets, numbers
 // in long double that carry two derivatives.
 
+#include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 
 #include "contract.h"
 #include "ladon/autograd/ops.h"
@@ -264,7 +265,9 @@ std::vector<LoopRow> loop_rows() {
       {"a surer winner", {40, 0, 1, -2}},         {"three quarters", {0.1, 1.25, -1, -1.5}},
       {"large", {1e4, 1e4 - 3, 0, -1e4}},         {"masked", {0.3, -inf, 1.2, -inf}},
       {"a sure winner, masked", {20, -inf, 0, 1}}};
-  for (const auto& [note, values] : scores) {
+  for (const auto& named : scores) {
+    const auto note = named.first;
+    const auto& values = named.second;
     const bool sure = std::string(note).starts_with("a sure");
     const auto with = [&](const char* name, auto apply, auto reference) {
       LoopRow row = of_one(name, note, apply, reference);

@@ -1,6 +1,7 @@
 // Rows of elementwise operations. Closed forms are written so that nothing cancels.
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "contract.h"
