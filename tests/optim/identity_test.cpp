@@ -44,9 +44,10 @@ std::vector<std::string> names(const ParameterSet& set) {
 using Names = std::vector<std::string>;
 
 TEST(Identity, EveryOperationTakesATensorOnce) {
-  for (const auto& [kind, set] : sets_with_twins()) {
-    SCOPED_TRACE(kind);
-    const bool twins = kind != "results";  // those are three different tensors
+  for (const auto& entry : sets_with_twins()) {
+    SCOPED_TRACE(entry.first);
+    const ParameterSet& set = entry.second;
+    const bool twins = entry.first != "results";  // those are three different tensors
     const Names all = twins ? Names{"a", "b"} : Names{"a", "b", "a"};
     const ParameterSet alone{set[1]};
     const bool leaves = set[0].second.history() && twins;
