@@ -124,6 +124,7 @@ class Machine {
     options.on_token = [this, does, at, told = std::int64_t{0}, request](std::int64_t row,
                                                                          std::int64_t) mutable {
       EXPECT_EQ(row, request);
+      EXPECT_TRUE(open_.contains(row)) << "it has ended, and is still written";
       ++told;
       if (told != at) return true;
       if (does == 0) throw std::runtime_error("the client went away");
