@@ -2,13 +2,16 @@
 
 #include <atomic>
 #include <exception>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <typeinfo>
 #include <vector>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/profile.h"
+#include "ladon/core/machine/warning.h"
 #include "ladon/layers/infinite/kernel/graph.h"
 
 namespace ladon {
@@ -34,10 +37,15 @@ void Layer::check_mask(const Tensor& x, const Tensor& mask) const {
               x.shape(), ", true = token; got ", mask.dtype(), " ", mask.shape());
 }
 
-void detail::check_precision(const char* layer, const Tensor& x, const Tensor& weight) {
+void detail::warn_of_precision(const char* layer, const Tensor& x, const Tensor& weight) {
   if (!x.defined() || !weight.defined() || x.dtype() != f64 || weight.dtype() != f32) return;
-  detail::fail(layer, "the input ", x.shape(),
-               " is f64, the weights are f32; cast(x, f32), or compute in f64 by model.to(f64)");
+  static std::mutex mutex;
+  static std::set<std::string> told;
+  const std::lock_guard lock(mutex);
+  if (!told.insert(layer).second) return;
+  warn(layer, join("the input ", x.shape(),
+                   " is f64, the weights are f32, and all that follows is computed in f64; "
+                   "cast(x, f32), or say so by model.to(f64)"));
 }
 
 Tensor Layer::forward_masked(const Tensor& x, const Tensor& mask) const {

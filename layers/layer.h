@@ -98,9 +98,9 @@ class Layer : public Module {
 };
 
 namespace detail {
-/// Throws Error for an input of f64 and weights of f32, since all that follows would be computed in
-/// f64, at twice the time and unasked for. `layer` is named.
-void check_precision(const char* layer, const Tensor& x, const Tensor& weight);
+/// Says on std::cerr, once for each kind of layer, that its input is f64 and its weights are f32: all
+/// that follows is then computed in f64, at twice the time and unasked for.
+void warn_of_precision(const char* layer, const Tensor& x, const Tensor& weight);
 }  // namespace detail
 
 /// Base of a layer that can be called with more than one tensor: every forward(...) of `Self` is

@@ -20,7 +20,7 @@ LayerNorm::LayerNorm(const LayerNormOptions& options) : dim(options.dim), eps(op
 }
 
 Tensor LayerNorm::forward(const Tensor& x) const {
-  detail::check_precision("LayerNorm", x, weight);
+  detail::warn_of_precision("LayerNorm", x, weight);
   LADON_CHECK(x.rank() > 0 && x.size(-1) == dim, "LayerNorm", "expects [.., ", dim, "], got shape ",
               x.shape());
   const Tensor y = layer_norm(x, weight, bias, eps);
@@ -87,7 +87,7 @@ RmsNorm::RmsNorm(const RmsNormOptions& options) : dim(options.dim), eps(options.
 }
 
 Tensor RmsNorm::forward(const Tensor& x) const {
-  detail::check_precision("RmsNorm", x, weight);
+  detail::warn_of_precision("RmsNorm", x, weight);
   LADON_CHECK(x.rank() > 0 && x.size(-1) == dim, "RmsNorm", "expects [.., ", dim, "], got shape ",
               x.shape());
   const Tensor y = rms_norm(x, weight, eps);
@@ -121,7 +121,7 @@ GroupNorm::GroupNorm(const GroupNormOptions& o) : groups(o.groups), dim(o.dim), 
 }
 
 Tensor GroupNorm::forward(const Tensor& x) const {
-  detail::check_precision("GroupNorm", x, weight);
+  detail::warn_of_precision("GroupNorm", x, weight);
   LADON_CHECK(x.rank() > 1 && x.size(-1) == dim, "GroupNorm", "expects [N, .., ", dim,
               "], got shape ", x.shape());
   const Tensor y = group_norm(x, groups, weight, bias, eps);

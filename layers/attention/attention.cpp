@@ -134,7 +134,7 @@ Tensor MultiHeadAttention::projected(const Tensor& x, const Tensor& weight,
                                      const Tensor& bias) const {
   const bool ntk = parameterization() == Parameterization::ntk;
   const double scale = ntk ? 1 / std::sqrt(static_cast<double>(weight.size(2))) : 1;
-  detail::check_precision("MultiHeadAttention", x, weight);
+  detail::warn_of_precision("MultiHeadAttention", x, weight);
   return heads_apart(product(x, scale, weight, bias), weight.size(0));
 }
 

@@ -107,7 +107,7 @@ LearnedPositions::LearnedPositions(const LearnedPositionsOptions& o, Generator& 
 
 Tensor LearnedPositions::forward(const Tensor& x) const {
   check_sequence("LearnedPositions", x);
-  detail::check_precision("LearnedPositions", x, weight);
+  detail::warn_of_precision("LearnedPositions", x, weight);
   LADON_CHECK(x.size(-2) <= weight.size(0), "LearnedPositions", "the sequence has ", x.size(-2),
               " positions, the table ", weight.size(0), "; truncate it or raise max_length");
   const Tensor y = x + slice(weight, 0, {.stop = x.size(-2)});
@@ -199,7 +199,7 @@ RandomPositions::RandomPositions(const RandomPositionsOptions& o, Generator& rng
 }
 
 Tensor RandomPositions::forward(const Tensor& x) const {
-  detail::check_precision("RandomPositions", x, weight);
+  detail::warn_of_precision("RandomPositions", x, weight);
   LADON_CHECK((x.rank() == 3 || x.rank() == 4) && x.size(-1) == in, "RandomPositions",
               "expects [batch, T, ", in, "] or [batch, H, W, ", in, "], got shape ", x.shape());
   const std::int64_t length = x.shape().sub(1, x.rank() - 1).count();

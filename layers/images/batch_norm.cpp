@@ -55,7 +55,7 @@ Tensor BatchNorm::forward_masked(const Tensor& x, const Tensor& mask) const {
               "], got shape ", x.shape());
   const bool tracked = running_mean.defined(), own = training() || !tracked;
   detail::refuse_in_evaluation("BatchNorm", training(), own);
-  detail::check_precision("BatchNorm", x, weight);
+  detail::warn_of_precision("BatchNorm", x, weight);
   const Tensor places = own && mask.defined() ? visible_places(x, mask) : Tensor();
   const std::int64_t n = places.defined() ? places.size(0) : x.count() / dim;
   LADON_CHECK(!own || n > 1, "BatchNorm", "needs more than one vector to find their variance, got ",

@@ -43,7 +43,7 @@ ConvTranspose::ConvTranspose(const char* name, int axes, const ConvTransposeOpti
 
 Tensor ConvTranspose::forward(const Tensor& x) const {
   const int axes = options.window.rank();
-  detail::check_precision(name_, x, weight);
+  detail::warn_of_precision(name_, x, weight);
   LADON_CHECK(x.rank() == axes + 2 && x.size(-1) == options.in, name_, "expects [N, ",
               axes == 1 ? "T, " : "H, W, ", options.in, "], got shape ", x.shape(),
               detail::channels_hint(x, axes, options.in));

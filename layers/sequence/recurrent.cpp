@@ -54,7 +54,7 @@ Tensor Recurrent::forward_masked(const Tensor& x, const Tensor& mask) const {
 
 void Recurrent::check(const Tensor& x, const RecurrentInputs& inputs) const {
   const char* name = name_of(cell);
-  detail::check_precision(name, x, directions[0].weight_ih);
+  detail::warn_of_precision(name, x, directions[0].weight_ih);
   LADON_CHECK(x.defined() && x.rank() == 3 && x.size(2) == options.in, name, "expects [batch, T, ",
               options.in, "], got ",
               x.defined() ? detail::join("shape ", x.shape()) : "an undefined tensor");

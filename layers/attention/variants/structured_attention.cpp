@@ -26,7 +26,7 @@ Tensor StructuredAttention::forward_masked(const Tensor& x, const Tensor& mask) 
 
 StructuredAttention::Details StructuredAttention::forward_with_weights(const Tensor& x,
                                                                        const Tensor& mask) const {
-  detail::check_precision("StructuredAttention", x, inner);
+  detail::warn_of_precision("StructuredAttention", x, inner);
   LADON_CHECK(x.defined() && x.rank() == 3 && x.size(2) == inner.size(1), "StructuredAttention",
               "expects [batch, T, ", inner.size(1), "], got ",
               x.defined() ? detail::join("shape ", x.shape()) : "an undefined tensor");

@@ -59,7 +59,7 @@ WideHeads::WideHeads(const WideHeadsOptions& given, Generator& rng) : options(gi
 }
 
 Tensor WideHeads::forward_masked(const Tensor& x, const Tensor& mask) const {
-  detail::check_precision("WideHeads", x, query_key);
+  detail::warn_of_precision("WideHeads", x, query_key);
   const Tensor one =
       wide_heads(x, unsqueeze(query_key, 0), unsqueeze(value_output, 0), options, mask);
   return select(one, 0, 0);

@@ -65,7 +65,11 @@ TEST(Limit, TellsWhichLayerOverflows) {
                       rng));
     net.append(Activation(Nonlinearity::relu));
   }
-  test::expect_error([&] { limit(net)(ones({2, 3})); }, "layers.145: [limit] makes a NNGP kernel");
+  test::expect_error(
+      [&] {
+        limit(net)(ones({2, 3}));
+      },
+      "layers.290: [limit] makes a tangent kernel");
   test::expect_error([&] { limit(net)(ones({2, 3})); }, "between inputs 0 and 0");
   const Linear dense({.in = 3, .out = 8}, rng);
   test::expect_error([&] { limit(dense)(full({2, 3}, 1e200, f64)); }, "[input_kernel] makes");
