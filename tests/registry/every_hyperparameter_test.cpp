@@ -134,21 +134,26 @@ TEST(EveryHyperparameter, HasItsDerivativeInTheFiniteLayer) {
       };
       const double want = by_differences(f, before.item()), room = 1e-7 * (1 + std::abs(want));
       Tensor leaf = scalar(before.item(), f64).set_requires_grad();
-      const Tensor y = f(leaf);
-      if (std::abs(want) > room) {
-        ASSERT_TRUE(y.requires_grad()) << "nothing is recorded; differences give " << want;
+      try {
+        const Tensor y = f(leaf);
+        if (std::abs(want) > room) {
+          ASSERT_TRUE(y.requires_grad()) << "nothing is recorded; differences give " << want;
+        }
+        if (y.requires_grad()) {
+          EXPECT_NEAR(slope(y, leaf), want, room) << "backward";
+        }
+        const TensorFunction list = [&](const std::vector<Tensor>& at) { return f(at[0]); };
+        EXPECT_NEAR(jvp(list, {before.detach()}, {scalar(1, f64)}).tangent.item(), want, room);
+        EXPECT_NO_THROW(gradgradcheck(list, {leaf})) << "second derivative";
+        const Tensor several = tensor({before.item(), 1.1 * before.item()}, f64);
+        const Tensor mapped = vmap(list, {several});
+        EXPECT_NEAR(select(mapped, 0, 1).item(), f(select(several, 0, 1)).item(),
+                    1e-10 * (1 + std::abs(want)))
+            << "vmap";
+      } catch (const Error& refused) {  // around a network that is a constant
+        EXPECT_NE(std::string(refused.what()).find("[TaylorExpansion] reads"), std::string::npos)
+            << refused.what();
       }
-      if (y.requires_grad()) {
-        EXPECT_NEAR(slope(y, leaf), want, room) << "backward";
-      }
-      const TensorFunction list = [&](const std::vector<Tensor>& at) { return f(at[0]); };
-      EXPECT_NEAR(jvp(list, {before.detach()}, {scalar(1, f64)}).tangent.item(), want, room);
-      EXPECT_NO_THROW(gradgradcheck(list, {leaf})) << "second derivative";
-      const Tensor several = tensor({before.item(), 1.1 * before.item()}, f64);
-      const Tensor mapped = vmap(list, {several});
-      EXPECT_NEAR(select(mapped, 0, 1).item(), f(select(several, 0, 1)).item(),
-                  1e-10 * (1 + std::abs(want)))
-          << "vmap";
       layer->set_hyperparameter(name, before);
     }
   }

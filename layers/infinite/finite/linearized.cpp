@@ -2,6 +2,7 @@
 
 #include "ladon/autograd/evaluation.h"
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
@@ -177,6 +178,8 @@ KernelNode TaylorExpansion::limit(const KernelNode& inputs) const {
 Tensor TaylorExpansion::forward_masked(const Tensor& x, const Tensor& mask) const {
   LADON_CHECK(network != nullptr, "TaylorExpansion", moved);
   LADON_CHECK(!x.requires_grad(), "TaylorExpansion", "gives its inputs no gradient; detach them");
+  for (const auto& [path, value] : network->hyperparameters())  // the network is a constant here
+    check_plain("TaylorExpansion", value);
   const auto expanded = std::make_shared<Expanded>(expand_around(*this, x, mask));
   const Tensor y = record_joint("taylor_expansion", expanded->value, displacement,
                                 [expanded](const Tensor& g, detail::GradientSink& sink) {

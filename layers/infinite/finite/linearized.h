@@ -53,8 +53,8 @@ Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v);
 /// where w, one tensor a parameter of the network (or of the part of them that is chosen by name),
 /// begins at zero and is what is trained: w stands for θ − θ0. The network stays as it was given,
 /// in evaluation mode. At w = 0 its tangent kernel is the network's by these parameters. Each order
-/// costs two sweeps more, and its operations need as many derivatives. Inputs get no gradient
-/// (Error).
+/// costs two sweeps more, and its operations need as many derivatives. Inputs, and the
+/// network's hyper-parameters, get no gradient (Error).
 struct TaylorExpansion : Layer {
   std::unique_ptr<Layer> network;
   std::string pattern;               ///< Which parameters (ParameterSet::choose).
