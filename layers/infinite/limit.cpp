@@ -127,15 +127,25 @@ std::shared_ptr<const KernelGraph> Limit::graph(Get get) const {
   return of({-1});  // what a user of attention is told
 }
 
-std::vector<double> Limit::unexplained(const Inputs& x) const {
+std::vector<Remainder> Limit::remainders(const Inputs& x) const {
   std::vector<Remainder> remainders;
   Selves selves;
   const auto described = graph(kind_of(x), Get::nngp);
   if (described->draws())
     Passes(*this, described, landmarks(x), Entries::full)
         .record(x, 0, x.count(), x.count(), selves, &remainders);
+  return remainders;
+}
+
+std::vector<double> Limit::unexplained(const Inputs& x) const {
   std::vector<double> shares;
-  for (const Remainder& of_layer : remainders) shares.push_back(of_layer.share());
+  for (const Remainder& of_layer : remainders(x)) shares.push_back(of_layer.mean());
+  return shares;
+}
+
+std::vector<double> Limit::most_unexplained(const Inputs& x) const {
+  std::vector<double> shares;
+  for (const Remainder& of_layer : remainders(x)) shares.push_back(of_layer.worst);
   return shares;
 }
 
@@ -183,6 +193,17 @@ Pivots Limit::pivots() const {
   return pivots_->at(replicate_);
 }
 
+namespace {
+
+/// Tokens of the longest input, at least 1: padding is none.
+std::int64_t most_tokens(const Inputs& x, std::int64_t positions) {
+  if (!x.mask.defined() || x.mask.rank() != 2 || x.mask.count() == 0)
+    return std::max<std::int64_t>(1, positions);
+  return std::max<std::int64_t>(1, amax(sum(cast(x.mask, i64), 1)).item<std::int64_t>());
+}
+
+}  // namespace
+
 // Some hundred tokens, of inputs that lie evenly among all.
 Inputs Limit::landmarks(const Inputs& x) const {
   if (landmarks_) return *landmarks_;
@@ -191,7 +212,7 @@ Inputs Limit::landmarks(const Inputs& x) const {
   const Shape& shape = x.x.shape();
   const int channels = x.x.dtype() == i64 ? 0 : 1;
   const Shape positions = shape.sub(1, std::max(1, shape.rank() - channels));
-  const std::int64_t n = x.count(), t = std::max<std::int64_t>(1, positions.count());
+  const std::int64_t n = x.count(), t = most_tokens(x, positions.count());
   const std::int64_t count = std::min(n, std::clamp(tokens / t, least, most));
   std::vector<std::int64_t> rows;
   for (std::int64_t i = 0; i < count; ++i) rows.push_back(i * n / count);

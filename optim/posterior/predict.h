@@ -48,9 +48,9 @@ struct Predicted : GpPrediction {
   double amplitude = 1;                ///< Factor of the NNGP kernel.
   double log_marginal_likelihood = 0;  ///< With this noise, and the amplitude of …
   LeaveOneOut left_out;  ///< … the options' kernel as a covariance; of noisy targets.
-  /// Share of the variance of tokens that kernels between inputs leave out, per layer that draws,
-  /// for test and training inputs together (infinite::Gram::unexplained). Empty where no layer
-  /// draws.
+  /// Share of a token's variance that kernels between inputs leave out, on average, per layer that
+  /// draws, for test and training inputs together (infinite::Gram::unexplained). Empty where no
+  /// layer draws.
   std::vector<double> unexplained = {};
   /// Largest standard error of an entry of the kernels, which layers that draw have
   /// (infinite::Gram::nngp_se, ntk_se), in units of the mean of the kernel's diagonal; 0: closed.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/matmul.h"
@@ -76,13 +77,28 @@ Shape numbers_shape(const Tensor& own, std::int64_t queries, std::int64_t keys) 
 
 }  // namespace
 
+OwnNumbers::Places OwnNumbers::places_of(const Root& root) {
+  if (!root.mask.defined()) return {};
+  const Tensor mask = contiguous(root.mask);
+  const std::int64_t n = mask.size(0), t = mask.size(1);
+  Places places(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n * t; ++i)
+    if (mask.data<bool>()[i]) places[static_cast<std::size_t>(i / t)].push_back(i % t);
+  return places;
+}
+
 OwnNumbers::OwnNumbers(const Root& root)
-    : shape_(numbers_shape(root.own, root.own.size(-1), root.own.size(-1))), key_(names_of(root)) {}
+    : shape_(numbers_shape(root.own, root.own.size(-1), root.own.size(-1))),
+      key_(names_of(root)),
+      queries_(places_of(root)),
+      keys_(queries_) {}
 
 // The name of both does not depend on which of them draws: that may change with a hyper-parameter.
 OwnNumbers::OwnNumbers(const Root& queries, const Root& keys)
     : shape_(numbers_shape(keys.own, queries.own.size(-1), keys.own.size(-1))),
-      key_(names_of(queries)) {
+      key_(names_of(queries)),
+      queries_(places_of(queries)),
+      keys_(places_of(keys)) {
   const std::vector<std::uint64_t> of_keys = names_of(keys);
   const auto *query = queries.names.data<std::int64_t>(), *key = keys.names.data<std::int64_t>();
   for (std::size_t n = 0; n < key_.size(); ++n, ++query, ++key)
@@ -95,7 +111,25 @@ OwnNumbers::OwnNumbers(const Root& queries, const Root& keys)
 Tensor OwnNumbers::of(std::int64_t input, const Generator& rng, std::int64_t number) const {
   Generator numbers =
       rng.split(key_[static_cast<std::size_t>(input)]).split(static_cast<std::uint64_t>(number));
-  return normal(shape_.sub(shape_.rank() - 3, shape_.rank()), numbers, 0, 1, f64);
+  const Shape all = shape_.sub(shape_.rank() - 3, shape_.rank());
+  if (queries_.empty() && keys_.empty()) return normal(all, numbers, 0, 1, f64);
+  const auto visible = [input](const Places& places, std::int64_t tokens) {
+    if (!places.empty()) return places[static_cast<std::size_t>(input)];
+    std::vector<std::int64_t> every(static_cast<std::size_t>(tokens));
+    std::iota(every.begin(), every.end(), std::int64_t{0});
+    return every;
+  };
+  const std::vector<std::int64_t> rows = visible(queries_, all[1]),
+                                  columns = visible(keys_, all[2]);
+  const Tensor drawn = normal({all[0], std::ssize(rows), std::ssize(columns)}, numbers, 0, 1, f64);
+  Tensor spread = zeros(all, f64);
+  const double* from = drawn.data<double>();
+  double* to = spread.mutable_data<double>();
+  for (std::int64_t part = 0; part < all[0]; ++part)
+    for (const std::int64_t row : rows)
+      for (const std::int64_t column : columns)
+        to[(part * all[1] + row) * all[2] + column] = *from++;
+  return spread;
 }
 
 Tensor OwnNumbers::operator()(const Generator& rng, std::int64_t number) const {
@@ -122,10 +156,7 @@ LogitDraws::LogitDraws(const Root& root, const Tensor& cov, const Tensor& may, d
   const double* self = k.data<double>();
   double* spread = spread_.mutable_data<double>();
   for (std::int64_t n = 0; n < inputs_; ++n) {
-    if (!numbers_.any(n)) continue;
-    double scale = 0;
-    for (std::int64_t a = 0; a < t; ++a) scale = std::max(scale, self[n * size + a * (t + 1)]);
-    factorize(spread + n * size, t, scale);
+    if (numbers_.any(n)) factorize(spread + n * size, t, self + n * size);
   }
 }
 

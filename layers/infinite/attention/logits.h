@@ -37,7 +37,8 @@ class SharedDraws {
 };
 
 /// Standard normal draws per input, for inputs whose residual root Ψ is not zero: they depend on
-/// rng, the draw and the input's name alone.
+/// rng, the draw and the input's name alone. Visible tokens take them in their order, masked ones
+/// have zeros: so an input draws the same with any padding.
 class OwnNumbers {
  public:
   /// Draws of inputs with the residual roots Ψ [.., T, T].
@@ -52,8 +53,12 @@ class OwnNumbers {
   Tensor operator()(const Generator& rng, std::int64_t number) const;
 
  private:
+  using Places = std::vector<std::vector<std::int64_t>>;
+  static Places places_of(const Root& root);
+
   Shape shape_;                     // of the result
   std::vector<std::uint64_t> key_;  // one per input; 0: it does not draw
+  Places queries_, keys_;           // of each input's visible tokens; empty: all are
 };
 
 /// The weights of one input at S draws.

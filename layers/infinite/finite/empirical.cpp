@@ -48,7 +48,8 @@ void verify_alone(const Layer& network, const Tensor& x, const Tensor& mask, con
 Pass run(Layer& network, const Inputs& in, bool verify) {
   const auto parameters = network.parameters();
   LADON_CHECK(!parameters.empty(), "empirical_kernel", network.describe(), " has no parameters");
-  const Tensor x = in.x.dtype() == i64 ? in.x : cast(in.x, parameters[0].dtype());
+  const Tensor seen = in.blanked().x;  // as the limit's inputs are, at masked positions too
+  const Tensor x = seen.dtype() == i64 ? seen : cast(seen, parameters[0].dtype());
   const detail::EvaluationScope evaluating("empirical_kernel", true);
   const EnableGrad on;
   ParameterUses reported;
@@ -210,6 +211,9 @@ void verify_reports(Layer& network, const Pass& pass) {
       reports == 0
           ? 0
           : number_of("empirical_kernel", sum(inner_products(pass, gradients, pass, gradients)));
+  LADON_CHECK(std::isfinite(found) && std::isfinite(wanted), "empirical_kernel",
+              "a squared gradient of ", network.describe(), " is ", wanted, ", made up of ", found,
+              "; a weight or a visible input is not a finite number, or too large");
   const double tolerance = pass.output.dtype() == f64 ? 1e-8 : 1e-4;
   LADON_CHECK(std::abs(found - wanted) <= tolerance * wanted, "empirical_kernel",
               "the layers' reports make up ", found, " of a squared gradient of ", wanted, ": ",

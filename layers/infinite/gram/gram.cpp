@@ -79,7 +79,10 @@ Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
   }
   compute(own);
   exchange(result, plan, deal);
-  for (const Remainder& of_layer : plan.remainders) result.unexplained.push_back(of_layer.share());
+  for (const Remainder& of_layer : plan.remainders) {
+    result.unexplained.push_back(of_layer.mean());
+    result.most_unexplained.push_back(of_layer.worst);
+  }
   report.complete();
   return result;
 }
@@ -93,8 +96,9 @@ std::string Gram::describe() const {
   const double error = nngp_se.count() > 0 ? number_of("gram", amax(nngp_se)) : 0;
   out << "drawn, with standard errors of the NNGP kernel up to " << error;
   for (std::size_t i = 0; i < unexplained.size(); ++i)
-    out << (i == 0 ? "; coordinates leave out " : ", ") << 100 * unexplained[i] << "%";
-  if (!unexplained.empty()) out << " of the variance of tokens";
+    out << (i == 0 ? "; coordinates leave out " : ", ") << 100 * unexplained[i] << "% (up to "
+        << 100 * most_unexplained[i] << "%)";
+  if (!unexplained.empty()) out << " of a token's variance";
   return out.str();
 }
 

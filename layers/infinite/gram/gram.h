@@ -75,9 +75,11 @@ struct Gram {
   /// of covariances. Empty where no layer draws, of no inputs, and of gram_diagonal(), which pairs
   /// no two inputs.
   std::vector<double> unexplained = {};
+  /// The largest of a token: Limit::most_unexplained of the same, in the same order.
+  std::vector<double> most_unexplained = {};
 
   /// One line: "closed"; or "drawn, with standard errors of the NNGP kernel up to 0.0012;
-  /// coordinates leave out 0%, 26.7% of the variance of tokens", layer by layer.
+  /// coordinates leave out 0% (up to 0%), 26.7% (up to 80.1%) of a token's variance", layer by layer.
   std::string describe() const;
 };
 

@@ -157,31 +157,35 @@ class Evaluation {
     const bool inputs_alone = step.inputs[static_cast<std::size_t>(of)] == 0;
     if (inputs_alone && begin_.coordinates[0].defined()) {
       for (std::size_t block : {0, 1}) roots[block].common = begin_.coordinates[block];
-      return roots;
+      return roots;  // of masked tokens 0, as the inputs are
     }
     LADON_CHECK(begin_.names[0].defined() && (finds_roots() || rows_of(0).known), "limit",
                 "it averages over draws for all inputs together, and is given a kernel of unknown "
                 "ones; call infinite::limit(model)(inputs)");
     const auto index = static_cast<std::size_t>(step.roots + number);
     const int slot = step.slot + (step.step.kept ? 1 : 0) + 2 * number;
+    // Masked tokens take no coordinates and have none.
+    const Tensor pairs = finds_roots() ? cross_pairs(seen).visible(seen.nngp) : Tensor();
     if (walk_.found) {
       std::vector<RootFactor>& factors = walk_.found->factors;
       const Pivots& given = walk_.found->pivots;
       factors.resize(std::max(factors.size(), index + 1));
-      factors[index] = root_factor(seen.nngp, step.step.draws->coordinates,
+      factors[index] = root_factor(pairs, step.step.draws->coordinates,
                                    index < given.size() ? &given[index] : nullptr);
     }
     for (int block = 0; block < blocks(); ++block) {
       Root& root = roots[static_cast<std::size_t>(block)];
       root.names = begin_.names[static_cast<std::size_t>(block)];
+      root.mask = block == 0 ? seen.mask1 : seen.mask2;
       if (rows_of(block).known) {
         root.common = known(slot, block);
         root.own = known(slot + 1, block);
         continue;
       }
-      const Tensor& own = block == 0 ? seen.cov1 : seen.cov2;
+      const Pairs selves = self_pairs(seen, block);
+      const Tensor own = selves.visible(selves.nngp);
       root.common =
-          coordinates(seen.nngp, (walk_.found ? walk_.found : walk_.landmarks)->factors[index]);
+          coordinates(pairs, (walk_.found ? walk_.found : walk_.landmarks)->factors[index]);
       root.own = own_root(own, root.common);
       keep(slot, block, root.common);
       keep(slot + 1, block, root.own);
@@ -191,12 +195,15 @@ class Evaluation {
     return roots;
   }
 
-  /// tr(Ψ·Ψᵀ) and tr k, over all inputs, are added to those of the draw of that number.
+  /// The shares (Ψ·Ψᵀ)_aa/k_aa of all tokens are added to those of the draw of that number. (Masked
+  /// tokens have variance 0.)
   void add_remainder(std::size_t number, const Tensor& own, const Tensor& of) const {
     std::vector<Remainder>& all = *walk_.remainders;
     all.resize(std::max(all.size(), number + 1));
-    all[number].unexplained += number_of("limit", sum(square(own.detach())));
-    all[number].variance += number_of("limit", sum(ladon::diagonal(of.detach())));
+    const std::vector<double> left = numbers_of("limit", sum(square(own.detach()), -1));
+    const std::vector<double> variances = numbers_of("limit", ladon::diagonal(of.detach()));
+    for (std::size_t i = 0; i < left.size(); ++i)
+      if (variances[i] > 0) all[number].add(left[i] / variances[i]);
   }
 
   /// Random numbers of a step, and the roots of its inputs.
@@ -298,6 +305,12 @@ class Evaluation {
 };
 
 }  // namespace
+
+void Remainder::add(double share) {
+  sum += share;
+  worst = std::max(worst, share);
+  ++tokens;
+}
 
 std::vector<Entries> layouts(const KernelGraph& graph, Entries wanted) {
   const std::vector<Placed>& steps = graph.steps();

@@ -26,11 +26,13 @@ struct Landmarks {
   Selves selves;
 };
 
-/// Sum of the variances of the tokens that a step draws for, and the part of it that the common
-/// coordinates do not explain.
+/// Shares of the variances of visible tokens that a step draws for which the common coordinates do
+/// not explain. They are shares of each token's own variance: a large token hides no small one.
 struct Remainder {
-  double unexplained = 0, variance = 0;
-  double share() const { return variance > 0 ? unexplained / variance : 0; }
+  double sum = 0, worst = 0;
+  std::int64_t tokens = 0;  ///< Of variance > 0.
+  void add(double share);
+  double mean() const { return tokens > 0 ? sum / static_cast<double>(tokens) : 0; }
 };
 
 /// Selves of one block: read from rows [begin, end) of `known`, or kept in rows [begin, ..) of
@@ -53,7 +55,7 @@ struct Walk {
   Landmarks* found = nullptr;  ///< The inputs are landmarks: factors of steps that draw go here.
   std::uint64_t replicate = 0;
   std::vector<Remainder>* remainders =
-      nullptr;            ///< To which each step that draws adds that of block 1.
+      nullptr;            ///< To which each step that draws adds the tokens of block 1.
   HeadSource heads = {};  ///< Of a graph with finitely many heads: called step after step.
   std::vector<HeadMap>* head_maps = nullptr;  ///< Output of those steps' maps; null: none.
 };

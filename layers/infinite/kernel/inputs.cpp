@@ -36,23 +36,22 @@ Shape positions_of(const Inputs& in) {
   return s.sub(1, s.rank() - 1);
 }
 
-/// f64 [N, T, d]; T = 1 for vectors. Indices stay i64, with d = 1. Throws Error for what is not
-/// finite; masked tokens are 0 where they are not.
+/// f64 [N, T, d]; T = 1 for vectors. Indices stay i64, with d = 1. Masked tokens are 0, whatever
+/// stands there: no layer's kernels, coordinates or gradients can depend on it. Throws Error for a
+/// visible number that is not finite.
 Tensor rows_of(const Inputs& in, const Shape& positions) {
   const bool indices = in.x.dtype() == i64;
   const std::int64_t channels = indices ? 1 : in.x.size(-1);
+  const Tensor seen = in.blanked().x;
   const Tensor x =
-      reshape(indices ? in.x : cast(in.x, f64), {in.x.size(0), positions.count(), channels});
+      reshape(indices ? seen : cast(seen, f64), {in.x.size(0), positions.count(), channels});
   if (indices || std::isfinite(number_of("input_kernel", sum(x.detach())))) return x;
-  const Tensor finite = isfinite(x.detach());
-  const Tensor fine =
-      in.mask.defined() ? logical_or(finite, logical_not(unsqueeze(in.mask, -1))) : finite;
-  const Tensor whole = contiguous(all(flatten(fine, 1, -1), 1));
+  const Tensor whole = contiguous(all(flatten(isfinite(x.detach()), 1, -1), 1));
   for (std::int64_t i = 0; i < whole.count(); ++i)
     LADON_CHECK(whole.data<bool>()[i], "input_kernel", "input ", i,
                 " holds a number that is not finite",
                 in.mask.defined() ? " in a visible token" : "");
-  return in.mask.defined() ? where(finite, x, scalar(0, f64)) : x;
+  return x;
 }
 
 /// Inputs side by side, as the products take them.
@@ -238,9 +237,8 @@ Tensor coordinates_of(const Rows& rows) {
   return rows.source / std::sqrt(static_cast<double>(rows.d));
 }
 
-/// Numbers that stand for the visible tokens of each input and where they are, i64 [N], never 0
-/// (FNV-1a, a word at a time). Equal inputs have equal ones; what stands in a masked token does not
-/// count.
+/// Numbers that stand for the visible tokens of each input in their order, i64 [N], never 0 (FNV-1a,
+/// a word at a time). Equal inputs have equal ones, however much padding stands around their tokens.
 Tensor names_of(const Rows& rows, const Tensor& mask) {
   const std::int64_t size = rows.t * rows.d;
   const Tensor may = mask.defined() ? contiguous(mask) : mask;
@@ -253,9 +251,8 @@ Tensor names_of(const Rows& rows, const Tensor& mask) {
     };
     for (std::int64_t i = 0; i < size; ++i) {
       const std::int64_t token = n * rows.t + i / rows.d;
-      if (may.defined() && !may.data<bool>()[token])
-        add(0x9e3779b97f4a7c15);
-      else if (rows.indices())
+      if (may.defined() && !may.data<bool>()[token]) continue;
+      if (rows.indices())
         add(static_cast<std::uint64_t>(rows.x.data<std::int64_t>()[n * size + i]));
       else
         add(detail::bit_cast<std::uint64_t>(rows.x.data<double>()[n * size + i] + 0.0));  // −0 is 0
@@ -270,6 +267,14 @@ Tensor names_of(const Rows& rows, const Tensor& mask) {
 Inputs Inputs::rows(std::int64_t begin, std::int64_t end) const {
   const Slice range{.start = begin, .stop = end};
   return {slice(x, 0, range), mask.defined() ? slice(mask, 0, range) : mask};
+}
+
+Inputs Inputs::blanked() const {
+  if (!mask.defined()) return *this;
+  Shape shape = mask.shape();  // [N, T], and the channels
+  shape.append(x.count() / std::max<std::int64_t>(1, mask.count()));
+  const Tensor tokens = where(unsqueeze(mask, -1), reshape(x, shape), scalar(0, x.dtype()));
+  return {reshape(tokens, x.shape()), mask};
 }
 
 InputKind kind_of(const Inputs& a) {

@@ -23,6 +23,8 @@ struct Inputs {
   std::int64_t count() const { return x.size(0); }
   /// Rows [begin, end).
   Inputs rows(std::int64_t begin, std::int64_t end) const;
+  /// With 0 in masked tokens, which is what stands there for every limit. The mask must fit.
+  Inputs blanked() const;
 };
 
 /// Vectors are multiplied in units of this many; blocks that begin at multiples of it give the same
@@ -42,7 +44,8 @@ InputKind kind_of(const Inputs& a, const Inputs& b);
 
 /// k = x·x'ᵀ/d over the channels (for indices: 1 where they are equal), t = 0; differentiable by x.
 /// Throws Error where the blocks disagree in all but N, a mask does not fit, or a number is not
-/// finite. (What stands in a masked token does not count: not even whether it is a number.)
+/// finite. What stands in a masked token does not count, not even whether it is a number: the
+/// kernels are those of a 0 there.
 Kernel input_kernel(const Inputs& a, const Inputs& b, const KernelOptions& options);
 /// Kernel of one block with itself, as input_kernel(a, b); `same` is set on the diagonal.
 Kernel input_kernel(const Inputs& a, const KernelOptions& options);

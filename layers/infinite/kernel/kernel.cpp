@@ -17,7 +17,7 @@ namespace {
 Tensor side(const Tensor& x, int axis) { return x.defined() ? unsqueeze(x, axis) : x; }
 
 Root side(const Root& root, int axis) {
-  return {side(root.common, axis), side(root.own, axis), root.names};
+  return {side(root.common, axis), side(root.own, axis), root.names, root.mask};
 }
 
 /// Whether a number of x is not finite; the sum is, then.
@@ -61,8 +61,10 @@ Pairs Pairs::centered(const char* operation, double eps) const {
 
 Tensor Pairs::visible(const Tensor& block) const {
   if (!left_mask.defined()) return block;
-  if (entries == Entries::diagonal) return block * cast(logical_and(left_mask, right_mask), f64);
-  return block * cast(unsqueeze(left_mask, -1), f64) * cast(unsqueeze(right_mask, -2), f64);
+  const Tensor both = entries == Entries::diagonal
+                          ? logical_and(left_mask, right_mask)
+                          : logical_and(unsqueeze(left_mask, -1), unsqueeze(right_mask, -2));
+  return where(both, block, scalar(0, f64));
 }
 
 Tensor Pairs::of_positions(const Tensor& table) const {

@@ -65,6 +65,7 @@ struct Root {
   /// i64 [N], never 0: numbers that stand for the network's inputs themselves, and so
   /// name what these draw in their own coordinates.
   Tensor names;
+  Tensor mask;  ///< bool [N, T], true = token; undefined: all are. Of others Φ and Ψ have zeros.
 };
 
 /// Random numbers of a step that draws, beside the coordinates of the tokens.

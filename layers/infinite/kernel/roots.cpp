@@ -29,22 +29,34 @@ struct Pivoted {
   std::vector<std::vector<double>> columns;
 };
 
+/// Largest share of a variance that counts as explained: it is lost in rounding.
+constexpr double rounding_share = 1e-12;
+
 /// Pivoted Cholesky of k [n, n], until `rank` tokens are taken or the others are explained to
-/// rounding (Harbrecht, Peters and Schneider 2012): always the token of which most is not explained
-/// yet. Or of the tokens `given`: the column of one that the others explain to rounding is zero.
+/// rounding (Harbrecht, Peters and Schneider 2012): always the token with the largest share of its
+/// variance unexplained, the pivot of the correlations. Or of the tokens `given`: the column of one
+/// that the others explain to rounding is zero.
 Pivoted pivoted(const Tensor& k, std::int64_t rank, const std::vector<std::int64_t>* given) {
   const std::int64_t n = k.size(0);
   const double* x = k.data<double>();
   std::vector<double> left(static_cast<std::size_t>(n));  // of each variance
   for (std::int64_t i = 0; i < n; ++i) left[static_cast<std::size_t>(i)] = x[i * n + i];
-  const double largest = n > 0 ? *std::max_element(left.begin(), left.end()) : 0;
+  const auto share = [&](std::int64_t i) {  // of a token's variance that is left
+    const double variance = x[i * n + i];
+    return variance > 0 ? left[static_cast<std::size_t>(i)] / variance : 0;
+  };
+  const auto least_explained = [&] {
+    std::int64_t at = 0;
+    for (std::int64_t i = 1; i < n; ++i)
+      if (share(i) > share(at)) at = i;
+    return at;
+  };
   const std::int64_t most = given ? std::ssize(*given) : std::min(n, rank);
   Pivoted y;
   while (std::ssize(y.columns) < most) {
-    const std::int64_t at = given ? (*given)[y.columns.size()]
-                                  : std::max_element(left.begin(), left.end()) - left.begin();
+    const std::int64_t at = given ? (*given)[y.columns.size()] : least_explained();
     const double pivot = left[static_cast<std::size_t>(at)];
-    const bool explained = !(pivot > 1e-12 * largest);
+    const bool explained = !(share(at) > rounding_share);
     if (explained && !given) break;
     std::vector<double> column(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n && !explained; ++i) {
@@ -114,11 +126,11 @@ Tensor own_root(const Tensor& cov, const Tensor& common) {
   return lower_root(cov - matmul(common, transpose(common)), cov);
 }
 
-void factorize(double* x, std::int64_t n, double scale) {
+void factorize(double* x, std::int64_t n, const double* cov) {
   for (std::int64_t j = 0; j < n; ++j) {
     double pivot = x[j * n + j];
     for (std::int64_t i = 0; i < j; ++i) pivot -= x[j * n + i] * x[j * n + i];
-    const double root = pivot > 1e-12 * scale ? std::sqrt(pivot) : 0;
+    const double root = pivot > rounding_share * cov[j * n + j] ? std::sqrt(pivot) : 0;
     for (std::int64_t r = j; r < n; ++r) {
       double sum = x[r * n + j];
       for (std::int64_t i = 0; i < j; ++i) sum -= x[r * n + i] * x[j * n + i];
@@ -134,12 +146,7 @@ Tensor lower_root(const Tensor& x, const Tensor& cov) {
   Tensor root = clone(contiguous(x.detach()));
   const Tensor k = contiguous(cov.detach());
   double* out = root.mutable_data<double>();
-  for (std::int64_t i = 0; i < n; ++i) {
-    double scale = 0;
-    for (std::int64_t a = 0; a < t; ++a)
-      scale = std::max(scale, k.data<double>()[(i * t + a) * t + a]);
-    factorize(out + i * t * t, t, scale);
-  }
+  for (std::int64_t i = 0; i < n; ++i) factorize(out + i * t * t, t, k.data<double>() + i * t * t);
   return record("lower_root", root, {x}, [t, n](const Tensor& g, const Tensor& y) {
     LADON_CHECK(!grad_enabled(), "lower_root", "has no second derivatives");
     const Tensor taken = cast(greater(diagonal(y), 0), f64);  // [.., T]

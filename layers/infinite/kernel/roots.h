@@ -15,6 +15,11 @@
 // named by the input as the network gets it (Root::names), wherever it stands and whatever the
 // hyper-parameters are: so kernels are continuous in these while the pivots stay
 // (Limit::with_pivots). A changed input draws anew.
+//
+// Tokens are compared by correlations: a pivot is the token with the largest *share* of its own
+// variance unexplained. By covariances one input with large numbers would take all coordinates, and
+// the variances of the others, small beside it, would count as rounding. Masked tokens have rows
+// and columns of zeros: they are never pivots, and have no coordinates.
 
 #include <cstdint>
 #include <limits>
@@ -37,7 +42,8 @@ struct RootFactor {
 using Pivots = std::vector<std::vector<std::int64_t>>;
 
 /// The factor of a kernel of landmarks [N, N, T, T], in at most `rank` coordinates: those of the
-/// tokens `given`, or (null) always that of which most is not explained yet.
+/// tokens `given`, or (null) always that with the largest share of its variance unexplained. A token
+/// is explained once that share is below 1e-12; one of variance 0 always is.
 RootFactor root_factor(const Tensor& k, std::int64_t rank,
                        const std::vector<std::int64_t>* given = nullptr);
 /// Φ [N, T, R] of inputs whose kernel with the landmarks is k [N, landmarks, T, T].
@@ -46,11 +52,11 @@ Tensor coordinates(const Tensor& k, const RootFactor& factor);
 Tensor own_root(const Tensor& cov, const Tensor& common);
 
 /// L with x = L·Lᵀ for positive semi-definite x [.., T, T], lower triangular: a column whose pivot
-/// is below 1e-12 of the largest variance in `cov` [.., T, T], lost in rounding, is zero.
+/// is below 1e-12 of the token's variance in `cov` [.., T, T], lost in rounding, is zero.
 /// Differentiable once by x, on the columns that are not.
 Tensor lower_root(const Tensor& x, const Tensor& cov);
 
-/// Lower root of one x [n, n], as lower_root(), in place; `scale` is the largest variance.
-void factorize(double* x, std::int64_t n, double scale);
+/// Lower root of one x [n, n], as lower_root(), in place, beside cov [n, n].
+void factorize(double* x, std::int64_t n, const double* cov);
 
 }  // namespace ladon::infinite

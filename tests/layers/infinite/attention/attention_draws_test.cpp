@@ -88,7 +88,7 @@ ByDefinition by_definition(const Tensor& x, const Tensor& y, std::int64_t draws)
   const Tensor all = concat({x, y}, 0);
   Tensor root = contiguous(matmul(all, transpose(all)) / static_cast<double>(x.size(1)));
   const std::vector<double> k = root.to_vector();
-  infinite::factorize(root.mutable_data<double>(), both, 1);
+  infinite::factorize(root.mutable_data<double>(), both, k.data());
   const double qk2 = 1.44, ov2 = 0.81, bias2 = 0.09;
   const auto size = static_cast<std::size_t>(t);
   const auto cross = [&](std::size_t a, std::size_t b) { return k[a * 2 * size + size + b]; };
@@ -243,18 +243,25 @@ TEST(DrawnAttention, DoesNotDependOnTilesThreadsAndBlocks) {
   EXPECT_TRUE(all_close((first.ntk + second.ntk) / 2, whole.ntk, 1e-13, 0));
 }
 
-// The remainder of coordinates is no less than the directions of least variance, and all of it
-// without any.
+// The mean share that coordinates leave out of a token is no less than that of the directions of
+// least variance of the tokens at unit length, and all of it without any. No token has less than
+// the mean of them has.
 TEST(DrawnAttention, TellsWhatCoordinatesLeaveOut) {
   Generator rng(5);
   const Tensor x = normal({20, 5, 4}, rng, 0, 1, f64);
-  const Tensor tokens = reshape(x, {100, 4});
+  const Tensor lengths = sqrt(sum(square(reshape(x, {100, 4})), -1, keep_dims));
+  const Tensor tokens = reshape(x, {100, 4}) / lengths;
   const Tensor variances = lapack::eigenvalues(matmul(transpose(tokens), tokens));  // ascending
   MultiHeadAttentionOptions options = drawn(4);
   const auto share = [&](std::int64_t coordinates) {
     options.limit_draws.coordinates = coordinates;
-    const auto shares = limit(layer_of(options)).unexplained(x);
+    const auto by = limit(layer_of(options));
+    const auto shares = by.unexplained(x), most = by.most_unexplained(x);
     EXPECT_EQ(shares.size(), 1u);
+    EXPECT_GE(most.at(0), shares.at(0));
+    EXPECT_LT(most.at(0), 1 + 1e-12);
+    // A scale of one input, or of all, is none of a share.
+    EXPECT_NEAR(limit(layer_of(options)).unexplained(1e6 * x).at(0), shares.at(0), 1e-9);
     return shares.at(0);
   };
   EXPECT_NEAR(share(0), 1, 1e-12);
@@ -288,11 +295,12 @@ TEST(DrawnAttention, GramTellsWhatCoordinatesLeaveOut) {
     const Gram g = gram(by, x, {.tile = tile, .replicates = 3});
     ASSERT_EQ(g.unexplained.size(), 2u);
     EXPECT_NEAR(g.unexplained[0], shares[0], 1e-12);  // the same in every replicate
-    EXPECT_NEAR(g.unexplained[1], shares[1], 0.02);   // a ratio of means, not a mean of ratios
+    EXPECT_NEAR(g.unexplained[1], shares[1], 1e-12);
+    EXPECT_GT(g.most_unexplained.at(1), g.unexplained[1]);
     EXPECT_GT(g.unexplained[1], 0.1);
     EXPECT_TRUE(
         g.describe().starts_with("drawn, with standard errors of the NNGP kernel up to 0."));
-    EXPECT_TRUE(g.describe().ends_with("% of the variance of tokens"));
+    EXPECT_TRUE(g.describe().ends_with("%) of a token's variance"));
   }
   const Gram cross = gram(by, x.rows(0, 4), x.rows(4, 9), {.replicates = 2});
   EXPECT_NEAR(cross.unexplained.at(0), shares[0], 1e-12);  // of both blocks
