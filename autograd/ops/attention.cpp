@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <vector>
 
 #include "ladon/autograd/forms.h"
 #include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/attention_values.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/dropout.h"
 #include "ladon/autograd/ops/matmul.h"
@@ -16,6 +19,7 @@
 #include "ladon/autograd/slopes.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/attention/attention.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon {
 namespace {
@@ -70,6 +74,10 @@ Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, con
                 "the mask is boolean (true = may attend) or floating (added), got ", mask.dtype());
     LADON_CHECK(broadcast_shapes(operation, mask.shape(), shape) == shape, operation,
                 "a mask of shape ", mask.shape(), " does not broadcast to the logits, ", shape);
+    if (mask.dtype() == f64 && dtype == f32) {  // what is finite stays so
+      constexpr double most = std::numeric_limits<float>::max();
+      mask = where(isfinite(mask.detach()), clamp(mask, -most, most), mask);
+    }
     if (mask.dtype() != boolean) mask = cast(mask, dtype);
   }
   const double width = static_cast<double>(q.size(-1));
@@ -108,11 +116,79 @@ Tensor too_late(std::int64_t queries, std::int64_t keys, std::int64_t offset) {
   return greater(arange(keys), unsqueeze(arange(offset, offset + queries), 1));
 }
 
+// Keys and values that are not finite, which 0·NaN would bring to queries that do not see them and
+// to all gradients, and those so large that products with gradients may overflow. What is ordinary
+// is multiplied as ever; the other keys, one after the other, by queries that see them alone.
+
+Tensor ordinary(const Tensor& x) { return less(abs(x), x.dtype() == f64 ? 0x1p500 : 0x1p60); }
+
+/// Keys, counted over all batches and heads, that hold a number that is not ordinary.
+std::vector<std::int64_t> not_ordinary(const Tensor& x) {
+  const Tensor fine = ordinary(mapped::show(x.detach()));
+  if (all(fine).item<bool>()) return {};
+  const Tensor each = all(flatten(transpose(all(fine, -1, keep_dims), 0, -2), 1, -1), 1);
+  std::vector<std::int64_t> keys;
+  const std::vector<double> flags = each.to_vector();
+  for (std::size_t i = 0; i < flags.size(); ++i)
+    if (flags[i] == 0) keys.push_back(static_cast<std::int64_t>(i));
+  return keys;
+}
+
+Tensor ordinary_part(const Tensor& x) {
+  return where(ordinary(x.detach()), x, scalar(0, x.dtype()));
+}
+/// What ordinary_part() leaves out of one key, [.., 1, d].
+Tensor rest_of(const Tensor& x, std::int64_t key) {
+  const Tensor one = slice(x, -2, {.start = key, .stop = key + 1});
+  return where(ordinary(one.detach()), scalar(0, x.dtype()), one);
+}
+
+/// Q·Kᵀ, in which a query and a key that it may not see, by `seen` bool [.., Tq, Tk], meet in
+/// ordinary numbers.
+Tensor products(const Tensor& q, const Tensor& k, const std::function<Tensor()>& seen) {
+  const std::vector<std::int64_t> keys = not_ordinary(k);
+  if (keys.empty()) return matmul(q, transpose(k));
+  const Tensor may = seen();
+  Tensor y = matmul(q, transpose(ordinary_part(k)));
+  for (const std::int64_t key : keys) {
+    const Tensor rest = rest_of(k, key), none = scalar(0, k.dtype());
+    const Tensor sees = slice(may, -1, {.start = key, .stop = key + 1});
+    const Tensor column = sum(q * where(sees, rest, none), -1, keep_dims);  // [.., Tq, 1]
+    y = y + where(equal(arange(k.size(-2)), static_cast<double>(key)), column, none);
+  }
+  return y;
+}
+
+/// Whether a query may attend to a key, bool [.., Tq, Tk].
+Tensor may_see(const Inputs& in, const AttentionOptions& options) {
+  const std::int64_t queries = in.q.size(-2), keys = in.k.size(-2);
+  Tensor may = ones({queries, keys}, boolean);
+  if (options.causal) may = logical_not(too_late(queries, keys, options.causal_offset));
+  if (!in.mask.defined()) return may;
+  const Tensor& mask = in.mask;
+  return logical_and(may, mask.dtype() == boolean ? mask : not_equal(mask.detach(), -INFINITY));
+}
+
+/// The inputs as products take them: with keys and values for each head where some are not finite.
+Inputs prepared(const Inputs& in, const AttentionOptions& options) {
+  const bool hides = in.mask.defined() || options.causal;
+  if (in.group == 1 || !hides || (not_ordinary(in.k).empty() && not_ordinary(in.v).empty()))
+    return in;
+  const auto each = [&](const Tensor& x) {
+    Shape shape = spread_heads(x, in.group).shape();
+    shape[shape.rank() - 3] = in.group;
+    return merge_heads(expand(spread_heads(x, in.group), shape), in.group);
+  };
+  return {in.q, each(in.k), each(in.v), in.mask, 1, in.scale};
+}
+
 /// scale·Q·Kᵀ:  [.., H, Tq, d] · [.., Hkv, Tk, d]ᵀ → [.., H, Tq, Tk].
-Tensor logits(const Inputs& in) {
-  const Tensor products =
-      matmul(group_heads(in.q * in.scale, in.group), transpose(spread_heads(in.k, in.group)));
-  return merge_heads(products, in.group);
+Tensor logits(const Inputs& in, const AttentionOptions& options) {
+  const Tensor q = in.q * in.scale;
+  return in.group == 1 ? products(q, in.k, [&] { return may_see(in, options); })
+                       : merge_heads(matmul(group_heads(q, in.group),
+                                            transpose(spread_heads(in.k, in.group))),
+                                     in.group);
 }
 
 /// The same under a cap, if there is one, before the masks.
@@ -130,9 +206,11 @@ Tensor weights(const Inputs& in, const Tensor& logits, const AttentionOptions& o
   return softmax(s, -1);
 }
 
-AttentionResult composed(const Inputs& in, const AttentionOptions& options) {
-  const Tensor p = weights(in, capped(logits(in), options.softcap), options);
+AttentionResult composed(const Inputs& given, const AttentionOptions& options) {
+  const Inputs in = prepared(given, options);
+  const Tensor p = weights(in, capped(logits(in, options), options.softcap), options);
   const Tensor kept = options.dropout > 0 ? dropout(p, options.dropout, *options.rng) : p;
+  if (in.group == 1) return {detail::weighted_values(kept, in.v), p};
   // [.., H, Tq, Tk] · [.., Hkv, Tk, dv] → [.., H, Tq, dv]
   return {merge_heads(matmul(group_heads(kept, in.group), spread_heads(in.v, in.group)), in.group),
           p};
@@ -141,18 +219,25 @@ AttentionResult composed(const Inputs& in, const AttentionOptions& options) {
 // dV = Pᵀ·g,  dP = g·Vᵀ,  dL = P ∘ (dP − ⟨dP, P⟩),  dS = dL ∘ tanh'(S/c) under a cap c,
 // dQ = scale·dS·K,  dK = scale·dSᵀ·Q,  with S the logits before the cap. Heads that share a key
 // add up.
-kernels::AttentionGradients gradients(const Inputs& in, const AttentionOptions& options,
+kernels::AttentionGradients gradients(const Inputs& given, const AttentionOptions& options,
                                       const Tensor& g) {
-  const auto over_group = [&](const Tensor& x) { return in.group == 1 ? x : sum(x, -3); };
-  const Tensor s = logits(in), p = weights(in, capped(s, options.softcap), options);
+  const Inputs in = prepared(given, options);
+  const auto over_group = [&](const Tensor& x) {  // [.., Hkv, group, Tk, d] or [.., H, Tk, d]
+    return given.group == 1 ? x : sum(in.group == 1 ? group_heads(x, given.group) : x, -3);
+  };
+  const Tensor s = logits(in, options), p = weights(in, capped(s, options.softcap), options);
   const Tensor g_grouped = group_heads(g, in.group);
   const Tensor dp =
-      merge_heads(matmul(g_grouped, transpose(spread_heads(in.v, in.group))), in.group);
+      in.group == 1
+          ? products(g, in.v, [&] { return may_see(in, options); })
+          : merge_heads(matmul(g_grouped, transpose(spread_heads(in.v, in.group))), in.group);
   Tensor ds = p * (dp - sum(dp * p, -1, keep_dims)) * in.scale;
   if (options.softcap > 0) ds = ds * detail::tanh_slope(s / options.softcap);
   const Tensor ds_grouped = group_heads(ds, in.group);
-  return {merge_heads(matmul(ds_grouped, spread_heads(in.k, in.group)), in.group),
-          over_group(matmul(transpose(ds_grouped), group_heads(in.q, in.group))),
+  const Tensor dq = in.group == 1
+                        ? detail::weighted_values(ds, in.k)
+                        : merge_heads(matmul(ds_grouped, spread_heads(in.k, in.group)), in.group);
+  return {dq, over_group(matmul(transpose(ds_grouped), group_heads(in.q, in.group))),
           over_group(matmul(transpose(group_heads(p, in.group)), g_grouped))};
 }
 
@@ -182,6 +267,18 @@ Tensor fused(const Inputs& in, const AttentionOptions& options) {
 }
 
 }  // namespace
+
+Tensor detail::weighted_values(const Tensor& weights, const Tensor& values) {
+  const std::vector<std::int64_t> keys = not_ordinary(values);
+  if (keys.empty()) return matmul(weights, values);
+  Tensor y = matmul(weights, ordinary_part(values));
+  for (const std::int64_t key : keys) {
+    const Tensor weight = slice(weights, -1, {.start = key, .stop = key + 1});  // [.., Tq, 1]
+    const Tensor seen = not_equal(weight.detach(), 0), none = scalar(0, values.dtype());
+    y = y + where(seen, weight, none) * where(seen, rest_of(values, key), none);
+  }
+  return y;
+}
 
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options) {

@@ -24,8 +24,13 @@ struct ForwardBuffers {
     std::fill_n(factors, p.width, p.query_factor);
   }
 
+  T* values(const Problem<T>& p) {  // a tile, made finite
+    if (!finite_values) finite_values = workspace.take(p.value_width * block_keys);
+    return finite_values;
+  }
+
   Workspace<T> workspace;
-  T *queries, *tile, *output, *factors;
+  T *queries, *tile, *output, *factors, *finite_values = nullptr;
   MaskTile<T> mask;
   T *top = workspace.take(block_queries), *sum = workspace.take(block_queries),
     *keep = workspace.take(block_queries);
@@ -41,9 +46,10 @@ void finish(int64_t queries, const T* top, const T* sum, T* log_sum, T* scale) {
   }
 }
 
+/// Returns whether all is finite; what is not is to be written again, carefully.
 template <class T>
-void forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int64_t head,
-                   int64_t query, Target<T> output, T* log_sum) {
+bool forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int64_t head,
+                   int64_t query, Target<T> output, T* log_sum, bool careful = false) {
   Tile t{0, 0, query, std::min(block_queries, p.queries - query), 0};
   t.n = padded<T>(t.queries);
   TileOperand<T> q = matrix<T>(p.q, batch, head);
@@ -57,15 +63,27 @@ void forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
   const int64_t end = p.keys_before(query + t.queries - 1);
   for (t.key = 0; t.key < end; t.key += block_keys) {
     t.keys = std::min(block_keys, end - t.key);
-    if (!tile_logits<T>(p, batch, head, t, k, b.queries, b.mask, b.tile, nullptr)) continue;
+    if (!tile_logits<T>(p, batch, head, t, k, b.queries, b.mask, b.tile, nullptr, careful))
+      continue;
     p.loops.softmax(b.tile, t.keys, t.n, b.top, b.sum, b.keep);
+    TileOperand<T> values{v.data + t.key * v.row, v.column, v.row};  // [value_width, keys]
+    std::vector<NotFinite<T>> rest;
+    if (careful) {
+      rest = load_finite<T>({values.data, v.row, v.column}, t.keys, p.value_width, b.values(p),
+                            p.value_width);
+      values = {b.values(p), 1, p.value_width};
+    }
     // [value_width, keys] · [keys, n] → [value_width, n]
-    p.loops.multiply(p.value_width, t.n, t.keys, {v.data + t.key * v.row, v.column, v.row}, b.tile,
-                     t.n, b.keep, b.output, t.n);
+    p.loops.multiply(p.value_width, t.n, t.keys, values, b.tile, t.n, b.keep, b.output, t.n);
+    add_columns(rest, b.tile, t.n, b.output);
   }
   finish(t.queries, b.top, b.sum, log_sum + query, b.keep);  // keep: 1/Σ, softmax's division
   p.loops.transpose(p.value_width, t.queries, {b.output, t.n, 1}, b.keep,
                     output.data + query * output.row, output.row);
+  // A value that is not finite shows in its channel of every query, as all weigh every tile; a
+  // logit that is not shows in the sum of its query.
+  return all_finite(output.data + query * output.row, p.value_width) &&
+         all_finite(b.sum, t.queries);
 }
 
 /// Work space of a task of few queries, where keys lie along the vectors: queries [Tq, width];
@@ -104,7 +122,7 @@ TileOperand<T> whole_rows(TileOperand<T> x, const Tile& t, int64_t columns, T* s
 /// keys] in rows of n lanes.
 template <class T>
 bool few_logits(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t head, const Tile& t,
-                TileOperand<T> k) {
+                TileOperand<T> k, bool careful) {
   const bool boolean_mask = p.mask.defined() && p.mask.dtype() == boolean;
   if (boolean_mask && hides(matrix<bool>(p.mask, batch, head), t)) return false;
   k = whole_rows(k, t, p.width, b.rows, p.width);
@@ -124,6 +142,7 @@ bool few_logits(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t he
       added.data += i * added.row + t.key * added.column;
       load(added, 1, t.keys, static_cast<T>(log2_e), b.mask.turned, t.n);
       p.loops.add(b.mask.turned, s, t.n);
+      if (careful) hide_forbidden(b.mask.turned, t.keys, s);
     }
     const int64_t seen = std::clamp<int64_t>(p.keys_before(i) - t.key, 0, t.keys);
     std::fill(s + seen, s + t.n, -infinity<T>);
@@ -133,9 +152,10 @@ bool few_logits(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t he
 
 /// All queries of one head. Every sum has its terms in the order in which forward_block adds them:
 /// the bits of a query do not depend on how many stand beside it.
+/// Returns whether all is finite, as forward_block() does.
 template <class T>
-void forward_few(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t head,
-                 Target<T> output, T* log_sum) {
+bool forward_few(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t head,
+                 Target<T> output, T* log_sum, bool careful = false) {
   const TileOperand<T> k = matrix<T>(p.k, batch, head / p.group());
   const TileOperand<T> v = matrix<T>(p.v, batch, head / p.group());
   load(matrix<T>(p.q, batch, head), p.queries, p.width, p.query_factor, b.queries, p.width);
@@ -147,19 +167,28 @@ void forward_few(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t h
   for (; t.key < end; t.key += block_keys) {
     t.keys = std::min(block_keys, end - t.key);
     t.n = padded<T>(t.keys);
-    if (!few_logits(p, b, batch, head, t, k)) continue;
+    if (!few_logits(p, b, batch, head, t, k, careful)) continue;
     p.loops.softmax_rows(b.tile, t.queries, t.n, b.top, b.sum, b.keep);
-    const TileOperand<T> values = whole_rows(v, t, p.value_width, b.rows, b.v_lanes);
+    std::vector<NotFinite<T>> rest;
+    if (careful)
+      rest = load_finite<T>({v.data + t.key * v.row, v.row, v.column}, t.keys, p.value_width,
+                            b.rows, b.v_lanes);
+    const TileOperand<T> values = careful ? TileOperand<T>{b.rows, b.v_lanes, 1}
+                                          : whole_rows(v, t, p.value_width, b.rows, b.v_lanes);
     for (int64_t i = 0; i < t.queries; ++i) {  // [1, keys] · [keys, v_lanes] → [1, v_lanes]
       std::fill_n(b.kept, b.v_lanes, b.keep[i]);
       p.loops.multiply(1, b.v_lanes, t.keys, {b.tile + i * t.n, t.n, 1}, values.data, values.row,
                        b.kept, b.output + i * b.v_lanes, b.v_lanes);
+      for (const auto& [key, channel, value] : rest)
+        if (const T weight = b.tile[i * t.n + key]; weight != 0)
+          b.output[i * b.v_lanes + channel] += weight * value;
     }
   }
   finish(p.queries, b.top, b.sum, log_sum, b.keep);
   for (int64_t i = 0; i < p.queries; ++i)
     load<T>({b.output + i * b.v_lanes, b.v_lanes, 1}, 1, p.value_width, b.keep[i],
             output.data + i * output.row, p.value_width);
+  return all_finite(b.output, p.value_width) && all_finite(b.sum, p.queries);
 }
 
 template <class T>
@@ -180,8 +209,10 @@ AttentionOutput forward(const Tensor& q, const Tensor& k, const Tensor& v,
       FewBuffers<T> buffers(p);
       for (int64_t row = begin; row < end; ++row) {
         const int64_t batch = row / p.heads, head = row % p.heads;
-        forward_few(p, buffers, batch, head, target(result.output, output, batch, head),
-                    log_sum + row * p.queries);
+        const Target<T> to = target(result.output, output, batch, head);
+        T* sums = log_sum + row * p.queries;
+        if (!forward_few(p, buffers, batch, head, to, sums))
+          forward_few(p, buffers, batch, head, to, sums, true);
       }
     });
     return result;
@@ -192,8 +223,11 @@ AttentionOutput forward(const Tensor& q, const Tensor& k, const Tensor& v,
         ForwardBuffers<T> buffers(p);
         for (int64_t i = begin; i < end; ++i) {
           const int64_t row = i / pieces, batch = row / p.heads, head = row % p.heads;
-          forward_block(p, buffers, batch, head, i % pieces * block_queries,
-                        target(result.output, output, batch, head), log_sum + row * p.queries);
+          const int64_t query = i % pieces * block_queries;
+          const Target<T> to = target(result.output, output, batch, head);
+          T* sums = log_sum + row * p.queries;
+          if (!forward_block(p, buffers, batch, head, query, to, sums))
+            forward_block(p, buffers, batch, head, query, to, sums, true);
         }
       });
   return result;

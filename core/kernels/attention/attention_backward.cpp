@@ -58,6 +58,22 @@ struct BackwardBuffers {
   T *log_sum = workspace.take(block_queries), *mean = workspace.take(block_queries);
   T* scales = workspace.take(block_queries);
   T* ones = workspace.take(std::max({k_lanes, v_lanes, block_queries}));
+
+  /// Of a block of queries that is computed carefully (attention_tiles.h).
+  struct Careful {
+    T *finite_keys, *top, *sum, *keep;
+    std::vector<NotFinite<T>> q_rest, g_rest;
+    std::vector<char> silent;  ///< Queries that no gradient comes from: what they see is nothing.
+    bool sums = false;         ///< Whether top and sum stand for log_sum, …
+  };
+  Careful& careful(const Problem<T>& p) {
+    if (!held.finite_keys) {
+      held.finite_keys = workspace.take(block_keys * p.width);
+      for (T** x : {&held.top, &held.sum, &held.keep}) *x = workspace.take(block_queries);
+    }
+    return held;
+  }
+  Careful held{};
 };
 
 template <class T>
@@ -99,29 +115,102 @@ void load_queries(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t ba
     b.mean[r] = dot(b.g_rows + r * b.v_lanes, o.data + r * o.row, p.value_width);
 }
 
+/// Whether log_sum has kept the logarithm of a sum beside the largest logit. Beside logits like −1e9,
+/// of a query that may attend to nothing but what such a mask forbids, it is lost.
+template <class T>
+bool keeps_digits(const T* log_sum, int64_t queries) {
+  constexpr T most = T(1e-4) / std::numeric_limits<T>::epsilon();
+  return std::all_of(log_sum, log_sum + queries,
+                     [](T x) { return std::abs(x) < most || x == infinity<T>; });
+}
+
+/// Numbers of loaded queries that products leave to add_rows(), and largest logits and sums where
+/// log_sum has lost them.
+template <class T>
+void load_carefully(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t batch, int64_t head,
+                    const Tile& block, int64_t end) {
+  auto& c = b.careful(p);
+  Tile t = block;
+  c.silent.assign(static_cast<std::size_t>(t.n), 1);  // lanes beyond the last query are, too
+  for (int64_t r = 0; r < t.queries; ++r) {
+    const T* g = b.g_rows + r * b.v_lanes;
+    char& silent = c.silent[static_cast<std::size_t>(r)];
+    silent = std::all_of(g, g + p.value_width, [](T x) { return x == 0; });
+    if (!silent) continue;
+    std::fill_n(b.q_rows + r * b.k_lanes, b.k_lanes, T(0));
+    b.mean[r] = 0;
+  }
+  c.q_rest = load_finite<T>({b.q_rows, b.k_lanes, 1}, t.queries, p.width, b.q_rows, b.k_lanes);
+  c.g_rest =
+      load_finite<T>({b.g_rows, b.v_lanes, 1}, t.queries, p.value_width, b.g_rows, b.v_lanes);
+  c.sums = !keeps_digits(b.log_sum, t.queries);
+  if (!c.sums) return;
+  std::fill_n(c.top, t.n, -infinity<T>);
+  std::fill_n(c.sum, t.n, T(0));
+  const TileOperand<T> k = matrix<T>(p.k, batch, head / p.group());
+  for (t.key = 0; t.key < end; t.key += block_keys) {
+    t.keys = std::min(block_keys, end - t.key);
+    if (!tile_logits<T>(p, batch, head, t, k, b.q_columns, b.mask, b.weights, nullptr, true))
+      continue;
+    p.loops.softmax(b.weights, t.keys, t.n, c.top, c.sum, c.keep);
+  }
+  for (int64_t i = 0; i < t.n; ++i) b.log_sum[i] = c.sum[i] == 0 ? infinity<T> : c.top[i];
+}
+
+/// The weights of a tile of logits: 0 of hidden keys and of silent queries, NaN or not.
+template <class T>
+void weigh_carefully(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Tile& t) {
+  const auto& c = b.held;
+  std::vector<char> seen(static_cast<std::size_t>(t.keys * t.n));
+  for (int64_t i = 0; i < t.keys * t.n; ++i)
+    seen[static_cast<std::size_t>(i)] =
+        b.weights[i] != -infinity<T> && !c.silent[static_cast<std::size_t>(i % t.n)];
+  p.loops.weights(b.weights, t.keys, t.n, b.log_sum);
+  for (int64_t i = 0; i < t.keys * t.n; ++i) {
+    if (!seen[static_cast<std::size_t>(i)]) b.weights[i] = 0;
+    if (c.sums && b.weights[i] != 0) b.weights[i] /= c.sum[i % t.n];
+  }
+}
+
 /// Adds one tile's part to dQ, and to dK and dV from `first`, the range's first key, on.
 template <class T>
 void backward_tile(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t batch, int64_t head,
-                   int64_t first, const Tile& t) {
-  const TileOperand<T> k = matrix<T>(p.k, batch, head / p.group());
+                   int64_t first, const Tile& t, bool careful) {
+  TileOperand<T> k = matrix<T>(p.k, batch, head / p.group());
   TileOperand<T> v = matrix<T>(p.v, batch, head / p.group());
   v.data += t.key * v.row;
-  if (!tile_logits(p, batch, head, t, k, b.q_columns, b.mask, b.weights, b.uncapped)) return;
+  if (!tile_logits(p, batch, head, t, k, b.q_columns, b.mask, b.weights, b.uncapped, careful))
+    return;
   const auto& loops = p.loops;
-  loops.weights(b.weights, t.keys, t.n, b.log_sum);
+  if (careful)
+    weigh_carefully(p, b, t);
+  else
+    loops.weights(b.weights, t.keys, t.n, b.log_sum);
+  T *dk = b.dk + (t.key - first) * b.k_lanes, *dv = b.dv + (t.key - first) * b.v_lanes;
   // Pᵀ [keys, queries] · dO [queries, value_width]
-  loops.multiply(t.keys, b.v_lanes, t.queries, {b.weights, t.n, 1}, b.g_rows, b.v_lanes, b.ones,
-                 b.dv + (t.key - first) * b.v_lanes, b.v_lanes);
+  loops.multiply(t.keys, b.v_lanes, t.queries, {b.weights, t.n, 1}, b.g_rows, b.v_lanes, b.ones, dv,
+                 b.v_lanes);
   // V [keys, value_width] · dOᵀ [value_width, queries]
   loops.multiply(t.keys, t.n, p.value_width, v, b.g_columns, t.n, nullptr, b.gradient, t.n);
   loops.softmax_backward(b.weights, b.gradient, t.keys, t.n, b.mean);
   if (p.limit > 0) loops.uncap(b.uncapped, b.gradient, t.keys * t.n);
+  k = {k.data + t.key * k.row, k.column, k.row};  // [width, keys]
+  std::vector<NotFinite<T>> k_rest;
+  if (careful) {
+    for (int64_t i = 0; i < t.keys * t.n; ++i)
+      if (b.weights[i] == 0) b.gradient[i] = 0;
+    add_rows(b.held.g_rest, b.weights, t.keys, t.n, dv, b.v_lanes);
+    add_rows(b.held.q_rest, b.gradient, t.keys, t.n, dk, b.k_lanes);
+    k_rest =
+        load_finite<T>({k.data, k.column, k.row}, t.keys, p.width, b.held.finite_keys, p.width);
+    k = {b.held.finite_keys, 1, p.width};
+  }
   // dSᵀ [keys, queries] · scale·Q [queries, width]
   loops.multiply(t.keys, b.k_lanes, t.queries, {b.gradient, t.n, 1}, b.q_rows, b.k_lanes, b.ones,
-                 b.dk + (t.key - first) * b.k_lanes, b.k_lanes);
+                 dk, b.k_lanes);
   // Kᵀ [width, keys] · dSᵀ [keys, queries]
-  loops.multiply(p.width, t.n, t.keys, {k.data + t.key * k.row, k.column, k.row}, b.gradient, t.n,
-                 b.ones, b.dq_columns, t.n);
+  loops.multiply(p.width, t.n, t.keys, k, b.gradient, t.n, b.ones, b.dq_columns, t.n);
+  add_columns(k_rest, b.gradient, t.n, b.dq_columns);
 }
 
 /// The gradients being written; q has one part for each range of keys.
@@ -136,11 +225,12 @@ void store_rows(const T* x, int64_t n, int64_t rows, int64_t columns, Target<T> 
   for (int64_t r = 0; r < rows; ++r) std::copy_n(x + r * n, columns, y.data + r * y.row);
 }
 
-/// All gradients of the keys [first, last) of one key head, and this range's part of dQ.
+/// All gradients of the keys [first, last) of one key head, and this range's part of dQ. Returns
+/// false, with nothing worth keeping, where that needs care and `careful` is not set.
 template <class T>
-void backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gradients<T>& out,
-                    int64_t batch, int64_t shared_head, int64_t range, int64_t first,
-                    int64_t last) {
+bool backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gradients<T>& out,
+                    int64_t batch, int64_t shared_head, int64_t range, int64_t first, int64_t last,
+                    bool careful = false) {
   std::fill_n(b.dk, (last - first) * b.k_lanes, T(0));
   std::fill_n(b.dv, (last - first) * b.v_lanes, T(0));
   T* q_data = out.q_data + range * out.q_parts.strides()[0];
@@ -151,11 +241,20 @@ void backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gr
       Tile t{first, 0, query, std::min(block_queries, p.queries - query), 0};
       t.n = padded<T>(t.queries);
       load_queries(p, b, batch, head, t);
-      const int64_t end = std::min(last, p.keys_before(query + t.queries - 1));
+      const int64_t seen = p.keys_before(query + t.queries - 1), end = std::min(last, seen);
+      if (careful)
+        load_carefully(p, b, batch, head, t, seen);
+      else if (!keeps_digits(b.log_sum, t.queries))
+        return false;
       for (; t.key < end; t.key += block_keys) {
         t.keys = std::min(block_keys, end - t.key);
-        backward_tile(p, b, batch, head, first, t);
+        backward_tile(p, b, batch, head, first, t, careful);
       }
+      // What is not finite in a key or a value shows in one channel of dQ, or in all, of every
+      // query; in a query or its gradient in all channels of that one.
+      if (!careful && p.width > 0 &&
+          !(all_finite(b.dq_columns, p.width, t.n) && all_finite(b.dq_columns, t.queries)))
+        return false;
       p.loops.transpose(p.width, t.queries, {b.dq_columns, t.n, 1}, b.scales,
                         dq.data + query * dq.row, dq.row);
     }
@@ -164,6 +263,7 @@ void backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gr
   Target<T> dv = target(out.v, out.v_data, batch, shared_head);
   store_rows(b.dk, b.k_lanes, last - first, p.width, {dk.data + first * dk.row, dk.row});
   store_rows(b.dv, b.v_lanes, last - first, p.value_width, {dv.data + first * dv.row, dv.row});
+  return true;
 }
 
 template <class T>
@@ -195,8 +295,11 @@ AttentionGradients backward(const Tensor& g, const Tensor& q, const Tensor& k, c
     for (int64_t i = begin; i < end; ++i) {
       const int64_t row = i / ranges.count, range = i % ranges.count;
       const int64_t first = range * ranges.length;
-      backward_range(p, buffers, out, row / p.shared_heads, row % p.shared_heads, range, first,
-                     std::min(p.keys, first + ranges.length));
+      const int64_t last = std::min(p.keys, first + ranges.length);
+      for (const bool careful : {false, true})
+        if (backward_range(p, buffers, out, row / p.shared_heads, row % p.shared_heads, range,
+                           first, last, careful))
+          break;
     }
   });
   const Tensor dq = ranges.count == 1 ? view::select(out.q_parts, 0, 0)

@@ -3,6 +3,7 @@
 // one tile. Private to core/kernels/attention*.cpp.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -11,6 +12,7 @@
 
 #include "ladon/core/kernels/attention/attention.h"
 #include "ladon/core/kernels/loops.h"
+#include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/mapped.h"
 #include "ladon/core/view.h"
 
@@ -72,6 +74,26 @@ inline Tensor broadcast_leading(const Tensor& x, const Shape& leading) {
   return view::expand(x, shape);
 }
 
+/// An additive mask whose finite numbers stay finite in base 2. From a quarter of the largest number
+/// on they grow at half the rate: two that differ there do so by so much, before and after, that
+/// the larger has all the weight, and equal ones stay equal. So a row of nothing but the lowest
+/// number is the mean of its values, as it is where the weights are formed.
+template <class T>
+Tensor within_range(const Tensor& mask) {
+  constexpr T bend = std::numeric_limits<T>::max() / 4;
+  const auto beyond = [](T x) { return (std::abs(x) > bend) & (std::abs(x) < infinity<T>); };
+  const Tensor x = contiguous(mask);
+  const T* from = x.data<T>();
+  int any = 0;
+  for (int64_t i = 0, n = x.count(); i < n; ++i) any |= beyond(from[i]) ? 1 : 0;
+  if (any == 0) return mask;
+  Tensor y = empty(x.shape(), x.dtype());
+  std::transform(from, from + x.count(), y.mutable_data<T>(), [&](T v) {
+    return beyond(v) ? std::copysign(bend + (std::abs(v) - bend) / 2, v) : v;
+  });
+  return y;
+}
+
 template <class T>
 Problem<T> make_problem(const Tensor& q, const Tensor& k, const Tensor& v,
                         const AttentionSettings& s) {
@@ -79,6 +101,7 @@ Problem<T> make_problem(const Tensor& q, const Tensor& k, const Tensor& v,
   const Shape leading = broadcast_shapes(
       "attention", broadcast_shapes("attention", leading_of(q), leading_of(k)), leading_of(v));
   Tensor mask = s.mask;
+  if (mask.defined() && mask.dtype() != boolean) mask = within_range<T>(mask);
   if (mask.defined()) {
     Shape shape = leading;
     for (const int64_t size : {q.size(-3), q.size(-2), k.size(-2)}) shape.append(size);
@@ -221,6 +244,13 @@ void hide(const Problem<T>& p, TileOperand<bool> mask, const Tile& t, const Mask
   p.loops.hide(turned, s, t.keys * t.n);
 }
 
+/// −∞ where that is added.
+template <class T>
+void hide_forbidden(const T* added, int64_t count, T* s) {
+  for (int64_t i = 0; i < count; ++i)
+    if (added[i] == -infinity<T>) s[i] = -infinity<T>;
+}
+
 /// Whether a mask that is the same for all queries hides every key of the tile.
 inline bool hides(TileOperand<bool> mask, const Tile& t) {
   if (mask.row != 0) return false;
@@ -229,11 +259,67 @@ inline bool hides(TileOperand<bool> mask, const Tile& t) {
   return true;
 }
 
+// --- numbers that are not finite ---
+//
+// A key that a query may not attend to has weight 0, and gives nothing, whatever stands in it. In a
+// product of tiles 0·NaN would be NaN. So a block whose result is not finite is computed again,
+// carefully: with products of what is finite, to which what is not is added where its weight is not
+// 0. Blocks of finite numbers, all that there are in a healthy network, pay for the look alone.
+
+/// Whether n numbers, `step` apart, are finite.
+template <class T>
+bool all_finite(const T* x, int64_t n, int64_t step = 1) {
+  int others = 0;  // counted without branches, so that it becomes vector code
+  for (int64_t i = 0; i < n; ++i) others |= std::abs(x[i * step]) < infinity<T> ? 0 : 1;
+  return others == 0;
+}
+
+template <class T>
+struct NotFinite {
+  int64_t row, column;
+  T value;
+};
+
+/// y [rows, n] ← x [rows, columns], padded with 0, and 0 where x is not finite; returns what that
+/// leaves out.
+template <class T>
+std::vector<NotFinite<T>> load_finite(TileOperand<T> x, int64_t rows, int64_t columns, T* y,
+                                      int64_t n) {
+  load(x, rows, columns, T(1), y, n);
+  std::vector<NotFinite<T>> rest;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c)
+      if (T& value = y[r * n + c]; !std::isfinite(value)) {
+        rest.push_back({r, c, value});
+        value = 0;
+      }
+  return rest;
+}
+
+/// y[c, i] += weights[r, i]·x[r, c] over what is not finite in x, where the weight is not 0: y in
+/// rows of n, as the weights are.
+template <class T>
+void add_columns(const std::vector<NotFinite<T>>& x, const T* weights, int64_t n, T* y) {
+  for (const auto& [row, column, value] : x)
+    for (int64_t i = 0; i < n; ++i)
+      if (weights[row * n + i] != 0) y[column * n + i] += weights[row * n + i] * value;
+}
+
+/// y[k, c] += weights[k, r]·x[r, c] likewise, for `keys` rows k of y, of n_y numbers each.
+template <class T>
+void add_rows(const std::vector<NotFinite<T>>& x, const T* weights, int64_t keys, int64_t n, T* y,
+              int64_t n_y) {
+  for (const auto& [row, column, value] : x)
+    for (int64_t k = 0; k < keys; ++k)
+      if (weights[k * n + row] != 0) y[k * n_y + column] += weights[k * n + row] * value;
+}
+
 /// The logits of a tile, in base 2: keys [Tk, width] · queries [width, n] → s [keys, n]. Copies
 /// what a cap is applied to to `uncapped` if that is not null. False if no key is visible.
+/// Carefully, −∞ in an additive mask hides NaN too.
 template <class T>
 bool tile_logits(const Problem<T>& p, int64_t batch, int64_t head, const Tile& t, TileOperand<T> k,
-                 const T* queries, const MaskTile<T>& mask, T* s, T* uncapped) {
+                 const T* queries, const MaskTile<T>& mask, T* s, T* uncapped, bool careful) {
   const bool boolean_mask = p.mask.defined() && p.mask.dtype() == boolean;
   if (boolean_mask && hides(matrix<bool>(p.mask, batch, head), t)) return false;
   k.data += t.key * k.row;
@@ -249,6 +335,7 @@ bool tile_logits(const Problem<T>& p, int64_t batch, int64_t head, const Tile& t
     added.data += t.query * added.row + t.key * added.column;
     p.loops.transpose(t.queries, t.keys, added, mask.factors, mask.turned, t.n);
     p.loops.add(mask.turned, s, t.keys * t.n);
+    if (careful) hide_forbidden(mask.turned, t.keys * t.n, s);
   }
   for (int64_t i = 0; p.causal && i < t.keys; ++i) {
     const int64_t first = t.key + i - p.offset - t.query;  // the first query that sees this key
