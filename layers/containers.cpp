@@ -7,6 +7,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/branches.h"
+#include "ladon/layers/masked.h"
 
 namespace ladon {
 namespace {
@@ -51,7 +52,7 @@ void check_layers(const Sequential& c) {
 
 Tensor Sequential::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_layers(*this);
-  Tensor y = x, visible = mask;
+  Tensor y = detail::blank_masked(x, mask), visible = mask;
   for (const auto& layer : layers) {
     y = (*layer)(y, visible);
     if (y.rank() <= 2 && is_floating(y.dtype())) visible = Tensor();  // no positions are left
@@ -70,7 +71,8 @@ std::string Sequential::describe() const { return list_of("Sequential", *this); 
 
 // --- Sum ---
 
-Tensor SumBranches::forward_masked(const Tensor& x, const Tensor& mask) const {
+Tensor SumBranches::forward_masked(const Tensor& given, const Tensor& mask) const {
+  const Tensor x = detail::blank_masked(given, mask);
   check_branches(*this);
   Tensor y = (*layers[0])(x, mask);
   for (std::size_t i = 1; i < layers.size(); ++i) y = y + (*layers[i])(x, mask);
@@ -86,7 +88,8 @@ std::string SumBranches::describe() const { return list_of("SumBranches", *this)
 
 // --- Product ---
 
-Tensor MultiplyBranches::forward_masked(const Tensor& x, const Tensor& mask) const {
+Tensor MultiplyBranches::forward_masked(const Tensor& given, const Tensor& mask) const {
+  const Tensor x = detail::blank_masked(given, mask);
   check_branches(*this);
   Tensor y = (*layers[0])(x, mask);
   for (std::size_t i = 1; i < layers.size(); ++i) y = y * (*layers[i])(x, mask);
@@ -119,7 +122,8 @@ void check_widths(const ConcatenateBranches& c) {
 
 }  // namespace
 
-Tensor ConcatenateBranches::forward_masked(const Tensor& x, const Tensor& mask) const {
+Tensor ConcatenateBranches::forward_masked(const Tensor& given, const Tensor& mask) const {
+  const Tensor x = detail::blank_masked(given, mask);
   check_widths(*this);
   std::vector<Tensor> parts;
   for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -147,7 +151,8 @@ Residual::Residual(double a, Owned<Layer> layer) : alpha(a), branch(std::move(la
   LADON_CHECK(static_cast<bool>(branch), "Residual", "the branch is null");
 }
 
-Tensor Residual::forward_masked(const Tensor& x, const Tensor& mask) const {
+Tensor Residual::forward_masked(const Tensor& given, const Tensor& mask) const {
+  const Tensor x = detail::blank_masked(given, mask);
   return std::sqrt(alpha) * x + std::sqrt(1 - alpha) * (*branch)(x, mask);
 }
 

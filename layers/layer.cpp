@@ -13,6 +13,7 @@
 #include "ladon/autograd/profile.h"
 #include "ladon/core/machine/warning.h"
 #include "ladon/layers/infinite/kernel/graph.h"
+#include "ladon/layers/masked.h"
 
 namespace ladon {
 
@@ -53,7 +54,7 @@ Tensor Layer::forward_masked(const Tensor& x, const Tensor& mask) const {
   LADON_CHECK(!mask.defined() || per_position(), "forward_masked", describe(),
               " got a mask, which it does not know: override forward_masked, or per_position() if "
               "positions do not meet in it");
-  return forward(x);
+  return forward(detail::blank_masked(x, mask));
 }
 
 std::string Layer::summary(const Tensor& x) const {
@@ -102,6 +103,8 @@ std::vector<std::string> place_of(const Layer& layer) {
 }
 
 }  // namespace
+
+bool detail::in_another_layer() { return depth > 1; }
 
 Layer::Call::Call(const Layer& layer) : layer_(layer) {
   detail::check_nesting("forward", depth);

@@ -5,6 +5,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/attention.h"
+#include "ladon/autograd/ops/attention_values.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/dropout.h"
 #include "ladon/autograd/ops/matmul.h"
@@ -12,6 +13,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/hyperparameter.h"
+#include "ladon/layers/masked.h"
 #include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
@@ -42,6 +44,15 @@ void check_input(const char* what, const Tensor& x, std::int64_t width) {
 bool same(const Tensor& a, const Tensor& b) {
   return same_elements(a, b) && a.history() == b.history();
 }
+
+/// Queries, keys and values without what stands in padding; what is one tensor stays one.
+struct Operands {
+  Operands(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& key_mask)
+      : keys(detail::blank_masked(k, key_mask)),
+        queries(same(q, k) ? keys : q),
+        values(same(v, k) ? keys : detail::blank_masked(v, key_mask)) {}
+  Tensor keys, queries, values;
+};
 
 void check_options(const MultiHeadAttentionOptions& o) {
   const char* layer = "MultiHeadAttention";
@@ -255,7 +266,7 @@ AttentionResult MultiHeadAttention::weigh(const AttentionHeads& h, const Attenti
   }
   if (o.causal) weights = tril(weights, o.causal_offset);
   const Tensor dropped = o.dropout > 0 ? ladon::dropout(weights, o.dropout, *o.rng) : weights;
-  return {matmul(dropped, repeat_heads(h.v, group)), weights};
+  return {detail::weighted_values(dropped, repeat_heads(h.v, group)), weights};
 }
 
 // [B,H,T,d] → [B,T,H·d] · [H·d,out] → [B,T,out]
@@ -290,7 +301,8 @@ Tensor MultiHeadAttention::forward(const Tensor& queries, const Tensor& keys, co
                                    const AttentionMask& mask) const {
   const AttentionMask seen = windowed(mask, queries.size(1), keys.size(1));
   // x → q, k, v [B, H, T, d]; the hook; softmax(q·kᵀ/√d)·v (ops/attention.h); Σ_h context_h·O_h + b
-  return combine(attend(changed(project(queries, keys, values)), seen, false).output);
+  const Operands x(queries, keys, values, mask.key_mask);
+  return combine(attend(changed(project(x.queries, x.keys, x.values)), seen, false).output);
 }
 
 Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
@@ -302,7 +314,8 @@ Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
   LADON_CHECK(!training() || dropout == 0, "MultiHeadAttention",
               "is in training mode, and dropout would draw at every step; call eval() before");
   const NoGrad no_grad;
-  AttentionHeads h = project(x, x, x);
+  const Tensor tokens = detail::blank_masked(x, mask);
+  AttentionHeads h = project(tokens, tokens, tokens);
   h.q_positions = h.k_positions = cache.next_positions(x.size(0), x.size(1), mask);
   const KeyValueCache::Seen seen = cache.append(changed(h), mask, window);
   const AttentionMask visible{.allowed = seen.allowed};
@@ -333,7 +346,8 @@ MultiHeadAttention::Details MultiHeadAttention::forward_with_weights(
     const Tensor& queries, const Tensor& keys, const Tensor& values,
     const AttentionMask& mask) const {
   const AttentionMask seen = windowed(mask, queries.size(1), keys.size(1));
-  const AttentionResult result = attend(changed(project(queries, keys, values)), seen, true);
+  const Operands x(queries, keys, values, mask.key_mask);
+  const AttentionResult result = attend(changed(project(x.queries, x.keys, x.values)), seen, true);
   return {combine(result.output), result.weights, result.output};
 }
 

@@ -11,6 +11,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/attention/variants/attention_variants.h"
+#include "ladon/layers/masked.h"
 
 namespace ladon {
 
@@ -69,7 +70,7 @@ Tensor LanguageModel::logits(const Tensor& y) const {
 }
 
 Tensor LanguageModel::forward_masked(const Tensor& tokens, const Tensor& mask) const {
-  const Tensor x = embedding(tokens);
+  const Tensor x = embedding(detail::blank_masked(tokens, mask));
   return logits(body(dropout(positions ? (*positions)(x) : x), AttentionMask{.key_mask = mask}));
 }
 
@@ -86,7 +87,7 @@ Tensor LanguageModel::features(const Tensor& tokens, DecodingCache& cache,
               "is in training mode, and dropout would draw at every step; call eval() before");
   LADON_CHECK(tokens.rank() == 2, "LanguageModel", "tokens are [batch, T], got shape ",
               tokens.shape());
-  Tensor x = embedding(tokens);
+  Tensor x = embedding(detail::blank_masked(tokens, mask));
   if (positions) {
     cache.most_positions = positions->weight.size(0);
     Tensor at = cache.next_positions(tokens.size(0), tokens.size(1), mask);

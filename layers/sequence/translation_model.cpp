@@ -10,6 +10,7 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/attention/positional.h"
+#include "ladon/layers/masked.h"
 
 namespace ladon {
 
@@ -37,7 +38,8 @@ Tensor TranslationModel::embedded(const Tensor& tokens) const {
 }
 
 Tensor TranslationModel::encoded(const Tensor& sources, const Tensor& source_mask) const {
-  return body.encoder(embedded(sources), AttentionMask{.key_mask = source_mask});
+  return body.encoder(embedded(detail::blank_masked(sources, source_mask)),
+                      AttentionMask{.key_mask = source_mask});
 }
 
 Tensor TranslationModel::forward(const Tensor&) const {
@@ -47,7 +49,8 @@ Tensor TranslationModel::forward(const Tensor&) const {
 
 Tensor TranslationModel::forward(const Tensor& sources, const Tensor& targets,
                                  const Tensor& source_mask) const {
-  return linear(body(embedded(sources), embedded(targets), source_mask), embedding.weight);
+  const Tensor seen = detail::blank_masked(sources, source_mask);
+  return linear(body(embedded(seen), embedded(targets), source_mask), embedding.weight);
 }
 
 TransformerDecoder::Details TranslationModel::forward_with_weights(

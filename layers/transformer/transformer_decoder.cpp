@@ -1,5 +1,6 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/masked.h"
 #include "ladon/layers/transformer/transformer_block.h"
 
 namespace ladon {
@@ -38,7 +39,8 @@ TransformerDecoderLayer::TransformerDecoderLayer(const Options& o, Generator& rn
 
 Tensor TransformerDecoderLayer::around(const Tensor& x, const Tensor& mask, const Attend& attend,
                                        const Attend& look) const {
-  const Tensor y = residual("attention", placement, *attention_norm, dropout, x, attend);
+  const Tensor tokens = blank_masked(x, mask);
+  const Tensor y = residual("attention", placement, *attention_norm, dropout, tokens, attend);
   const Tensor z = residual("cross_attention", placement, *cross_attention_norm, dropout, y, look);
   return residual("feedforward", placement, *feedforward_norm, dropout, z,
                   [&](const Tensor& seen) { return feedforward(seen, dropout, mask); });
@@ -51,9 +53,12 @@ Tensor TransformerDecoderLayer::forward(const Tensor&) const {
 Tensor TransformerDecoderLayer::forward(const Tensor& x, const Tensor& memory,
                                         const AttentionMask& mask,
                                         const AttentionMask& memory_mask) const {
+  const Tensor seen_memory = blank_masked(memory, memory_mask.key_mask);
   return around(
       x, mask.key_mask, [&](const Tensor& seen) { return attend(attention, seen, mask); },
-      [&](const Tensor& seen) { return cross_attention(seen, memory, memory, memory_mask); });
+      [&](const Tensor& seen) {
+        return cross_attention(seen, seen_memory, seen_memory, memory_mask);
+      });
 }
 
 AttentionResult TransformerDecoderLayer::forward_with_weights(
@@ -107,9 +112,11 @@ Tensor TransformerDecoder::forward(const Tensor&) const {
 
 Tensor TransformerDecoder::forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                                    const AttentionMask& memory_mask) const {
-  return stacked(layers, final_norm, x, [&](const auto& layer, const Tensor& y, std::size_t) {
-    return layer(y, memory, mask, memory_mask);
-  });
+  const Tensor seen_memory = blank_masked(memory, memory_mask.key_mask);
+  return stacked(layers, final_norm, blank_masked(x, mask.key_mask),
+                 [&](const auto& layer, const Tensor& y, std::size_t) {
+                   return layer(y, seen_memory, mask, memory_mask);
+                 });
 }
 
 TransformerDecoder::Details TransformerDecoder::forward_with_weights(
@@ -123,8 +130,9 @@ DecodingCache TransformerDecoder::remember(const Tensor& memory, const Tensor& m
   DecodingCache cache;
   cache.memory_mask = mask;
   cache.prepare(layers.size());
+  const Tensor seen = blank_masked(memory, mask);
   for (const TransformerDecoderLayer& layer : layers)
-    cache.memory.push_back(layer.cross_attention.project_memory(memory, memory));
+    cache.memory.push_back(layer.cross_attention.project_memory(seen, seen));
   return cache;
 }
 
@@ -136,9 +144,11 @@ Tensor TransformerDecoder::forward(const Tensor& x, DecodingCache& cache,
               layers.size(), "; make it by remember(memory)");
   cache.prepare(layers.size());
   const AttentionMask memory_mask{.key_mask = cache.memory_mask};
-  return stacked(layers, final_norm, x, [&](const auto& layer, const Tensor& y, std::size_t i) {
-    return layer(y, cache.memory[i], cache.layers[i], mask, memory_mask);
-  });
+  const Tensor tokens = blank_masked(x, mask);
+  return stacked(layers, final_norm, tokens,
+                 [&](const auto& layer, const Tensor& y, std::size_t i) {
+                   return layer(y, cache.memory[i], cache.layers[i], mask, memory_mask);
+                 });
 }
 
 void TransformerDecoder::visit(Visitor& v) {
@@ -177,7 +187,7 @@ Tensor Transformer::forward(const Tensor&) const {
 Tensor Transformer::forward(const Tensor& sources, const Tensor& targets,
                             const Tensor& source_mask) const {
   const AttentionMask mask{.key_mask = source_mask};
-  return decoder(targets, encoder(sources, mask), AttentionMask{}, mask);
+  return decoder(targets, encoder(blank_masked(sources, source_mask), mask), AttentionMask{}, mask);
 }
 
 void Transformer::visit(Visitor& v) {

@@ -5,6 +5,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/random.h"
+#include "ladon/layers/masked.h"
 
 namespace ladon {
 namespace {
@@ -13,9 +14,10 @@ constexpr const char* operation = "WideHeads";
 
 }  // namespace
 
-Tensor wide_heads(const Tensor& x, const Tensor& query_key, const Tensor& value_output,
+Tensor wide_heads(const Tensor& given, const Tensor& query_key, const Tensor& value_output,
                   const WideHeadsOptions& options, const Tensor& mask) {
   const std::int64_t d = options.dim, h = options.heads;
+  const Tensor x = detail::blank_masked(given, mask);
   LADON_CHECK(x.defined() && x.rank() == 3 && x.size(2) == d, operation, "expects [N, T, ", d,
               "], got ", x.defined() ? x.shape() : Shape{});
   LADON_CHECK(query_key.rank() == 4 && query_key.shape() == Shape({query_key.size(0), h, d, d}),
