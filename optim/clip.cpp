@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
@@ -44,7 +45,8 @@ double sum_of_squares(const Tensor& x) {
 }
 
 double largest(const Tensor& x) {
-  const double most = x.count() > 0 ? amax(abs(cast(x, f64))).item() : 0;
+  const double most =
+      x.count() > 0 ? number_of("clip_grad_norm", amax(abs(cast(x.detach(), f64)))) : 0;
   return std::isnan(most) ? std::numeric_limits<double>::infinity() : most;
 }
 

@@ -5,6 +5,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/core/error.h"
@@ -29,7 +30,7 @@ void check_range(const std::string& name, const Tensor& gradient, bool squared) 
   const double largest = gradient.dtype() == f32 ? std::numeric_limits<float>::max()
                                                  : std::numeric_limits<double>::max();
   if (kernels::sizes_within(gradient, squared ? std::sqrt(largest) : largest)) return;
-  const double worst = amax(abs(gradient)).item();
+  const double worst = number_of("step", amax(abs(gradient)));
   const auto whose = [&] {
     return detail::join("the gradient of parameter ", name, " (", gradient.dtype(), " ",
                         gradient.shape(), ")");

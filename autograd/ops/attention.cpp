@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ladon/autograd/forms.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/attention_values.h"
 #include "ladon/autograd/ops/compare.h"
@@ -128,7 +129,7 @@ std::vector<std::int64_t> not_ordinary(const Tensor& x) {
   if (all(fine).item<bool>()) return {};
   const Tensor each = all(flatten(transpose(all(fine, -1, keep_dims), 0, -2), 1, -1), 1);
   std::vector<std::int64_t> keys;
-  const std::vector<double> flags = each.to_vector();
+  const std::vector<double> flags = numbers_of("scaled_dot_product_attention", each);
   for (std::size_t i = 0; i < flags.size(); ++i)
     if (flags[i] == 0) keys.push_back(static_cast<std::int64_t>(i));
   return keys;

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
@@ -83,7 +84,7 @@ int Limit::replicates(const KernelGraph& graph, const Inputs& landmarks) const {
   const Tensor& mask = landmarks.mask;
   const std::int64_t tokens =
       mask.defined()
-          ? static_cast<std::int64_t>(sum(cast(mask, f64)).item())
+          ? static_cast<std::int64_t>(number_of("limit", sum(cast(mask, f64))))
           : landmarks.count() * std::max<std::int64_t>(1, kind_of(landmarks).positions.count());
   const std::int64_t count = std::clamp(work / std::max<std::int64_t>(1, tokens), least, most);
   return static_cast<int>(pivots_ ? std::min(count, std::ssize(*pivots_)) : count);

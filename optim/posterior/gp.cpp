@@ -93,7 +93,8 @@ GpPrediction GaussianProcess::predict(const infinite::KernelMatrix& cross,
                                             kernel_blocks::one_kernel);
   };
   const auto rounding = [&](const Tensor& solved) {  // A⁻¹·K*ᵀ [N, M]
-    const double largest = amax(variances ? prior : diagonal(prior)).item();
+    const double largest =
+        number_of("predict", amax((variances ? prior : diagonal(prior)).detach()));
     return kernel_blocks::rounding_of_squares(transpose(solved), largest, precision);
   };
   if (const Tensor v = exact_weights ? solver_->half_solve(columns) : Tensor(); v.defined()) {

@@ -90,7 +90,8 @@ Tensor centre_of(const Tensor& y, const std::optional<bool>& center) {
   if (center) return *center ? centre : zeros_like(centre);
   const Tensor deviation = sqrt(mean(square(y - centre), 0, Dims::keep));
   for (std::int64_t o = 0; o < y.size(1); ++o) {
-    const double m = at(centre, {0, o}).item(), s = at(deviation, {0, o}).item();
+    const double m = number_of("predict", at(centre, {0, o})),
+                 s = number_of("predict", at(deviation, {0, o}));
     // of equal targets all but rounding is their mean, which may be what is to be learned
     LADON_CHECK(
         std::abs(m) <= 5 * s || s <= 1e-12 * std::abs(m), operation, "the targets of output ", o,
@@ -225,7 +226,7 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   for (const infinite::Gram* k : {&among, &across, &self}) {
     const Tensor& error = ntk ? k->ntk_se : k->nngp_se;
     if (error.defined() && error.count() > 0)
-      result.kernel_se = std::max(result.kernel_se, amax(error).item() / unit);
+      result.kernel_se = std::max(result.kernel_se, number_of("predict", amax(error)) / unit);
   }
   result.relative_noise =
       options.relative_noise

@@ -37,12 +37,12 @@ void verify_alone(const Layer& network, const Tensor& x, const Tensor& mask, con
   const Tensor alone = network(slice(x, 0, last), mask.defined() ? slice(mask, 0, last) : mask);
   const Tensor there = slice(among.detach(), 0, last);
   const double tolerance = among.dtype() == f64 ? 1e-8 : 1e-4;
-  const double largest = amax(abs(there)).item();
-  LADON_CHECK(
-      alone.shape() == there.shape() && !(amax(abs(alone - there)).item() > tolerance * largest),
-      "empirical_kernel", "alone, example ", last.start.value_or(0), " of ", x.size(0),
-      " has other outputs than among the others: ", network.describe(),
-      " draws, or mixes examples; call eval(), and take no statistics of batches");
+  const double largest = number_of("empirical_kernel", amax(abs(there)));
+  LADON_CHECK(alone.shape() == there.shape() &&
+                  !(number_of("empirical_kernel", amax(abs(alone - there))) > tolerance * largest),
+              "empirical_kernel", "alone, example ", last.start.value_or(0), " of ", x.size(0),
+              " has other outputs than among the others: ", network.describe(),
+              " draws, or mixes examples; call eval(), and take no statistics of batches");
 }
 
 Pass run(Layer& network, const Inputs& in, bool verify) {

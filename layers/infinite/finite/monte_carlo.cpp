@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
 #include "ladon/core/machine/parallel.h"
@@ -16,7 +17,8 @@ namespace {
 void check_batch_norms(const Layer& network) {
   constexpr std::string_view counter = "num_batches_tracked";
   for (const auto& [name, value] : network.state_dict())
-    LADON_CHECK(!name.ends_with(counter) || value.item() > 0, "for_each_network", "the BatchNorm `",
+    LADON_CHECK(!name.ends_with(counter) || number_of("for_each_network", value) > 0,
+                "for_each_network", "the BatchNorm `",
                 name.substr(0, name.size() - std::min(name.size(), counter.size() + 1)),
                 "` has seen no batch, so that in evaluation mode it would be the identity; let the "
                 "factory run data through the network in training mode, or take LayerNorm, RmsNorm "

@@ -94,7 +94,7 @@ GpPrediction FirstOrder::predict(double heads) const {
   }
   const Slice test{.start = n};
   const auto rounding = [&] {
-    const double largest = amax(diagonal(kernel_)).item();
+    const double largest = number_of("FirstOrder", amax(diagonal(kernel_.detach())));
     return kernel_blocks::rounding_of_squares(to_test_, largest, f64);
   };
   y.covariance = kernel_blocks::proper_covariance(

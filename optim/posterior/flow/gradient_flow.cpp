@@ -188,7 +188,8 @@ GpPrediction GradientFlow::ensemble(double t, const infinite::KernelMatrix& cros
       kernel_blocks::least_precise(precision_, cross.dtype()),
       kernel_blocks::least_precise(nngp.cross.dtype(), nngp.test.dtype()));
   const auto rounding = [&] {
-    const double largest = std::max(amax(diagonal(k)).item(), amax(k_test).item());
+    const double largest = std::max(number_of("GradientFlow", amax(diagonal(k.detach()))),
+                                    number_of("GradientFlow", amax(k_test.detach())));
     return kernel_blocks::rounding_of_squares(s, largest, precision);
   };
   return {matmul(s, targets_),
