@@ -76,8 +76,9 @@ class FiniteHeads {
   Latents draw(const Inputs& x, Generator& rng) const;
 
   /// K_z between all inputs of x, as Limit gives the NNGP kernel (and, at infinite widths, the NTK
-  /// given the latents). Differentiable by the latents. Throws Error where latents do not fit the
-  /// model's layers and their tokens.
+  /// given the latents). Differentiable by the latents. Entries at padded positions mean nothing:
+  /// masked tokens have no coordinates, so that their queries find all keys alike. Throws Error
+  /// where latents do not fit the model's layers and their tokens.
   Kernel kernel(const Inputs& x, const Latents& z, Get get = Get::nngp,
                 Entries wanted = Entries::full) const;
 
