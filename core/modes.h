@@ -1,9 +1,9 @@
 #pragma once
 // The modes of a thread: how what it runs is computed, and what watches it.
 //
-// Each mode is set by a scope that users write (NoGrad, DetectAnomaly, ...), which is a Scoped of
-// one member and may end in any order. What runs in a thread's place on another one, a piece of a loop (parallel.h) or a
-// task in the background (background.h), has the same modes, without the watchers.
+// Each mode is set by a scope that users write (NoGrad, DetectAnomaly, ...), a Scoped of one member,
+// which may end in any order. What runs in a thread's place elsewhere, a piece of a loop
+// (parallel.h) or a task in the background (background.h), has the same modes, but no watchers.
 
 #include <cstddef>
 #include <cstdint>
