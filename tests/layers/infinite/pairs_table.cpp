@@ -82,9 +82,9 @@ TensorFunction rectified(Weighting zeta, const Seen& see) {
 TensorFunction drawn(const Seen& see) {
   return [see](const Tensors& x) {
     infinite::Pairs seen, values;
-    seen.left_root = {x[1], tril(x[2]), from_vector<std::int64_t>({1, 3}, {2})};
-    seen.right_root = {flip(x[1], {0}), flip(seen.left_root.own, {0}),
-                       from_vector<std::int64_t>({3, 1}, {2})};
+    seen.left_root = {x[1], tril(x[2]), from_vector<std::int64_t>({1, 3}, {2}), {}};
+    seen.right_root = {
+        flip(x[1], {0}), flip(seen.left_root.own, {0}), from_vector<std::int64_t>({3, 1}, {2}), {}};
     seen.left = seen.right = ones({2, x[1].size(1), x[1].size(1)}, f64);
     seen.nngp = x[3];
     values.nngp = x[4];
