@@ -109,7 +109,11 @@ TEST(Conv, ReadsMaskedPositionsAsZeros) {
   EXPECT_TRUE(all_equal(tokens(layer(x, mask)), layer(tokens(x))));
   const Conv1d strided({.in = 2, .out = 3, .window = {3}, .stride = {2}}, rng);
   test::expect_error([&] { strided(x, mask); }, "makes positions [2] of [4]");
-  test::expect_error([&] { layer(x, ones({1, 3}, boolean)); }, "bool [1, 4], got bool [1, 3]");
+  test::expect_error(
+      [&] {
+        layer(x, ones({1, 3}, boolean));
+      },
+      "bool [1, 4], one element per position of inputs [1, 4, 2], true = token; got bool [1, 3]");
 }
 
 TEST(Conv, HasGradients) {

@@ -219,7 +219,11 @@ TEST(Recurrent, RefusesWhatDoesNotFit) {
   const Tensor x = ones({2, 5, 3}), state = ones({1, 2, 4});
   using test::expect_error;
   expect_error([&] { lstm(ones({5, 3})); }, "[Lstm] expects [batch, T, 3], got shape [5, 3]");
-  expect_error([&] { lstm(x, ones({2, 4}, boolean)); }, "need a mask of shape [2, 5], got [2, 4]");
+  expect_error(
+      [&] {
+        lstm(x, ones({2, 4}, boolean));
+      },
+      "the mask must be bool [2, 5], one element per position of inputs [2, 5, 3], true = token; got bool [2, 4]");
   expect_error([&] { lstm.forward_with_state(x, {.state = {.h = state}}); }, "h and c, of which");
   expect_error([&] { gru.forward_with_state(x, {.state = {.c = state}}); }, "have no state c");
   expect_error(
@@ -313,7 +317,7 @@ TEST(StructuredAttention, RefusesWhatDoesNotFit) {
   Generator rng(13);
   const StructuredAttention layer({.dim = 3, .hidden = 5, .hops = 2}, rng);
   test::expect_error([&] { layer(ones({4, 3})); }, "expects [batch, T, 3], got shape [4, 3]");
-  test::expect_error([&] { layer(ones({2, 4, 3}), ones({2, 3}, boolean)); }, "got [2, 3]");
+  test::expect_error([&] { layer(ones({2, 4, 3}), ones({2, 3}, boolean)); }, "got bool [2, 3]");
   test::expect_error([&] { StructuredAttention({.dim = 3, .hidden = 5, .hops = 0}, rng); },
                      "hops = 0");
 }

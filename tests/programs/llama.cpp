@@ -46,8 +46,8 @@ int main() {
   double nats = 0;
   const std::vector<Generated> texts = generate(next_token(model), prompts, greedy, rng);
   for (std::int64_t i = 0; i < 5; ++i) {
-    const auto& [text, log_probability] = texts[std::size_t(i)];
-    nats -= log_probability / 260;
+    const std::vector<std::int64_t>& text = texts[std::size_t(i)].tokens;
+    nats -= texts[std::size_t(i)].log_probability / 260;
     // In one pass over all of it the model says the same at each place.
     const Tensor all = concat({at(prompts, {Slice{i, i + 1}}), from_vector(text, {1, 52})}, 1);
     const Tensor said = argmax(at(model(all), {0, Slice{7, 59}}), -1);
