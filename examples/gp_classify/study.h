@@ -61,7 +61,7 @@ struct Outcome {
 struct KernelForm {
   const char* name;
   infinite::Get get;
-  Tensor infinite::Gram::*matrix;
+  infinite::KernelMatrix infinite::Gram::*matrix;
 };
 constexpr KernelForm kernel_forms[] = {{"NNGP", infinite::Get::nngp, &infinite::Gram::nngp},
                                        {"NTK", infinite::Get::ntk, &infinite::Gram::ntk}};

@@ -7,6 +7,7 @@
 
 #include "ladon/core/io/dlpack.h"
 #include "ladon/core/io/memory.h"
+#include "ladon/core/like.h"
 #include "ladon/core/shape.h"
 #include "table.h"
 
@@ -27,8 +28,20 @@ void add_creation(CallTable& table) {
   table.add("full", full, any_shape, number, dtype);
   table.add(
       "empty_like", [](const Tensor& x) { return cleared(empty_like(x)); }, any_tensor);
-  table.add("zeros_like", zeros_like, any_tensor);
-  table.add("ones_like", ones_like, any_tensor);
+  const auto like = [&table](const char* name, Tensor (*of)(const Tensor&),
+                             Tensor (*of_shape)(const Tensor&, const Shape&)) {
+    table.add(name, of, any_tensor);
+    table.add(name, of_shape, any_tensor, any_shape);
+  };
+  like("zeros_like", zeros_like, zeros_like);
+  like("ones_like", ones_like, ones_like);
+  table.add(
+      "full_like", [](const Tensor& x, double value) { return full_like(x, value); }, any_tensor,
+      number);
+  table.add(
+      "full_like",
+      [](const Tensor& x, double value, const Shape& s) { return full_like(x, value, s); },
+      any_tensor, number, any_shape);
   table.add("scalar", scalar, number, dtype);
   table.add("linspace", linspace, number, number, size, dtype);
   table.add("eye", eye, size, dtype);

@@ -42,6 +42,7 @@ std::map<std::string, int> declared() {
                                              root / "autograd/graph.h",
                                              root / "autograd/transforms/vmap.h",
                                              root / "core/tensor.h",
+                                             root / "core/like.h",
                                              root / "core/random.h",
                                              root / "core/linalg/lapack.h"};
   for (const char* folder : {"autograd/ops", "autograd/distributions"})
