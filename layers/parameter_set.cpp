@@ -183,7 +183,8 @@ double ParameterSet::norm() const {
   const NoGrad off;
   const ParameterSet once = distinct();
   double squares = 0;
-  for (const auto& [name, x] : once) squares += number_of("norm", sum(square(cast(x.detach(), f64))));
+  for (const auto& [name, x] : once)
+    squares += number_of("norm", sum(square(cast(x.detach(), f64))));
   if (std::isfinite(squares) && squares >= 1e-280) return std::sqrt(squares);
   std::vector<Tensor> norms{
       zeros({1}, f64)};  // squares leave the range of f64; norm() scales first

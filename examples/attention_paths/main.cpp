@@ -9,7 +9,8 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "Data weigh the paths of narrow attention, and not of infinitely wide";
+constexpr const char* summary =
+    "Data weigh the paths of narrow attention, and not of infinitely wide";
 constexpr const char* duration = "about 15 s on 2 cores";
 constexpr const char* lesson =
     "Two layers of two heads with fixed maps make four paths from the tokens to the answer. In an "

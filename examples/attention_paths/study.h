@@ -14,9 +14,9 @@ struct Settings {
   CommonOptions common;
   int seeds = 2;
   std::vector<std::int64_t> widths = {10, 100, 1000};  ///< N of every layer.
-  std::vector<std::int64_t> exact_widths = {10};    ///< Those whose posterior is sampled exactly.
+  std::vector<std::int64_t> exact_widths = {10};  ///< Those whose posterior is sampled exactly.
   std::vector<std::int64_t> network_widths = {};  ///< Those whose network is sampled.
-  std::int64_t particles = 60;                      ///< Of each of two replicates.
+  std::int64_t particles = 60;                    ///< Of each of two replicates.
   std::int64_t draws = 1000;  ///< Of each of 16 chains over the network's weights.
 };
 

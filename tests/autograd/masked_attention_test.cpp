@@ -113,8 +113,8 @@ std::vector<Tensor> passed(const Form& form, Operands x, const AttentionOptions&
 
 TEST(MaskedAttention, HiddenKeysAndValuesDoNotExist) {
   for (const DType dtype : {f32, f64})
-    for (const auto& [queries, keys, first] :
-         std::vector<std::array<std::int64_t, 3>>{{1, 5, 3}, {3, 7, 6}, {70, 130, 128}, {5, 70, 67}})
+    for (const auto& [queries, keys, first] : std::vector<std::array<std::int64_t, 3>>{
+             {1, 5, 3}, {3, 7, 6}, {70, 130, 128}, {5, 70, 67}})
       for (const std::int64_t heads : {2, 4})
         for (const double softcap : {0.0, 1.5}) {
           const auto operand = [&](std::int64_t h, std::int64_t t, std::int64_t d, int seed) {

@@ -23,6 +23,7 @@ const Reason reasons[] = {
     {"pair_by_pair", "limits: sums of T numbers beside T by T products"},
     {"excess_kurtosis", "diagnostics"},
     {"forward", "attention: rows of few queries and of a tile, copied once before their products"},
+    {"forward_few", "attention: the same; sums of few queries, one logarithm each"},
     {"mmd", "diagnostics"},
     {"sample_mmd", "diagnostics"},
     {"mmd_p_value", "diagnostics"},

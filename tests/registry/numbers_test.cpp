@@ -43,7 +43,10 @@ const std::vector<Read> reads{
     {"optim/training/training_run.cpp", "reader.entry(\"integer\", i64, {}).item<std::int64_t>()",
      whole},
     {"optim/posterior/classification.cpp", "labels.to_vector<std::int64_t>()", whole},
-    {"optim/samplers/sampler.cpp", "all(isfinite(x)).item<bool>()", truth},
+    {"autograd/ops/attention.cpp", "all(fine).item<bool>()", truth},
+    {"autograd/ops/loss.cpp", "all(mapped::show(t.counted)).item<bool>()", truth},
+    {"layers/infinite/limit.cpp", "amax(sum(cast(x.mask, i64), 1)).item<std::int64_t>()", whole},
+    {"optim/optimizer.cpp", "at->second.to_vector<std::int64_t>()", whole},
 };
 
 /// Text without spaces, so that line breaks do not matter.

@@ -188,7 +188,7 @@ bool forward_few(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t h
   for (int64_t i = 0; i < p.queries; ++i)
     load<T>({b.output + i * b.v_lanes, b.v_lanes, 1}, 1, p.value_width, b.keep[i],
             output.data + i * output.row, p.value_width);
-  return all_finite(b.output, p.value_width) && all_finite(b.sum, p.queries);
+  return all_finite(b.output, p.queries * b.v_lanes) && all_finite(b.sum, p.queries);
 }
 
 template <class T>

@@ -88,7 +88,7 @@ Tensor within_range(const Tensor& mask) {
   for (int64_t i = 0, n = x.count(); i < n; ++i) any |= beyond(from[i]) ? 1 : 0;
   if (any == 0) return mask;
   Tensor y = empty(x.shape(), x.dtype());
-  std::transform(from, from + x.count(), y.mutable_data<T>(), [&](T v) {
+  std::transform(from, from + x.count(), y.mutable_data<T>(), [beyond](T v) {
     return beyond(v) ? std::copysign(bend + (std::abs(v) - bend) / 2, v) : v;
   });
   return y;

@@ -79,17 +79,23 @@ FirstOrderCoefficients FirstOrder::coefficients() const {
           between_.standard_error()};
 }
 
-GpPrediction FirstOrder::predict(double heads) const {
+Tensor FirstOrder::mean(double heads) const {
   const NoGrad off;
   LADON_CHECK(heads > 0, operation, "heads must be positive, got ", heads);
   const std::int64_t n = targets_.size(0);
+  const Tensor limit =
+      matmul(slice(kernel_, 0, {.start = n}),
+             concat({weights_, zeros({kernel_.size(0) - n, targets_.size(1)}, f64)}, 0));
+  return std::isfinite(heads) ? limit + coefficients().mean / heads : limit;
+}
+
+GpPrediction FirstOrder::predict(double heads) const {
+  const NoGrad off;
+  const std::int64_t n = targets_.size(0);
   // [−K*A⁻¹, I]·K·[0, I]ᵀ = K** − K*A⁻¹K*ᵀ
-  GpPrediction y{matmul(slice(kernel_, 0, {.start = n}),
-                        concat({weights_, zeros({kernel_.size(0) - n, targets_.size(1)}, f64)}, 0)),
-                 matmul(to_test_, slice(kernel_, 1, {.start = n}))};
+  GpPrediction y{mean(heads), matmul(to_test_, slice(kernel_, 1, {.start = n}))};
   if (std::isfinite(heads)) {
     const FirstOrderCoefficients c = coefficients();
-    y.mean = y.mean + c.mean / heads;
     y.covariance = y.covariance + (c.within + select(c.between, 0, 0)) / heads;
   }
   const Slice test{.start = n};

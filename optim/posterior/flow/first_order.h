@@ -51,6 +51,8 @@ class FirstOrder {
   /// be infinite. The covariance is that within and between of the first output. Throws Error where
   /// so few heads have a negative variance to this order: then the order does not do.
   GpPrediction predict(double heads) const;
+  /// The mean of that prediction, [M, O], which any number of heads has to this order.
+  Tensor mean(double heads) const;
   double log_marginal_likelihood(double heads) const;
 
  private:
