@@ -52,9 +52,11 @@ Sequential network(const Readout& kind, const Task& task, std::int64_t width, Ge
                                rng));
     convolutions.append(Activation(Nonlinearity::relu));
   }
-  if (kind.attention == Attention::residual)
+  if (kind.attention == Attention::none)
+    attention.append(Identity());
+  else if (kind.attention == Attention::residual)
     attention.append(Residual(0.5, made(kind.attention, task.side(), width, rng)));
-  else if (kind.attention != Attention::none)
+  else
     attention.append(made(kind.attention, task.side(), width, rng));
   if (kind.norm) rest.append(LayerNorm({.dim = width, .affine = false}));
   rest.append(kind.flat ? Owned<Layer>(Flatten()) : Owned<Layer>(MeanPositions()));

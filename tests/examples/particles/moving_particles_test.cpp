@@ -90,7 +90,7 @@ TEST_F(MovingParticles, ThePageHoldsTheTargetsAndTheCollapse) {
   const nlohmann::json page = test::page_data(file);
   EXPECT_EQ(page.at("targets").size(), 2u);
   EXPECT_EQ(page.at("kept").at("svgd").size(), page.at("dimensions").size());
-  EXPECT_NEAR(page.at("kept").at("svgd").at(4), std::log(11.0) * 9 / (10 * 10), 1e-3) << "D = 10";
+  EXPECT_NEAR(page.at("kept").at("svgd").at(4), std::log(11.0) / 10, 1e-3) << "D = 10";
   EXPECT_GE(page.at("checks").size(), 2u * 2 * 5);
 }
 
