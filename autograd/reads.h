@@ -20,9 +20,10 @@ struct Read {
   bool trained;  ///< Whether it was a leaf that required a gradient.
 };
 
-/// Notes, while it is alive on this thread, the inputs of operations that were there before: trained
-/// tensors, results of earlier operations, and constants. What was computed from them meanwhile is
-/// left out where a gradient passes through it, and given up where nobody holds it at the end.
+/// Notes, while it is alive on this thread, the inputs of operations that were there before:
+/// trained tensors, results of earlier operations, and constants. What was computed from them
+/// meanwhile is left out where a gradient passes through it, and given up where nobody holds it at
+/// the end.
 class RecordReads {
  public:
   /// Nodes numbered from `first` on are of the computation itself.

@@ -1,8 +1,8 @@
 #pragma once
 // The modes of a thread: how what it runs is computed, and what watches it.
 //
-// Each mode is set by a scope that users write (NoGrad, DetectAnomaly, ...), a Scoped of one member,
-// which may end in any order. What runs in a thread's place elsewhere, a piece of a loop
+// Each mode is set by a scope that users write (NoGrad, DetectAnomaly, ...), a Scoped of one
+// member, which may end in any order. What runs in a thread's place elsewhere, a piece of a loop
 // (parallel.h) or a task in the background (background.h), has the same modes, but no watchers.
 
 #include <cstddef>

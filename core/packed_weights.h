@@ -32,8 +32,8 @@ enum class WeightForm { float32, bfloat16, int8 };
 ///
 /// A copy is made at the first product with a weight, and anew at the next one after it was written
 /// to. The weights stay as they are, and keep their memory. bytes(): held by the copies. Throws
-/// Error, at the product, for an int8 copy of weights that are not finite, and for a bfloat16 one of
-/// a weight that it would round to infinity. What runs in the
+/// Error, at the product, for an int8 copy of weights that are not finite, and for a bfloat16 one
+/// of a weight that it would round to infinity. What runs in the
 /// background has to end before it, if it was begun under it.
 ///
 /// Of several on a thread the one made last counts, in whatever order they end; one may end on
@@ -44,7 +44,8 @@ class PackedWeights : private detail::Scoped<const PackedWeights*> {
   explicit PackedWeights(std::vector<Tensor> weights, WeightForm form = WeightForm::float32);
   ~PackedWeights();
   std::size_t bytes() const;
-  /// Number of products of this thread with its weights that read no copy, since they were recorded.
+  /// Number of products of this thread with its weights that read no copy, since they were
+  /// recorded.
   std::int64_t passed_over() const { return passed_over_.load(std::memory_order_relaxed); }
 
   // --- for products ---

@@ -37,8 +37,8 @@ class Storage {
   bool operator==(const Storage& other) const { return block_ == other.block_; }
   std::byte* bytes() const { return block_ ? block_->data : nullptr; }
   std::size_t size() const { return block_ ? block_->size : 0; }
-  /// Whether Ladon allocated the bytes, and this handle alone sees them: who was handed it may write
-  /// there. Never true of borrowed memory, which is its owner's and may be read-only.
+  /// Whether Ladon allocated the bytes, and this handle alone sees them: who was handed it may
+  /// write there. Never true of borrowed memory, which is its owner's and may be read-only.
   bool exclusive() const { return owners() == 1 && !block_->borrowed(); }
   bool borrowed() const { return block_ && block_->borrowed(); }
   /// Handles that share the block.

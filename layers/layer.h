@@ -29,8 +29,8 @@ class Layer : public Module {
   /// default throws Error for a mask unless the layer is per_position().
   virtual Tensor forward_masked(const Tensor& x, const Tensor& mask) const;
   /// Throws Error for a mask that is not of the positions of x, [batch, T] of [batch, T, dim],
-  /// [batch, H, W, dim] (T = H·W) or indices [batch, T]; vectors have none, so that no second tensor
-  /// is passed by unseen. A model of two inputs is a Callable with a forward() of both.
+  /// [batch, H, W, dim] (T = H·W) or indices [batch, T]; vectors have none, so that no second
+  /// tensor is passed by unseen. A model of two inputs is a Callable with a forward() of both.
   Tensor operator()(const Tensor& x, const Tensor& mask) const;
   /// Whether each position of the output depends on the same position of the input alone, so that
   /// no mask is needed.
@@ -98,8 +98,8 @@ class Layer : public Module {
 };
 
 namespace detail {
-/// Says on std::cerr, once for each kind of layer, that its input is f64 and its weights are f32: all
-/// that follows is then computed in f64, at twice the time and unasked for.
+/// Says on std::cerr, once for each kind of layer, that its input is f64 and its weights are f32:
+/// all that follows is then computed in f64, at twice the time and unasked for.
 void warn_of_precision(const char* layer, const Tensor& x, const Tensor& weight);
 }  // namespace detail
 

@@ -186,8 +186,8 @@ forbid("${others}" "mpi\\.h")
 set(inner core/cxx20.h core/mapped.h core/names.h core/view.h core/linalg/blas.h core/linalg/lapack_operands.h
     core/linalg/openblas/one_thread.h core/linalg/portable/triangular.h core/linalg/routines.h
     core/linalg/tridiagonal.h core/machine/pages.h core/machine/warning.h core/data/probabilities.h
-    autograd/evaluation.h autograd/number.h autograd/slopes.h autograd/ops/attention_values.h
-    layers/hyperparameter.h layers/masked.h core/io/crc.h core/io/elements.h core/io/json.h core/io/parts.h
+    autograd/evaluation.h autograd/slopes.h autograd/ops/attention_values.h
+    layers/masked.h core/io/crc.h core/io/elements.h core/io/json.h core/io/parts.h
     core/io/zip.h
     core/io/tensors/npy_format.h core/io/tensors/safetensors_header.h core/io/tensors/safetensors_index.h
     core/text/byte_alphabet.h core/io/utf8.h autograd/elementwise.h autograd/forms.h autograd/inner_graph.h

@@ -5,8 +5,9 @@
 
 namespace ladon {
 
-/// 1 with probability σ(logits), else 0; draws have the dtype of the logits. What is neither 0 nor 1
-/// has no probability, NaN: for targets between them see binary_cross_entropy_with_logits (loss.h).
+/// 1 with probability σ(logits), else 0; draws have the dtype of the logits. What is neither 0 nor
+/// 1 has no probability, NaN: for targets between them see binary_cross_entropy_with_logits
+/// (loss.h).
 class Bernoulli : public Distribution {
  public:
   explicit Bernoulli(const Tensor& logits);

@@ -50,8 +50,9 @@ Tensor on_support(const Tensor& x, const Tensor& outside, double within, const D
                density(where(outside, within, x)));
 }
 
-/// a·ln x, or a·ln(1 + x). It is 0 for a = 0 where the logarithm is infinite too: at the edge of the
-/// support, where the density is finite. Its derivative by a is the logarithm there as well, −∞.
+/// a·ln x, or a·ln(1 + x). It is 0 for a = 0 where the logarithm is infinite too: at the edge of
+/// the support, where the density is finite. Its derivative by a is the logarithm there as well,
+/// −∞.
 Tensor times_log(const Tensor& a, const Tensor& x, bool of_1_plus = false) {
   const auto logarithm = [of_1_plus](const Tensor& t) { return of_1_plus ? log1p(t) : log(t); };
   const auto at_edge = [of_1_plus](const Tensor& u, const Tensor& t) {

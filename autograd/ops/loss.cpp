@@ -97,7 +97,8 @@ Tensor pick(const Tensor& log_p, const Targets& t) {
   return -(t.weight * squeeze(gather(log_p, -1, unsqueeze(t.index, -1)), -1));
 }
 
-/// The scores, 0 in rows that are ignored: what stands there, NaN too, takes no part in derivatives.
+/// The scores, 0 in rows that are ignored: what stands there, NaN too, takes no part in
+/// derivatives.
 Tensor counted_rows(const Tensor& x, const Targets& t) {
   const Tensor counted = unsqueeze(t.counted, -1);
   return all(mapped::show(t.counted)).item<bool>() ? x : where(counted, x, 0);

@@ -45,8 +45,8 @@ Tensor stddev(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop,
 /// −∞ (+∞), and Error for integers.
 Tensor amax(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 Tensor amin(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// ln Σ e^x, without overflow. Over nothing, or all −∞: −∞, with gradient 0. One element of +∞ takes
-/// the whole gradient; of several it is NaN.
+/// ln Σ e^x, without overflow. Over nothing, or all −∞: −∞, with gradient 0. One element of +∞
+/// takes the whole gradient; of several it is NaN.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 /// sqrt Σ x², in range also where the squares are not. At 0, where it has a kink, its gradient and
 /// its second derivatives are 0, as in PyTorch: of the square of a norm write sum(square(x)).

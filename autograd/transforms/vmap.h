@@ -50,9 +50,9 @@ std::vector<Tensor> vmap(const TensorsFunction& f, const std::vector<Tensor>& in
 /// parameter. Their sum over the first axis is the gradient of the summed loss. With these:
 /// gradient noise, clipping by example (Abadi et al. 2016), Fisher information, influence.
 ///
-/// The result is recorded, for derivatives through it; under NoGrad, which is faster and keeps less,
-/// it is not. Throws Error for a parameter that requires no gradient (frozen, or a plain tensor),
-/// and as vmap does.
+/// The result is recorded, for derivatives through it; under NoGrad, which is faster and keeps
+/// less, it is not. Throws Error for a parameter that requires no gradient (frozen, or a plain
+/// tensor), and as vmap does.
 std::vector<Tensor> per_example_gradients(const TensorFunction& loss,
                                           const std::vector<Tensor>& inputs,
                                           const std::vector<Tensor>& parameters);

@@ -4,6 +4,7 @@
 
 #include "ladon/core/io/print.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <mutex>
@@ -78,7 +79,11 @@ PrintOptions print_options() {
 std::ostream& operator<<(std::ostream& out, const Tensor& x) {
   if (!x.defined()) return out << "undefined";
   PrintOptions o = print_options();
-  if (x.count() <= o.whole) o.ends = std::numeric_limits<std::int64_t>::max();  // nothing is cut
+  std::int64_t brackets = 1;  // an empty tensor may have many, up to one over `whole`
+  for (int axis = 0; axis < x.rank() && brackets <= o.whole; ++axis)
+    brackets =
+        x.size(axis) > o.whole ? o.whole + 1 : brackets * std::max<std::int64_t>(1, x.size(axis));
+  if (brackets <= o.whole) o.ends = std::numeric_limits<std::int64_t>::max();  // nothing is cut
   print(out, x, o, 0);
   return out << ' ' << x.shape() << ' ' << x.dtype();
 }

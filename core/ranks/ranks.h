@@ -71,8 +71,8 @@ void barrier(const char* of = "barrier");
 /// differ, and tells the first line in which they do: "`bias` f32 [3]". Sizes alone would agree by
 /// chance.
 void check_alike(const char* operation, const std::string& description);
-/// Throws Error of `operation`, in all ranks, where x, which each needs whole, has other elements in
-/// one of them.
+/// Throws Error of `operation`, in all ranks, where x, which each needs whole, has other elements
+/// in one of them.
 void check_alike(const char* operation, const char* what, const Tensor& x);
 
 /// Contributions of all ranks, in their order; lengths may differ.

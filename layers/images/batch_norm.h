@@ -19,9 +19,9 @@ struct BatchNormOptions {
 
 /// Zero mean and unit variance of each channel, [.., dim] → [.., dim], over all other axes: in
 /// training mode of the batch itself, whose statistics (the variance with divisor n − 1) also enter
-/// the running ones; in evaluation mode of those. With a mask only visible positions are counted, and
-/// in training mode the others give 0. A variance beyond the dtype of the running one counts as its
-/// largest number.
+/// the running ones; in evaluation mode of those. With a mask only visible positions are counted,
+/// and in training mode the others give 0. A variance beyond the dtype of the running one counts as
+/// its largest number.
 ///
 /// Running statistics are a part of the state, under PyTorch's names. A forward pass in training
 /// mode edits them in place, also where nothing is recorded; several threads may do so at once, but

@@ -48,7 +48,8 @@ class Lbfgs {
   std::int64_t iterations() const { return state_.iterations; }
 
   /// "iterations", "pairs" (i64), and the pairs, oldest first, by parameter: "steps.NAME" and
-  /// "changes.NAME", f64 [pairs, its shape..]. Names, and what is alone, as in an Optimizer's state.
+  /// "changes.NAME", f64 [pairs, its shape..]. Names, and what is alone, as in an Optimizer's
+  /// state.
   StateDict state_dict() const;
   /// Throws Error, and changes nothing, where the state is of other parameters, which it lists, and
   /// for the first entry that does not fit.

@@ -52,8 +52,8 @@ KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const T
                     Alpha alpha);
 
 /// Says on std::cerr, once for each method and block, that two particles are equal in value and in
-/// gradient: no kernel pushes them apart, and without noise they stay one for ever. (Equal ones that
-/// other parts of a model use differently have different gradients, and part.)
+/// gradient: no kernel pushes them apart, and without noise they stay one for ever. (Equal ones
+/// that other parts of a model use differently have different gradients, and part.)
 void warn_of_equal(const std::string& method, const std::string& block, const Tensor& theta,
                    const Tensor& gradient);
 

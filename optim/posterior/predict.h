@@ -75,8 +75,8 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
 
 /// The noise and amplitude that explain targets [N, O] best by amplitude·(K/k̄ + noise·1), k̄ being
 /// the mean of the diagonal of a kernel K [N, N]: a search by golden sections in ln noise, of one
-/// eigendecomposition. Throws Error, as GaussianProcess does, for a K that has an eigenvalue below 0
-/// by more than rounding.
+/// eigendecomposition. Throws Error, as GaussianProcess does, for a K that has an eigenvalue below
+/// 0 by more than rounding.
 struct NoiseChoice {
   double relative_noise = 0, amplitude = 1, log_density = 0;
 };

@@ -54,8 +54,8 @@ class LogDensity {
 /// `loss` computes the mean negative log likelihood with the parameters as they stand (of all data,
 /// for an exact posterior; mse_loss/(2σ²) for noise of variance σ²), and must have no randomness of
 /// its own: score() throws Error where dropout draws or a BatchNorm is in training mode. It writes
-/// each row into the parameters, and puts their values back. Throws Error for a bad target, an empty
-/// set, and as loss() does.
+/// each row into the parameters, and puts their values back. Throws Error for a bad target, an
+/// empty set, and as loss() does.
 LogDensity log_posterior(const ParameterSet& set, std::function<Tensor()> loss,
                          const TargetDensity& target = {});
 /// Log posterior of all parameters of a model, which must outlive the result. score() throws Error

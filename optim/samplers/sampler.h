@@ -48,9 +48,9 @@ class Sampler : public Optimizer {
   void set_temperature(double temperature);
   double temperature() const { return target_.temperature; }
 
-  /// Optimizer::state_dict() with "temperature" (f64), "generator" (i64 [3]), and for each parameter
-  /// "parameter.NAME.stream" (i64). A loaded state without generator or streams leaves the sampler
-  /// its own.
+  /// Optimizer::state_dict() with "temperature" (f64), "generator" (i64 [3]), and for each
+  /// parameter "parameter.NAME.stream" (i64). A loaded state without generator or streams leaves
+  /// the sampler its own.
   StateDict state_dict() const override;
   void load_state_dict(const StateDict& state) override;
 

@@ -68,8 +68,8 @@ class WeightAverage {
   /// before the first update, and where Module::to replaced parameters.
   [[nodiscard]] Scope apply() const;
 
-  /// "updates" (i64) and "parameter.NAME" (f64), 0 before the first. Names, and what is alone, as in
-  /// an Optimizer's state.
+  /// "updates" (i64) and "parameter.NAME" (f64), 0 before the first. Names, and what is alone, as
+  /// in an Optimizer's state.
   StateDict state_dict() const;
   /// Throws Error, and changes nothing, where the state is of other parameters, which it lists, and
   /// for the first entry that does not fit.

@@ -81,9 +81,9 @@ class OverlappedSum {
 };
 
 /// The parameters that this rank's optimizer moves: each that is not frozen is one rank's, with
-/// about as many numbers in each. In their order. Once parameters are frozen or thawed it is another
-/// division: make it, and the optimizer, anew. Throws Error for fewer trained parameters than ranks
-/// and, in all ranks, where they bring other parameters.
+/// about as many numbers in each. In their order. Once parameters are frozen or thawed it is
+/// another division: make it, and the optimizer, anew. Throws Error for fewer trained parameters
+/// than ranks and, in all ranks, where they bring other parameters.
 ParameterSet own_parameters(const ParameterSet& parameters);
 /// Each parameter ← that of the rank whose own it is, after step() and before zero_grad(): in all
 /// ranks the numbers of all. Throws Error, in all ranks, where they bring other parameters, and

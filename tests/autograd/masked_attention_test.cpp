@@ -1,7 +1,8 @@
 // Keys that a query may not attend to do not exist: whatever stands in them and in their values,
 // outputs and gradients of queries, and of the keys that are seen, stay as they are. In every form
-// that attention is computed in, under every kind of mask, with a cap, grouped heads and any length.
-// And additive masks of any finite number mean in tiles what they mean where weights are formed.
+// that attention is computed in, under every kind of mask, with a cap, grouped heads and any
+// length. And additive masks of any finite number mean in tiles what they mean where weights are
+// formed.
 
 #include <array>
 #include <cmath>

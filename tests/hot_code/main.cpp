@@ -41,6 +41,7 @@ const Reason reasons[] = {
 };
 
 const Reason reasons_of_libm[] = {
+    {"forward_few", "attention: a logarithm per query, of few"},
     {"fourier", "roots of unity: one pass before log n of them"},
     {"metrics", "one pass over predictions, after a network made them"},
     {"samplers", "a few numbers a step, beside a gradient"},

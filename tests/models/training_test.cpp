@@ -234,7 +234,8 @@ TEST(TrainingModel, IsWhatPlainNumbersSay) {
   }
 }
 
-// The scope of an average in other hands: ended late, on another thread, renewed, after its average.
+// The scope of an average in other hands: ended late, on another thread, renewed, after its
+// average.
 TEST(TrainingModel, TheScopeOfAnAverage) {
   Generator rng(1);
   Linear layer({.in = 2, .out = 1}, rng);

@@ -1,8 +1,8 @@
-// Masked places and batch-mates do not exist. Of every layer: whatever stands in padding, and however
-// much of it there is, outputs at tokens, gradients of weights and kernels stay as they are, and
-// gradients of padding are 0. Of every form of attention, at infinite width and with finitely many
-// heads: so do Gram matrices in any tiles, their figures of what coordinates leave out, predictions,
-// and the kernels of two inputs when a third is scaled or repeated.
+// Masked places and batch-mates do not exist. Of every layer: whatever stands in padding, and
+// however much of it there is, outputs at tokens, gradients of weights and kernels stay as they
+// are, and gradients of padding are 0. Of every form of attention, at infinite width and with
+// finitely many heads: so do Gram matrices in any tiles, their figures of what coordinates leave
+// out, predictions, and the kernels of two inputs when a third is scaled or repeated.
 
 #include <array>
 #include <cmath>

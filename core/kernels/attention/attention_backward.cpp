@@ -115,8 +115,8 @@ void load_queries(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t ba
     b.mean[r] = dot(b.g_rows + r * b.v_lanes, o.data + r * o.row, p.value_width);
 }
 
-/// Whether log_sum has kept the logarithm of a sum beside the largest logit. Beside logits like −1e9,
-/// of a query that may attend to nothing but what such a mask forbids, it is lost.
+/// Whether log_sum has kept the logarithm of a sum beside the largest logit. Beside logits like
+/// −1e9, of a query that may attend to nothing but what such a mask forbids, it is lost.
 template <class T>
 bool keeps_digits(const T* log_sum, int64_t queries) {
   constexpr T most = T(1e-4) / std::numeric_limits<T>::epsilon();

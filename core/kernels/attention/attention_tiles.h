@@ -74,10 +74,10 @@ inline Tensor broadcast_leading(const Tensor& x, const Shape& leading) {
   return view::expand(x, shape);
 }
 
-/// An additive mask whose finite numbers stay finite in base 2. From a quarter of the largest number
-/// on they grow at half the rate: two that differ there do so by so much, before and after, that
-/// the larger has all the weight, and equal ones stay equal. So a row of nothing but the lowest
-/// number is the mean of its values, as it is where the weights are formed.
+/// An additive mask whose finite numbers stay finite in base 2. From a quarter of the largest
+/// number on they grow at half the rate: two that differ there do so by so much, before and after,
+/// that the larger has all the weight, and equal ones stay equal. So a row of nothing but the
+/// lowest number is the mean of its values, as it is where the weights are formed.
 template <class T>
 Tensor within_range(const Tensor& mask) {
   constexpr T bend = std::numeric_limits<T>::max() / 4;

@@ -43,7 +43,8 @@ class KeyValueCache {
   /// Appends the rows of another cache of the same layer. Throws Error where their shapes differ.
   void join(const KeyValueCache& other);
   /// What it remembers now, on the same memory, for one of the two to go on: append() writes beyond
-  /// what is remembered, and the others to memory of their own. So a pass that breaks off is undone.
+  /// what is remembered, and the others to memory of their own. So a pass that breaks off is
+  /// undone.
   KeyValueCache snapshot() const;
 
  private:

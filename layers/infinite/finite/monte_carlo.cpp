@@ -12,8 +12,8 @@
 namespace ladon::infinite {
 namespace {
 
-// In evaluation mode the statistics of a BatchNorm are those that it began with, 0 and 1: the network
-// would be one without it. With those of batches, examples have no kernel of their own.
+// In evaluation mode the statistics of a BatchNorm are those that it began with, 0 and 1: the
+// network would be one without it. With those of batches, examples have no kernel of their own.
 void check_batch_norms(const Layer& network) {
   constexpr std::string_view counter = "num_batches_tracked";
   for (const auto& [name, value] : network.state_dict())

@@ -79,7 +79,8 @@ struct Gram {
   std::vector<double> most_unexplained = {};
 
   /// One line: "closed"; or "drawn, with standard errors of the NNGP kernel up to 0.0012;
-  /// coordinates leave out 0% (up to 0%), 26.7% (up to 80.1%) of a token's variance", layer by layer.
+  /// coordinates leave out 0% (up to 0%), 26.7% (up to 80.1%) of a token's variance", layer by
+  /// layer.
   std::string describe() const;
 };
 

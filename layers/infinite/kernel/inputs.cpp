@@ -237,8 +237,9 @@ Tensor coordinates_of(const Rows& rows) {
   return rows.source / std::sqrt(static_cast<double>(rows.d));
 }
 
-/// Numbers that stand for the visible tokens of each input in their order, i64 [N], never 0 (FNV-1a,
-/// a word at a time). Equal inputs have equal ones, however much padding stands around their tokens.
+/// Numbers that stand for the visible tokens of each input in their order, i64 [N], never 0
+/// (FNV-1a, a word at a time). Equal inputs have equal ones, however much padding stands around
+/// their tokens.
 Tensor names_of(const Rows& rows, const Tensor& mask) {
   const std::int64_t size = rows.t * rows.d;
   const Tensor may = mask.defined() ? contiguous(mask) : mask;

@@ -42,8 +42,8 @@ struct RootFactor {
 using Pivots = std::vector<std::vector<std::int64_t>>;
 
 /// The factor of a kernel of landmarks [N, N, T, T], in at most `rank` coordinates: those of the
-/// tokens `given`, or (null) always that with the largest share of its variance unexplained. A token
-/// is explained once that share is below 1e-12; one of variance 0 always is.
+/// tokens `given`, or (null) always that with the largest share of its variance unexplained. A
+/// token is explained once that share is below 1e-12; one of variance 0 always is.
 RootFactor root_factor(const Tensor& k, std::int64_t rank,
                        const std::vector<std::int64_t>* given = nullptr);
 /// Φ [N, T, R] of inputs whose kernel with the landmarks is k [N, landmarks, T, T].

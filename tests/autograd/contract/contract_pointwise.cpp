@@ -283,8 +283,8 @@ std::vector<BinaryRow> make_binary() {
        [](Exact a, Exact b) { return b * (b - 1) == 0 ? 0 : b * (b - 1) * std::pow(a, b - 2); },
        [](Exact a, Exact b) { return std::pow(a, b - 1) * (1 + b * std::log(a)); },
        [](Exact a, Exact b) { return std::pow(a, b) * std::log(a) * std::log(a); },
-       // b − 1 is rounded, and its error is multiplied by ln a: as torch. Powers near the ends of the
-       // range have derivatives beyond them.
+       // b − 1 is rounded, and its error is multiplied by ln a: as torch. Powers near the ends of
+       // the range have derivatives beyond them.
        {.first = 256, .second = 1024, .floor = 256},
        [](double a, double b) {
          return a > 0 && std::isfinite(a) && std::abs(b) < 100 &&

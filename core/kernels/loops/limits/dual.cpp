@@ -214,8 +214,9 @@ struct Exponential {
   }
 };
 
-// pq leaves the range of f64 where p and q lie far outside of 1, and with it the correlation is lost.
-// A homogeneous φ needs no such range. Of degree d, with p = 4^i·p', q = 4^j·q', c = 2^(i+j)·c':
+// pq leaves the range of f64 where p and q lie far outside of 1, and with it the correlation is
+// lost. A homogeneous φ needs no such range. Of degree d, with p = 4^i·p', q = 4^j·q', c =
+// 2^(i+j)·c':
 //   E = 2^(d(i+j))·E(p', q', c'),   ∂/∂c divides by 2^(i+j), ∂/∂p by 4^i.
 // All factors are powers of two, so that the bits are those without them wherever these are right.
 

@@ -109,9 +109,9 @@ StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,
 /// or killed, are checked and taken up. Ranks (core/ranks/ranks.h) share the tiles out, and the
 /// folder, on a file system that all of them see. The caller removes the folder. Without a folder
 /// each rank keeps its tiles in memory, about 4·N²/count() bytes of f64, and nothing is sent but
-/// the diagonal. Throws Error if options.get is not said, the model ends with positions, the memory needed is over the
-/// budget, the disk has no room for the tiles, the folder is of another computation, another run is
-/// working in it, or ranks compute different things.
+/// the diagonal. Throws Error if options.get is not said, the model ends with positions, the memory
+/// needed is over the budget, the disk has no room for the tiles, the folder is of another
+/// computation, another run is working in it, or ranks compute different things.
 StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& folder = {},
                       const StoredGramOptions& options = {});
 
