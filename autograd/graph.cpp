@@ -64,7 +64,7 @@ class Sweep final : detail::GradientSink {
         if (visit.wanted) leaf->check_own_gradient("backward");
       }
     std::vector<std::pair<Leaf*, Tensor>> found;
-    run([this, &found](Visit& visit) {
+    run([&found](Visit& visit) {
       call_hooks(visit);
       Leaf* leaf = visit.leaf();
       if (!leaf) return;

@@ -196,7 +196,8 @@ TEST(MaskedAttention, AKeyOfTheFutureReachesThePresentAlone) {
 // and the gradients are as where the weights are formed.
 TEST(MaskedAttention, AnyFiniteAdditiveMaskIsWhatItIsWhereWeightsAreFormed) {
   for (const DType dtype : {f32, f64})
-    for (const auto& [queries, keys] : {std::pair<std::int64_t, std::int64_t>{2, 7}, {70, 70}}) {
+    for (const auto& sizes : {std::pair<std::int64_t, std::int64_t>{2, 7}, {70, 70}}) {
+      const std::int64_t queries = sizes.first, keys = sizes.second;
       const double most = dtype == f32 ? double(std::numeric_limits<float>::max())
                                        : std::numeric_limits<double>::max();
       const std::vector<double> levels = {-most, -0.7 * most, -1e30,      -1e9,

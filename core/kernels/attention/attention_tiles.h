@@ -81,7 +81,9 @@ inline Tensor broadcast_leading(const Tensor& x, const Shape& leading) {
 template <class T>
 Tensor within_range(const Tensor& mask) {
   constexpr T bend = std::numeric_limits<T>::max() / 4;
-  const auto beyond = [](T x) { return (std::abs(x) > bend) & (std::abs(x) < infinity<T>); };
+  const auto beyond = [](T x) {  // without branches, so that it becomes vector code
+    return ((std::abs(x) > bend ? 1 : 0) & (std::abs(x) < infinity<T> ? 1 : 0)) != 0;
+  };
   const Tensor x = contiguous(mask);
   const T* from = x.data<T>();
   int any = 0;

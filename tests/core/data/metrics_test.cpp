@@ -188,7 +188,9 @@ TEST(EveryMetric, RefusesWhatIsNoProbability) {
   const Tensor logits = log(probabilities) * 3 + 1;
   const Tensor outside =
       probabilities + tensor({0, 0, 0, 0, 0, 0, 0.2, -0.2, 0, 0, 0, 0}, {4, 3}, f64);
-  for (const auto& [name, row] : every_metric()) {
+  for (const auto& entry : every_metric()) {
+    const auto& name = entry.first;
+    const auto& row = entry.second;
     if (row.reads == Reads::scores) continue;
     SCOPED_TRACE(name);
     expect_error([&] { row.of(with(std::nan(""))); }, "[" + name + "] an entry of row 2 is NaN");

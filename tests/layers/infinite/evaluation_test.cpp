@@ -147,7 +147,7 @@ struct Mixing : Callable<Mixing> {
   mutable Generator rng{3};
   bool draws;
   Mixing(bool by_draws, Generator& source) : inner({.in = 6, .out = 2}, source), draws(by_draws) {}
-  Tensor forward(const Tensor& x) const {
+  Tensor forward(const Tensor& x) const override {
     const Tensor y = inner(x);
     return draws ? y + 0.1 * normal(y.shape(), rng) : y - mean(y, 0, Dims::keep);
   }

@@ -75,12 +75,14 @@ TEST_F(Kinds, AreComparedByEverySolver) {
         {"distributed", GaussianProcess(distribute_factor(stored, noise_), y_)},
         {"cg, stored", GaussianProcess(CgSolver(kernel_map(stored), noise_), y_)},
         {"cg", GaussianProcess(CgSolver(kernel_map(of(among_, kind)), noise_), y_)}};
-    for (const auto& [solver, gp] : processes)
+    for (const auto& process : processes)
       for (const Get cross : {Get::nngp, Get::ntk})
         for (const Get test : {Get::nngp, Get::ntk})
           for (const Gram* tests : {&own_, &self_}) {
-            SCOPED_TRACE(solver);
-            const auto predict = [&] { return gp.predict(of(across_, cross), of(*tests, test)); };
+            SCOPED_TRACE(process.first);
+            const auto predict = [&] {
+              return process.second.predict(of(across_, cross), of(*tests, test));
+            };
             if (cross == kind && test == kind) {
               EXPECT_NO_THROW(predict());
               continue;
