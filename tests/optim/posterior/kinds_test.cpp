@@ -141,7 +141,7 @@ TEST_F(Kinds, OfAStoredMatrixIsSaid) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "gram"));
   const auto stored = store_gram(limit_, x_, {}, {.get = Get::nngp});
   const GaussianProcess gp(CgSolver(kernel_map(stored), noise_), y_);
-  expect_near(process.second.predict(across_.nngp).mean,
+  expect_near(gp.predict(across_.nngp).mean,
               GaussianProcess(among_.nngp, y_, noise_).predict(across_.nngp).mean, 1e-6);
 }
 
@@ -157,12 +157,12 @@ TEST(NegativeVariance, BeyondRoundingIsAnError) {
     const GaussianProcess gp(solver, p.targets);
     for (const bool variances : {false, true}) {
       const Tensor test = variances ? clone(diagonal(p.test)) : p.test;
-      EXPECT_NO_THROW(process.second.predict(p.cross, test));
+      EXPECT_NO_THROW(gp.predict(p.cross, test));
       const std::string hint = "are K* and K** of one kernel with K, in the same units?";
-      expect_error([&] { process.second.predict(p.cross, 0.1 * test); }, hint);
-      expect_error([&] { process.second.predict(3.0 * p.cross, test); }, hint);
-      expect_error([&] { process.second.predict(3.0 * p.cross, test); }, "with_landmarks");
-      expect_error([&] { process.second.predict(p.cross, -test); }, "the variance at test input");
+      expect_error([&] { gp.predict(p.cross, 0.1 * test); }, hint);
+      expect_error([&] { gp.predict(3.0 * p.cross, test); }, hint);
+      expect_error([&] { gp.predict(3.0 * p.cross, test); }, "with_landmarks");
+      expect_error([&] { gp.predict(p.cross, -test); }, "the variance at test input");
     }
   }
   const GradientFlow flow(p.train, p.targets);
