@@ -38,7 +38,7 @@ class WeightAverage {
   WeightAverage& operator=(const WeightAverage&) = delete;
 
   /// Takes the parameters' present values in. Throws Error, and changes nothing, if one was
-  /// replaced by Module::to, or has the value of an average for now.
+  /// replaced by Module::to, or has the value of an average while a scope of apply() lives.
   void update();
   std::int64_t updates() const { return updates_; }
 
