@@ -43,10 +43,15 @@ Tensor cross_entropy_of(const Tensor& p, const Tensor& n, const Tensor& l) {
 
 Tensor Bernoulli::log_prob(const Tensor& x) const {
   check_defined("Bernoulli", {x});
+  LADON_CHECK(
+      !recorded({x}), "Bernoulli",
+      "outcomes are discrete: log_prob(x) has no derivative by x, which requires a gradient; "
+      "pass x.detach(), or for targets between 0 and 1 take "
+      "binary_cross_entropy_with_logits");
   const Tensor l = cast(logits_, f64), outcome = x.dtype() == boolean ? cast(x, f64) : x;
   const Tensor one = equal(outcome, 1), known = logical_or(one, equal(outcome, 0));
   const Tensor y = where(known, -softplus(where(one, -l, l)), std::nan(""));
-  return cast(y, logits_.dtype());
+  return cast(y, promote(logits_.dtype(), x.dtype()));
 }
 
 Tensor Bernoulli::mean() const { return cast(sigmoid(cast(logits_, f64)), logits_.dtype()); }

@@ -10,9 +10,10 @@
 // at every instruction level too.
 //
 // Densities, moments, entropies and divergences are differences of large numbers where
-// concentrations are large or two laws are near. They and their derivatives are computed in f64 and
-// then rounded to the parameters' dtype. Of f32 parameters they are so right to an ulp; of f64 ones
-// to some ulps of the largest term of the formula (tests/autograd/laws_test.cpp has the bounds).
+// concentrations are large or two distributions are close. So all of them, with their derivatives,
+// are computed in f64 and then rounded to the larger dtype of what they are computed from: the
+// parameters, those of the other distribution, and x. In f32 they are right to an ulp; in f64 to
+// some ulps of the largest term of the formula (tests/autograd/laws_test.cpp has the bounds).
 
 #include <utility>
 
@@ -35,8 +36,9 @@ class Distribution {
   /// discrete.
   virtual Tensor rsample(const Shape& shape, Generator& rng) const;
   /// ln of the density (of the probability, where discrete) of x, which broadcasts with batch +
-  /// event: → [.., batch]. What lies outside of the support gives −∞ without a gradient, of
-  /// Bernoulli NaN; a class that there is not is an Error. A NaN stays one.
+  /// event: → [.., batch]. Outside the support it is −∞ with gradient 0; for Bernoulli NaN; a class
+  /// index out of range throws Error. NaN gives NaN. Of a discrete x there is no derivative: one
+  /// that requires a gradient is an Error.
   virtual Tensor log_prob(const Tensor& x) const = 0;
   /// [batch + event].
   virtual Tensor mean() const = 0;
@@ -56,9 +58,9 @@ Tensor kl(const Distribution& p, const Distribution& q);
 namespace detail {
 /// shape + batch + event.
 Shape draw_shape(const Shape& shape, const Distribution& d);
-/// Throws Error unless x is defined, floating, finite and, where asked for, positive throughout.
 /// Whether all elements are true, of all examples if x is mapped.
 bool everywhere(const Tensor& x);
+/// Throws Error unless x is defined, floating, finite and, where asked for, positive throughout.
 void check_parameter(const char* name, const char* what, const Tensor& x, bool positive);
 struct Parameter {
   const char* what;
@@ -66,7 +68,7 @@ struct Parameter {
   bool positive;
 };
 /// p/q − 1 − ln(p/q) for positive p and q. Near p = q it is small, a difference of terms that are
-/// not: it is taken of p/q − 1, which keeps their digits.
+/// not: it is taken of p/q − 1, to an absolute error of about ε·|p/q − 1|.
 Tensor excess(const Tensor& p, const Tensor& q);
 /// Two parameters, checked, as of one batch and in one dtype.
 std::pair<Tensor, Tensor> together(const char* name, const Parameter& a, const Parameter& b);

@@ -64,8 +64,9 @@ Tensor times_log(const Tensor& a, const Tensor& x, bool of_1_plus = false) {
   };
   return record("times_log", value(a.detach(), x.detach()), {a, x},
                 symmetric([logarithm, x = saved(x)](const Tensor& g) {
-                  const Tensor none = equal(g, 0);  // 0·(−∞) is no gradient
-                  return where(none, 0, g * where(none, 0, logarithm(x)));
+                  const Tensor l = logarithm(x);  // 0·(−∞) is no gradient
+                  const Tensor none = logical_and(equal(g, 0), logical_not(isfinite(l.detach())));
+                  return where(none, 0, g * where(none, 0, l));
                 }),
                 symmetric([=, a = saved(a), x = saved(x)](const Tensor& g) {
                   const Tensor edge = at_edge(a, x), safe = where(edge, inside, x);
@@ -101,8 +102,12 @@ Tensor Gamma::log_prob(const Tensor& x) const {
   return cast(y, promote(rate_.dtype(), x.dtype()));
 }
 
-Tensor Gamma::mean() const { return concentration_ / rate_; }
-Tensor Gamma::variance() const { return concentration_ / rate_ / rate_; }
+Tensor Gamma::mean() const { return cast(wide(concentration_) / wide(rate_), rate_.dtype()); }
+
+Tensor Gamma::variance() const {
+  const Tensor rate = wide(rate_);
+  return cast(wide(concentration_) / rate / rate, rate_.dtype());
+}
 
 Tensor Gamma::entropy() const {
   const Tensor a = wide(concentration_);
@@ -151,9 +156,11 @@ Tensor log_normalizer(const Tensor& a) { return sum(lgamma(a), -1) - lgamma(sum(
 Tensor Dirichlet::log_prob(const Tensor& x) const {
   check_defined("Dirichlet", {x});
   const std::int64_t n = concentration_.size(-1);
-  LADON_CHECK(x.rank() >= 1 && (x.size(-1) == n || x.size(-1) == 1 || n == 1), "Dirichlet",
-              "is of ", n, " numbers, got x of shape ", x.shape());
-  const Tensor a = wide(concentration_), at = wide(x);
+  LADON_CHECK(x.rank() >= 1 && (x.size(-1) == n || x.size(-1) == 1), "Dirichlet", "is of ", n,
+              " numbers, got x of shape ", x.shape());
+  Shape whole = x.shape();
+  whole[x.rank() - 1] = n;
+  const Tensor a = wide(concentration_), at = expand(wide(x), whole);
   const Tensor beyond = any(logical_or(less(at, 0), greater(at, 1)), -1, keep_dims);
   const Tensor off = greater(abs(sum(at, -1, keep_dims) - 1), simplex_tolerance);
   const Tensor inside = on_support(at, logical_or(beyond, off), 1, [&](const Tensor& p) {

@@ -32,7 +32,7 @@ Tensor Normal::log_prob(const Tensor& x) const {
   return cast(y, promote(mean_.dtype(), x.dtype()));
 }
 
-Tensor Normal::variance() const { return square(stddev_); }
+Tensor Normal::variance() const { return cast(square(cast(stddev_, f64)), stddev_.dtype()); }
 
 Tensor Normal::entropy() const {
   return cast(log(cast(stddev_, f64)) + (0.5 + half_log_2pi), stddev_.dtype());

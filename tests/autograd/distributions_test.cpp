@@ -212,6 +212,40 @@ TEST(Distributions, OutsideOfTheSupportThereIsNoDensity) {
   EXPECT_TRUE(std::isnan(Beta(number(2), number(3)).log_prob(number(std::nan(""))).item()));
 }
 
+// x of a Dirichlet broadcasts to its event before its numbers are added up.
+TEST(Distributions, DirichletBroadcastsItsNumbers) {
+  const Dirichlet d(f({1.5, 2, 0.5}));
+  const double third = 1.0 / 3;
+  EXPECT_EQ(d.log_prob(f({third})).item(), d.log_prob(full({3}, third, f64)).item());
+  EXPECT_TRUE(std::isfinite(d.log_prob(f({third})).item()));
+  EXPECT_EQ(d.log_prob(f({1})).item(), -HUGE_VAL);
+  const Tensor x = full({2, 1}, third, f64);
+  EXPECT_TRUE(all_equal(d.log_prob(x), d.log_prob(full({2, 3}, third, f64))));
+  const Dirichlet batch(reshape(f({1.5, 2, 0.5, 1, 1, 3}), {2, 3}));
+  EXPECT_EQ(batch.log_prob(f({third})).shape(), (Shape{2}));
+  EXPECT_TRUE(all_equal(batch.log_prob(f({third})), batch.log_prob(full({2, 3}, third, f64))));
+  const Tensor one = f({third}).set_requires_grad(), all = full({3}, third, f64);
+  EXPECT_NEAR(grad(d.log_prob(one), one).item(), 3 * (0.5 + 1 - 0.5), 1e-12);
+  test::expect_error([&] { Dirichlet(f({2})).log_prob(all); },
+                     "is of 1 numbers, got x of shape [3]");
+}
+
+// The larger dtype of the parameters and of x, whatever the family.
+TEST(Distributions, DensitiesHaveTheLargerDtype) {
+  for (const DType parameter : {f32, f64})
+    for (const DType given : {f32, f64}) {
+      const Tensor a = full({2}, 0.5, parameter), x = full({2}, 0.5, given);
+      const DType want = promote(parameter, given);
+      EXPECT_EQ(Normal(a, a).log_prob(x).dtype(), want);
+      EXPECT_EQ(Gamma(a, a).log_prob(x).dtype(), want);
+      EXPECT_EQ(Beta(a, a).log_prob(x).dtype(), want);
+      EXPECT_EQ(Dirichlet(a).log_prob(x).dtype(), want);
+      EXPECT_EQ(Bernoulli(a).log_prob(ones({2}, given)).dtype(), want);
+      EXPECT_EQ(Bernoulli(a).log_prob(ones({2}, boolean)).dtype(), parameter);
+      EXPECT_EQ(Categorical(a).log_prob(zeros({}, i64)).dtype(), parameter);
+    }
+}
+
 // Weights whose reciprocals overflow are drawn like any: each order of three as often.
 TEST(Distributions, TinyWeightsAreDrawnWithoutReplacement) {
   Generator rng(3);
@@ -355,6 +389,17 @@ TEST(Distributions, RefuseWhatTheyCannot) {
   expect_error([] { Categorical(f({-HUGE_VAL, -HUGE_VAL})); }, "no class is possible");
   expect_error([&] { Bernoulli(f({1})).rsample({}, rng); }, "draws of a Bernoulli are discrete");
   expect_error([] { Categorical(f({1, 2})).mean(); }, "classes have no mean");
+  const Tensor soft = f({0.3}).set_requires_grad();
+  const TensorFunction by_outcome = [](const std::vector<Tensor>& x) {
+    return Bernoulli(f({1})).log_prob(x[0]);
+  };
+  expect_error([&] { by_outcome({soft}); }, "binary_cross_entropy_with_logits");
+  expect_error([&] { jvp(by_outcome, {f({1})}, {f({1})}); }, "has no derivative by x");
+  EXPECT_NO_THROW(by_outcome({soft.detach()}));
+  {
+    const NoGrad no_grad;
+    EXPECT_NO_THROW(by_outcome({soft}));
+  }
   expect_error([] { Categorical(f({1, 2})).log_prob(scalar(2, i64)); }, "index 2");
   expect_error([] { kl(Normal(0, 1), Gamma(f({1}), f({1}))); }, "of a Normal from a Gamma has no");
   expect_error([] { kl(Dirichlet(f({1, 1})), Dirichlet(f({1, 1, 1}))); }, "of 2 numbers from 3");

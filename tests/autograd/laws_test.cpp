@@ -414,25 +414,44 @@ TEST_P(LawsTest, AreThoseOfLongDouble) {
   };
   for (const auto& [law, reference] : row.laws) {
     const std::string id = law;
-    const TensorFunction f = [&, id](const Columns& c) {
+    const TensorFunction f = [&, id](const Columns& differentiated) {
+      Columns c = all;
+      std::copy(differentiated.begin(), differentiated.end(), c.begin());
       return split(c, [&](const Columns& a, const Columns& b, const Columns& at) {
         return compute(row, id, a, b, at);
       });
     };
-    Columns leaves;
-    for (const Tensor& c : all) leaves.push_back(clone(c).set_requires_grad());
-    const Tensor y = f(leaves);
+    const Columns inputs(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+    Columns wanted;
+    for (const Tensor& c : inputs) wanted.push_back(clone(c).set_requires_grad());
+    const Tensor y = f(wanted);
     EXPECT_EQ(y.dtype(), dtype) << law;
-    const std::vector<Tensor> wanted(leaves.begin(),
-                                     leaves.begin() + static_cast<std::ptrdiff_t>(count));
     std::map<std::string, std::vector<Tensor>> slopes;
     slopes["backward"] = grad({sum(y)}, wanted, {.retain_graph = true, .allow_unused = true});
     slopes["create_graph"] = grad({sum(y)}, wanted, {.create_graph = true, .allow_unused = true});
+    // Second derivatives in which the gradient or the tangent that comes in is 0.
+    const Tensor weight = zeros_like(y).set_requires_grad();
+    const std::vector<Tensor> weighted =
+        grad({sum(weight * y)}, wanted, {.create_graph = true, .allow_unused = true});
+    for (const Tensor& g : weighted)
+      slopes["by a weight of 0"].push_back(
+          g.defined() ? grad({sum(g)}, {weight}, {.retain_graph = true, .allow_unused = true})[0]
+                      : Tensor());
     for (std::size_t k = 0; k < count; ++k) {
       Columns tangents;
-      for (std::size_t i = 0; i < all.size(); ++i)
+      for (std::size_t i = 0; i < count; ++i)
         tangents.push_back(i == k ? ones_like(all[i]) : zeros_like(all[i]));
-      slopes["jvp"].push_back(jvp(f, all, tangents).tangent);
+      slopes["jvp"].push_back(jvp(f, inputs, tangents).tangent);
+      const TensorFunction along = [&, k](const Columns& t) {
+        Columns moved = inputs;
+        moved[k] = moved[k] + 0.5 * square(t[0]);
+        return f(moved);
+      };
+      const TensorFunction slope = [&](const Columns& t) {
+        return jvp(along, t, {ones_like(t[0])}).tangent;
+      };
+      const Tensor zero = zeros_like(all[k]);
+      slopes["jvp of jvp along t²/2"].push_back(jvp(slope, {zero}, {ones_like(zero)}).tangent);
     }
     const std::vector<double> values = y.to_vector();
     for (std::size_t i = 0; i < row.points.size(); ++i)
