@@ -157,14 +157,20 @@ Scaled scaled(const Tensor& x) {
   return {x / power, kernels::unary(kernels::Unary::round, exponent * (1 / std::numbers::ln2))};
 }
 
-/// g·m·2^e, where 2^e alone may leave the range.
+/// g·m·2^e, where 2^e and g·m may leave the range. It is multiplied by powers of two in range, by
+/// those that m needs room for first. Beyond the bound every g gives 0 or ∞.
 Tensor times(const Tensor& g, const Scaled& x) {
-  const double bound = g.dtype() == f32 ? 250 : 2040;
-  const Tensor e = clamp(x.e, -bound, bound), half = floor(0.5 * e);
-  const auto power_of_two = [&](const Tensor& k) {
+  const double step = g.dtype() == f32 ? 126 : 1022, bound = 2.5 * step;
+  const Scaled y = scaled(x.m);
+  Tensor left = clamp(y.e + x.e, -bound, bound);
+  const auto power_of_two = [&](double least) {
+    const Tensor k = clamp(left, least, step);
+    left = left - k;
     return cast(kernels::binary(kernels::Binary::pow, 2, k), g.dtype());
   };
-  return g * x.m * power_of_two(half) * power_of_two(e - half);
+  Tensor product = g * power_of_two(-1) * y.m;
+  while (kernels::anywhere(not_equal(left, 0))) product = product * power_of_two(-step);
+  return product;
 }
 
 /// For each element of a row the product of the others:  [rows, n] → [rows, n]. Elements are

@@ -38,7 +38,7 @@ Tensor mean(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 Tensor prod(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 /// Σ(x − mean)²/(n − correction); correction 1 is the unbiased estimate, 0 the population variance.
 Tensor var(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop, double correction = 1);
-/// sqrt(var), in range also where var is not; gradient 0 at 0, and second derivatives too.
+/// sqrt(var), in range also where var is not. At 0 its gradient and second derivatives are 0.
 Tensor stddev(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop,
               double correction = 1);
 /// Largest (smallest) element; equal ones share the gradient evenly. NaN propagates. Over nothing:

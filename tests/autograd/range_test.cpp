@@ -167,5 +167,44 @@ TEST(Range, ProductsThatUnderflowHaveExactGradients) {
   expect_close(d.second, want.second, 1e-6, "second derivative");
 }
 
+// Cotangents and products of the others at opposite ends of the range: what they give together is
+// in it.
+TEST(Range, GradientsOfProductsKeepWhatLargeAndSmallCotangentsBringBack) {
+  struct Case {
+    DType dtype;
+    std::vector<double> exponents;  // x = 2^…
+    double cotangent, want;         // exponents, of the gradient by the last
+  };
+  for (const Case& c :
+       {Case{f32, {-87, -87, -87, 0}, 127, -134}, Case{f32, {87, 87, 87, 0}, -149, 112},
+        Case{f32, {-100, -100, -76, 0}, 127, -149}, Case{f32, {126, 126, 20, 0}, -149, 123},
+        Case{f64, {-700, -700, -690, 0}, 1020, -1070}, Case{f64, {700, 700, 690, 0}, -1074, 1016},
+        Case{f64, {-1000, -1000, -90, 0}, 1023, -1067}}) {
+    std::vector<double> values;
+    for (const double e : c.exponents) values.push_back(std::exp2(e));
+    const Tensor x = cast(from_vector(values, {4}), c.dtype).set_requires_grad();
+    const Tensor y = prod(x);
+    for (const bool graph : {false, true}) {
+      const GradOptions options{.cotangents = {full({}, std::exp2(c.cotangent), c.dtype)},
+                                .retain_graph = true,
+                                .create_graph = graph};
+      EXPECT_EQ(at(grad(y, x, options), {3}).item(),
+                c.dtype == f32 ? static_cast<float>(std::exp2(c.want)) : std::exp2(c.want))
+          << c.cotangent << ' ' << c.want << ' ' << c.dtype;
+    }
+  }
+  // Fractions that multiply up: 1.9^99·1.9·2^−100 of a cotangent near the largest number.
+  for (const std::int64_t n : {3, 100}) {
+    Tensor x = full({n}, 1.9, f32);
+    x.mutable_data<float>()[0] = 0x1p-126F;
+    x.mutable_data<float>()[n - 1] = 0x1p-4F;
+    x.set_requires_grad();
+    const GradOptions options{.cotangents = {full({}, 3e38, f32)}};
+    double want = 3e38 * 0x1p-126 * 0x1p-4;
+    for (std::int64_t i = 0; i < n - 3; ++i) want *= static_cast<double>(1.9F);
+    EXPECT_NEAR(at(grad(prod(x), x, options), {1}).item() / want, 1, 1e-5) << n;
+  }
+}
+
 }  // namespace
 }  // namespace ladon::test
