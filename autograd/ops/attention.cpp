@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "ladon/autograd/forms.h"
@@ -20,6 +20,7 @@
 #include "ladon/autograd/slopes.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/attention/attention.h"
+#include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/core/mapped.h"
 
 namespace ladon {
@@ -117,21 +118,26 @@ Tensor too_late(std::int64_t queries, std::int64_t keys, std::int64_t offset) {
   return greater(arange(keys), unsqueeze(arange(offset, offset + queries), 1));
 }
 
-// Keys and values that are not finite, which 0·NaN would bring to queries that do not see them and
-// to all gradients, and those so large that products with gradients may overflow. What is ordinary
-// is multiplied as ever; the other keys, one after the other, by queries that see them alone.
+// A key or value is *ordinary* if it is finite and small enough that its products with gradients
+// cannot overflow. Ordinary ones go through one matrix product. The others are added key by key,
+// only for queries that see them, because 0·NaN = NaN would otherwise reach queries that do not.
 
 Tensor ordinary(const Tensor& x) { return less(abs(x), x.dtype() == f64 ? 0x1p500 : 0x1p60); }
 
-/// Keys, counted over all batches and heads, that hold a number that is not ordinary.
-std::vector<std::int64_t> not_ordinary(const Tensor& x) {
-  const Tensor fine = ordinary(mapped::show(x.detach()));
-  if (all(fine).item<bool>()) return {};
-  const Tensor each = all(flatten(transpose(all(fine, -1, keep_dims), 0, -2), 1, -1), 1);
+/// Keys that hold an element which is not ordinary: bool [.., Tk] of x [.., Tk, d].
+Tensor odd_keys(const Tensor& x) { return logical_not(all(ordinary(x.detach()), -1)); }
+
+bool has_odd_keys(const Tensor& x) { return kernels::anywhere(odd_keys(x)); }
+
+/// Indices of those that a query sees in any batch or head, by `seen` bool [.., Tq, Tk].
+std::vector<std::int64_t> seen_keys(const Tensor& odd, const Tensor& seen) {
+  const Tensor both = mapped::show(logical_and(odd, any(seen, -2)));
+  std::vector<int> others(static_cast<std::size_t>(both.rank() - 1));
+  std::iota(others.begin(), others.end(), 0);
   std::vector<std::int64_t> keys;
-  const std::vector<double> flags = numbers_of("scaled_dot_product_attention", each);
+  const std::vector<double> flags = numbers_of("scaled_dot_product_attention", any(both, others));
   for (std::size_t i = 0; i < flags.size(); ++i)
-    if (flags[i] == 0) keys.push_back(static_cast<std::int64_t>(i));
+    if (flags[i] != 0) keys.push_back(static_cast<std::int64_t>(i));
   return keys;
 }
 
@@ -144,20 +150,31 @@ Tensor rest_of(const Tensor& x, std::int64_t key) {
   return where(ordinary(one.detach()), scalar(0, x.dtype()), one);
 }
 
-/// Q·Kᵀ, in which a query and a key that it may not see, by `seen` bool [.., Tq, Tk], meet in
-/// ordinary numbers.
-Tensor products(const Tensor& q, const Tensor& k, const std::function<Tensor()>& seen) {
-  const std::vector<std::int64_t> keys = not_ordinary(k);
-  if (keys.empty()) return matmul(q, transpose(k));
-  const Tensor may = seen();
-  Tensor y = matmul(q, transpose(ordinary_part(k)));
-  for (const std::int64_t key : keys) {
-    const Tensor rest = rest_of(k, key), none = scalar(0, k.dtype());
-    const Tensor sees = slice(may, -1, {.start = key, .stop = key + 1});
-    const Tensor column = sum(q * where(sees, rest, none), -1, keep_dims);  // [.., Tq, 1]
-    y = y + where(equal(arange(k.size(-2)), static_cast<double>(key)), column, none);
-  }
+/// product(x) of keys or values x [.., Tk, d], in which those of them that are not ordinary meet
+/// queries that see them alone, by seen() bool [.., Tq, Tk]: the product of the ordinary parts and,
+/// for each other key that is seen, of(key, what the parts leave out of it, seen [.., Tq, 1]).
+template <class Product, class Seen, class OfKey>
+Tensor by_seen_keys(const Tensor& x, const Product& product, const Seen& seen, const OfKey& of) {
+  const Tensor odd = odd_keys(x);
+  if (!kernels::anywhere(odd)) return product(x);
+  const Tensor sees = seen();
+  Tensor y = product(ordinary_part(x));
+  for (const std::int64_t key : seen_keys(odd, sees))
+    y = y + of(key, rest_of(x, key), slice(sees, -1, {.start = key, .stop = key + 1}));
   return y;
+}
+
+/// Q·Kᵀ, in which a query and a key that it may not see, by seen() bool [.., Tq, Tk], meet in
+/// ordinary numbers.
+template <class Seen>
+Tensor products(const Tensor& q, const Tensor& k, const Seen& seen) {
+  const Tensor none = scalar(0, k.dtype());
+  return by_seen_keys(
+      k, [&](const Tensor& keys) { return matmul(q, transpose(keys)); }, seen,
+      [&](std::int64_t key, const Tensor& rest, const Tensor& sees) {
+        const Tensor column = sum(q * where(sees, rest, none), -1, keep_dims);  // [.., Tq, 1]
+        return where(equal(arange(k.size(-2)), static_cast<double>(key)), column, none);
+      });
 }
 
 /// Whether a query may attend to a key, bool [.., Tq, Tk].
@@ -170,11 +187,11 @@ Tensor may_see(const Inputs& in, const AttentionOptions& options) {
   return logical_and(may, mask.dtype() == boolean ? mask : not_equal(mask.detach(), -INFINITY));
 }
 
-/// The inputs as products take them: with keys and values for each head where some are not finite.
+/// The inputs with keys and values repeated for each head (group 1) if a mask hides some and some are
+/// not ordinary; unchanged otherwise.
 Inputs prepared(const Inputs& in, const AttentionOptions& options) {
   const bool hides = in.mask.defined() || options.causal;
-  if (in.group == 1 || !hides || (not_ordinary(in.k).empty() && not_ordinary(in.v).empty()))
-    return in;
+  if (in.group == 1 || !hides || (!has_odd_keys(in.k) && !has_odd_keys(in.v))) return in;
   const auto each = [&](const Tensor& x) {
     Shape shape = spread_heads(x, in.group).shape();
     shape[shape.rank() - 3] = in.group;
@@ -270,15 +287,14 @@ Tensor fused(const Inputs& in, const AttentionOptions& options) {
 }  // namespace
 
 Tensor detail::weighted_values(const Tensor& weights, const Tensor& values) {
-  const std::vector<std::int64_t> keys = not_ordinary(values);
-  if (keys.empty()) return matmul(weights, values);
-  Tensor y = matmul(weights, ordinary_part(values));
-  for (const std::int64_t key : keys) {
-    const Tensor weight = slice(weights, -1, {.start = key, .stop = key + 1});  // [.., Tq, 1]
-    const Tensor seen = not_equal(weight.detach(), 0), none = scalar(0, values.dtype());
-    y = y + where(seen, weight, none) * where(seen, rest_of(values, key), none);
-  }
-  return y;
+  const Tensor none = scalar(0, values.dtype());
+  return by_seen_keys(
+      values, [&](const Tensor& v) { return matmul(weights, v); },
+      [&] { return not_equal(weights.detach(), 0); },
+      [&](std::int64_t key, const Tensor& rest, const Tensor& sees) {
+        const Tensor weight = slice(weights, -1, {.start = key, .stop = key + 1});  // [.., Tq, 1]
+        return where(sees, weight, none) * where(sees, rest, none);
+      });
 }
 
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,

@@ -1,5 +1,5 @@
 #pragma once
-// Parts of attention that is formed, for forms of weights that are not softmax's.
+// Product of attention weights and values, for weights other than softmax's too.
 
 #include "ladon/core/tensor.h"
 

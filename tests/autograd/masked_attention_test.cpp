@@ -13,6 +13,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/autograd/record.h"
 #include "ladon/autograd/transforms/functional.h"
 #include "ladon/autograd/transforms/vmap.h"
 #include "ladon/tests/support.h"
@@ -190,6 +191,51 @@ TEST(MaskedAttention, AKeyOfTheFutureReachesThePresentAlone) {
       EXPECT_FALSE(all(isfinite(grad({sum(y)}, {seen.q})[0])).item<bool>());
     }
   }
+}
+
+// A mean of values near the largest number is in range, though their sum is not.
+TEST(MaskedAttention, MeansOfTheLargestValuesAreInRange) {
+  for (const DType dtype : {f32, f64})
+    for (const std::int64_t queries : {1, 3, 70})
+      for (const std::int64_t keys : {2, 64, 65, 300})
+        for (const bool hidden : {false, true}) {
+          const double huge = dtype == f32 ? 3e38 : 1.7e308;
+          const Tensor q = zeros({1, 1, queries, 2}, dtype), k = zeros({1, 1, keys, 2}, dtype);
+          Tensor v = full({1, 1, keys, 3}, huge, dtype);
+          fill_(slice(v, -1, {.start = 1, .stop = 2}), -huge);
+          fill_(slice(v, -1, {.start = 2}), 0.5);
+          AttentionOptions o;
+          if (hidden) {
+            fill_(slice(v, -2, {.stop = 1}), nan);
+            o.mask = greater(arange(keys), 0);
+          }
+          const Tensor y = scaled_dot_product_attention(q, k, v, o);
+          const Tensor want = expand(cast(tensor({huge, -huge, 0.5}, f64), dtype), y.shape());
+          EXPECT_TRUE(all_close(y, want, dtype == f32 ? 1e-5 : 1e-13, 0))
+              << dtype << ' ' << queries << " queries, " << keys << " keys: " << y;
+        }
+}
+
+// Padding costs no pass of its own, however many keys it has: as many operations run with 1 and
+// with 60 hidden keys that are no numbers.
+TEST(MaskedAttention, HiddenKeysCostNothingEach) {
+  const auto operations = [](std::int64_t padding) {
+    constexpr std::int64_t keys = 64;
+    const auto operand = [](int seed) {
+      return cast(test::gaussian({1, 2, keys, 3}, static_cast<std::uint64_t>(seed)), f64);
+    };
+    const Slice hidden{.start = keys - padding};
+    Operands x{operand(1), operand(2), operand(3)};
+    fill_(slice(x.k, -2, hidden), nan);
+    fill_(slice(x.v, -2, hidden), nan);
+    for (Tensor* of : {&x.q, &x.k, &x.v}) of->set_requires_grad();
+    const AttentionOptions o{.mask = less(arange(keys), static_cast<double>(keys - padding))};
+    const Tensor y = attention_with_weights(x.q, x.k, x.v, o).output;
+    const Tensor g = grad({sum(square(y))}, {x.q}, {.create_graph = true})[0];
+    EXPECT_TRUE(all(isfinite(y)).item<bool>());
+    return g.history()->number() - x.q.history()->number();
+  };
+  EXPECT_EQ(operations(1), operations(60));
 }
 
 // Rows of the lowest number are means of all values, those of −1e9 beside a 0 see what has the 0,

@@ -1,6 +1,7 @@
 #include "ladon/core/kernels/attention/attention.h"
 
 #include <cmath>
+#include <limits>
 
 #include "ladon/core/kernels/attention/attention_tiles.h"
 #include "ladon/core/machine/parallel.h"
@@ -36,13 +37,28 @@ struct ForwardBuffers {
     *keep = workspace.take(block_queries);
 };
 
-/// log_sum of each query, and what its output is multiplied by: 0 where it sees no key.
+/// A power of two by which a careful block multiplies values [keys, value_width]: 1 unless sums of
+/// them, with weights up to 1, may leave the range before they are divided by the sum of weights.
 template <class T>
-void finish(int64_t queries, const T* top, const T* sum, T* log_sum, T* scale) {
+T room_for_sums(const TileOperand<T>& v, int64_t keys, int64_t columns) {
+  const T room = std::ldexp(T(1), -std::ilogb(static_cast<T>(std::max<int64_t>(keys, 1))) - 1);
+  const T largest = std::numeric_limits<T>::max() * room;
+  for (int64_t r = 0; r < keys; ++r)
+    for (int64_t c = 0; c < columns; ++c) {
+      const T size = std::abs(v.data[r * v.row + c * v.column]);
+      if (size > largest && std::isfinite(size)) return room;
+    }
+  return T(1);
+}
+
+/// log_sum of each query, and what its output is multiplied by, where values were multiplied by
+/// `room`: 0 where it sees no key.
+template <class T>
+void finish(int64_t queries, const T* top, const T* sum, T room, T* log_sum, T* scale) {
   for (int64_t i = 0; i < queries; ++i) {
     const bool empty = sum[i] == T(0);
     log_sum[i] = empty ? infinity<T> : top[i] + std::log2(sum[i]);
-    scale[i] = empty ? T(0) : T(1) / sum[i];
+    scale[i] = empty ? T(0) : T(1) / sum[i] / room;
   }
 }
 
@@ -61,6 +77,7 @@ bool forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
   std::fill_n(b.sum, t.n, T(0));
   std::fill_n(b.output, p.value_width * t.n, T(0));
   const int64_t end = p.keys_before(query + t.queries - 1);
+  const T room = careful ? room_for_sums(v, end, p.value_width) : T(1);
   for (t.key = 0; t.key < end; t.key += block_keys) {
     t.keys = std::min(block_keys, end - t.key);
     if (!tile_logits<T>(p, batch, head, t, k, b.queries, b.mask, b.tile, nullptr, careful))
@@ -70,14 +87,14 @@ bool forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
     std::vector<NotFinite<T>> rest;
     if (careful) {
       rest = load_finite<T>({values.data, v.row, v.column}, t.keys, p.value_width, b.values(p),
-                            p.value_width);
+                            p.value_width, room);
       values = {b.values(p), 1, p.value_width};
     }
     // [value_width, keys] · [keys, n] → [value_width, n]
     p.loops.multiply(p.value_width, t.n, t.keys, values, b.tile, t.n, b.keep, b.output, t.n);
     add_columns(rest, b.tile, t.n, b.output);
   }
-  finish(t.queries, b.top, b.sum, log_sum + query, b.keep);  // keep: 1/Σ, softmax's division
+  finish(t.queries, b.top, b.sum, room, log_sum + query, b.keep);  // keep: softmax's division
   p.loops.transpose(p.value_width, t.queries, {b.output, t.n, 1}, b.keep,
                     output.data + query * output.row, output.row);
   // A value that is not finite shows in its channel of every query, as all weigh every tile; a
@@ -163,6 +180,7 @@ bool forward_few(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t h
   std::fill_n(b.sum, p.queries, T(0));
   std::fill_n(b.output, p.queries * b.v_lanes, T(0));
   const int64_t end = p.keys_before(p.queries - 1);
+  const T room = careful ? room_for_sums(v, end, p.value_width) : T(1);
   Tile t{0, 0, 0, p.queries, 0};
   for (; t.key < end; t.key += block_keys) {
     t.keys = std::min(block_keys, end - t.key);
@@ -172,7 +190,7 @@ bool forward_few(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t h
     std::vector<NotFinite<T>> rest;
     if (careful)
       rest = load_finite<T>({v.data + t.key * v.row, v.row, v.column}, t.keys, p.value_width,
-                            b.rows, b.v_lanes);
+                            b.rows, b.v_lanes, room);
     const TileOperand<T> values = careful ? TileOperand<T>{b.rows, b.v_lanes, 1}
                                           : whole_rows(v, t, p.value_width, b.rows, b.v_lanes);
     for (int64_t i = 0; i < t.queries; ++i) {  // [1, keys] · [keys, v_lanes] → [1, v_lanes]
@@ -184,7 +202,7 @@ bool forward_few(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t h
           b.output[i * b.v_lanes + channel] += weight * value;
     }
   }
-  finish(p.queries, b.top, b.sum, log_sum, b.keep);
+  finish(p.queries, b.top, b.sum, room, log_sum, b.keep);
   for (int64_t i = 0; i < p.queries; ++i)
     load<T>({b.output + i * b.v_lanes, b.v_lanes, 1}, 1, p.value_width, b.keep[i],
             output.data + i * output.row, p.value_width);

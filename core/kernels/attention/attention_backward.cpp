@@ -63,8 +63,9 @@ struct BackwardBuffers {
   struct Careful {
     T *finite_keys, *top, *sum, *keep;
     std::vector<NotFinite<T>> q_rest, g_rest;
-    std::vector<char> silent;  ///< Queries that no gradient comes from: what they see is nothing.
-    bool sums = false;         ///< Whether top and sum stand for log_sum, …
+    std::vector<char>
+        silent;         ///< Queries whose output gradient is 0: nothing they read gets a gradient.
+    bool sums = false;  ///< Whether top and sum stand for log_sum, …
   };
   Careful& careful(const Problem<T>& p) {
     if (!held.finite_keys) {
@@ -115,8 +116,8 @@ void load_queries(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t ba
     b.mean[r] = dot(b.g_rows + r * b.v_lanes, o.data + r * o.row, p.value_width);
 }
 
-/// Whether log_sum has kept the logarithm of a sum beside the largest logit. Beside logits like
-/// −1e9, of a query that may attend to nothing but what such a mask forbids, it is lost.
+/// Whether log_sum still has the digits of log Σ beside the largest logit. It has not for a query
+/// all of whose keys have logits near −1e9.
 template <class T>
 bool keeps_digits(const T* log_sum, int64_t queries) {
   constexpr T most = T(1e-4) / std::numeric_limits<T>::epsilon();

@@ -74,10 +74,9 @@ inline Tensor broadcast_leading(const Tensor& x, const Shape& leading) {
   return view::expand(x, shape);
 }
 
-/// An additive mask whose finite numbers stay finite in base 2. From a quarter of the largest
-/// number on they grow at half the rate: two that differ there do so by so much, before and after,
-/// that the larger has all the weight, and equal ones stay equal. So a row of nothing but the
-/// lowest number is the mean of its values, as it is where the weights are formed.
+/// An additive mask whose finite elements stay finite after multiplication by log2(e). Magnitudes
+/// above a quarter of the largest number are compressed by half. Order and ties are kept, and
+/// unequal elements up there still differ by enough that the larger takes all the weight.
 template <class T>
 Tensor within_range(const Tensor& mask) {
   constexpr T bend = std::numeric_limits<T>::max() / 4;
@@ -264,9 +263,9 @@ inline bool hides(TileOperand<bool> mask, const Tile& t) {
 // --- numbers that are not finite ---
 //
 // A key that a query may not attend to has weight 0, and gives nothing, whatever stands in it. In a
-// product of tiles 0·NaN would be NaN. So a block whose result is not finite is computed again,
-// carefully: with products of what is finite, to which what is not is added where its weight is not
-// 0. Blocks of finite numbers, all that there are in a healthy network, pay for the look alone.
+// product of tiles 0·NaN would be NaN. So a block with a non-finite result is computed again: the
+// product takes the finite elements, and the others are added where their weight is not 0. Finite
+// blocks pay only for the check.
 
 /// Whether n numbers, `step` apart, are finite.
 template <class T>
@@ -282,12 +281,12 @@ struct NotFinite {
   T value;
 };
 
-/// y [rows, n] ← x [rows, columns], padded with 0, and 0 where x is not finite; returns what that
-/// leaves out.
+/// y [rows, n] ← factor·x for x [rows, columns], padded with 0, and 0 where x is not finite; returns
+/// what that leaves out.
 template <class T>
 std::vector<NotFinite<T>> load_finite(TileOperand<T> x, int64_t rows, int64_t columns, T* y,
-                                      int64_t n) {
-  load(x, rows, columns, T(1), y, n);
+                                      int64_t n, T factor = T(1)) {
+  load(x, rows, columns, factor, y, n);
   std::vector<NotFinite<T>> rest;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c)
