@@ -13,8 +13,8 @@ namespace {
 
 /// Members' probabilities as doubles.
 struct Members {
-  /// `scores`: only where the largest stands is read, so that any scores will do.
-  Members(const char* operation, const Tensor& members, bool scores = false) {
+  Members(const char* operation, const Tensor& members,
+          detail::Reads reads = detail::Reads::values) {
     LADON_CHECK(members.defined() && members.rank() == 3 && is_floating(members.dtype()) &&
                     members.count() > 0,
                 operation, "members' probabilities are floating [S, N, C] with S, N, C > 0, got ",
@@ -23,10 +23,7 @@ struct Members {
     rows = members.size(1);
     classes = members.size(2);
     values = members.detach().to_vector<double>();
-    if (scores)
-      detail::check_order(operation, values, classes);
-    else
-      detail::check_probabilities(operation, values, classes);
+    detail::check_rows(operation, values, classes, reads);
   }
   const double* row(std::int64_t s, std::int64_t i) const {
     return values.data() + (s * rows + i) * classes;
@@ -70,7 +67,7 @@ std::vector<double> mutual_information(const Tensor& members) {
 
 // Σ_c v_c(v_c − 1) of the S(S − 1) ordered pairs agree on a row with votes v.
 double disagreement(const Tensor& members) {
-  const Members p("disagreement", members, true);
+  const Members p("disagreement", members, detail::Reads::order);
   if (p.count < 2) return std::numeric_limits<double>::quiet_NaN();
   double agreeing = 0;
   for (std::int64_t i = 0; i < p.rows; ++i)
@@ -80,7 +77,7 @@ double disagreement(const Tensor& members) {
 }
 
 std::vector<double> variation_ratio(const Tensor& members) {
-  const Members p("variation_ratio", members, true);
+  const Members p("variation_ratio", members, detail::Reads::order);
   std::vector<double> ratio(p.rows);
   for (std::int64_t i = 0; i < p.rows; ++i) {
     const std::vector<std::int64_t> votes = p.votes(i);

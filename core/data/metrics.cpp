@@ -10,8 +10,7 @@
 namespace ladon::metrics {
 namespace {
 
-/// What a metric reads of a row: its values, or where the largest stands, which any scores tell.
-enum class Reads { values, order };
+using detail::Reads;
 
 /// Probabilities as rows of doubles.
 struct Rows {
@@ -23,10 +22,7 @@ struct Rows {
     count = probabilities.size(0);
     classes = probabilities.size(1);
     values = probabilities.detach().to_vector<double>();
-    if (reads == Reads::values)
-      detail::check_probabilities(operation, values, classes);
-    else
-      detail::check_order(operation, values, classes);
+    detail::check_rows(operation, values, classes, reads);
   }
   const double* operator[](std::int64_t i) const { return values.data() + i * classes; }
   std::int64_t best(std::int64_t i) const {

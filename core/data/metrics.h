@@ -2,8 +2,8 @@
 // Quality of predicted probabilities. Plain numbers: no gradients. Probabilities are floating [N,
 // C], labels i64 [N] in [0, C). All functions compute in f64 and throw Error for other shapes,
 // dtypes or labels, where N or C is 0, and for rows that are no probabilities, as logits: with an
-// entry outside [0, 1], or a sum that is not 1 to within 1e-3. accuracy() and agreement() only ask
-// where the largest stands, and take any scores but NaN.
+// entry outside [0, 1 + 1e-6], or a sum that is not 1 to within 1e-3. accuracy() and agreement()
+// only ask where the largest stands, and take any scores but NaN.
 
 #include <cstdint>
 #include <vector>

@@ -7,20 +7,17 @@
 
 namespace ladon::metrics::detail {
 
-void check_order(const char* operation, const std::vector<double>& values, std::int64_t classes) {
+void check_rows(const char* operation, const std::vector<double>& values, std::int64_t classes,
+                Reads reads) {
   for (std::size_t i = 0; i < values.size(); ++i)
     LADON_CHECK(!std::isnan(values[i]), operation, "an entry of row ",
                 static_cast<std::int64_t>(i) / classes, " is NaN");
-}
-
-void check_probabilities(const char* operation, const std::vector<double>& values,
-                         std::int64_t classes) {
-  check_order(operation, values, classes);
+  if (reads == Reads::order) return;
   for (auto row = values.begin(); row != values.end(); row += classes) {
     const auto [least, most] = std::minmax_element(row, row + classes);
     double sum = 0;
     for (std::int64_t c = 0; c < classes; ++c) sum += row[c];
-    LADON_CHECK(*least >= 0 && std::abs(sum - 1) <= 1e-3, operation, "row ",
+    LADON_CHECK(*least >= 0 && *most <= 1 + 1e-6 && std::abs(sum - 1) <= 1e-3, operation, "row ",
                 (row - values.begin()) / classes, " is no probability: its entries lie between ",
                 *least, " and ", *most, " and sum to ", sum,
                 "; they must lie in [0, 1] and sum to 1. Of logits take softmax(logits)");

@@ -6,11 +6,13 @@
 
 namespace ladon::metrics::detail {
 
-/// Throws Error for the first row of `classes` values that are no probabilities: one is outside
-/// [0, 1] or NaN, or their sum is not 1 to within 1e-3 (which half precision and averages keep).
-void check_probabilities(const char* operation, const std::vector<double>& values,
-                         std::int64_t classes);
-/// Throws Error for a row that holds NaN, in which nothing is largest.
-void check_order(const char* operation, const std::vector<double>& values, std::int64_t classes);
+/// What a metric reads of a row: its values, or where the largest stands, which any scores tell.
+enum class Reads { values, order };
+
+/// Throws Error for the first row of `classes` values that holds NaN, in which nothing is largest,
+/// or whose values, where they are read, are no probabilities: one is negative or, by more than the
+/// 1e-6 of rounding, above 1, or their sum is not 1 to within the 1e-3 of half precision.
+void check_rows(const char* operation, const std::vector<double>& values, std::int64_t classes,
+                Reads reads);
 
 }  // namespace ladon::metrics::detail

@@ -205,6 +205,8 @@ TEST(EveryMetric, RefusesWhatIsNoProbability) {
       expect_error([&] { row.of(p); }, why);
       expect_error([&] { row.of(p); }, hint);
     }
+    const Tensor above = tensor({1.0005, 0, 0}, {1, 3}, f64);
+    expect_error([&] { row.of(concat({above, slice(probabilities, 0, {.start = 1})}, 0)); }, why);
     EXPECT_NO_THROW(row.of(probabilities * (1 + 5e-4)));
     EXPECT_NO_THROW(row.of(cast(cast(probabilities, f32), f64)));
     EXPECT_NO_THROW(row.of(cast(probabilities, f32)));
