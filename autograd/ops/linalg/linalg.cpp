@@ -121,7 +121,7 @@ Tensor triangular(const Tensor& a, const Tensor& b, bool upper, bool transposed)
 Tensor solve_general(const Tensor& a, const Tensor& b) {
   const auto compute = [](const Tensor& m, const Tensor& side) {
     const lapack::Lu lu = lapack::lu(m);
-    const std::vector<double> pivots = numbers_of("det", view::diagonal(lu.factors, 0, 0, 1));
+    const std::vector<double> pivots = numbers_of("solve", view::diagonal(lu.factors, 0, 0, 1));
     for (std::size_t i = 0; i < pivots.size(); ++i)
       LADON_CHECK(pivots[i] != 0, "solve", "a matrix is singular: pivot ", i, " of ", pivots.size(),
                   " is 0");
@@ -238,14 +238,14 @@ namespace {
 /// Numbers that of(pivots, sign) gives for each matrix A:  [.., n, n] → [.., count]. By the LU
 /// factorization, det A = sign·Π pivots.
 template <class F>
-Tensor of_pivots(const Tensor& a, std::int64_t count, const F& of) {
+Tensor of_pivots(const char* operation, const Tensor& a, std::int64_t count, const F& of) {
   const auto compute = [&](const Tensor& m) {
     const lapack::Lu lu = lapack::lu(m);
     const std::vector<std::int64_t> swaps = lu.swaps.to_vector<std::int64_t>();
     double sign = 1;
     for (std::size_t i = 0; i < swaps.size(); ++i)
       if (swaps[i] != static_cast<std::int64_t>(i)) sign = -sign;
-    const std::vector<double> pivots = numbers_of("det", view::diagonal(lu.factors, 0, 0, 1));
+    const std::vector<double> pivots = numbers_of(operation, view::diagonal(lu.factors, 0, 0, 1));
     return kernels::cast(from_vector(of(pivots, sign), {count}), m.dtype());
   };
   return each({count}, compute, a);
@@ -263,7 +263,7 @@ SignAndLog slogdet(const Tensor& a) {
     }
     return std::vector{sign, log};
   };
-  const Tensor both = of_pivots(a, 2, sign_and_log);
+  const Tensor both = of_pivots("slogdet", a, 2, sign_and_log);
   const auto column = [&](std::int64_t i) {
     return kernels::clone(view::select(both, both.rank() - 1, i));
   };
@@ -278,7 +278,7 @@ Tensor det(const Tensor& a) {
     for (const double pivot : pivots) sign *= pivot;
     return std::vector{sign};
   };
-  const Tensor value = of_pivots(a, 1, product);
+  const Tensor value = of_pivots("det", a, 1, product);
   return record("det", view::squeeze(value, value.rank() - 1), {a},
                 [a = saved(a)](const Tensor& g, const Tensor& y) {  // d det A = det A·tr(A⁻¹·dA)
                   return on_matrices(g * y) * transpose(inverse(a));

@@ -51,11 +51,10 @@ std::string read_header(InputFile& file) {
   const std::size_t start = std::min(text.find_first_not_of(" \t\n\r"), text.size());
   LADON_CHECK(text.compare(start, 1, "{") == 0, "load_safetensors", path,
               ": the header must start with '{', but starts with '", text.substr(start, 8), "'");
-  // a NUL would end the JSON, whatever stood behind it
+  // The JSON parser would stop at a NUL and ignore what follows.
   LADON_CHECK(text.find('\0', std::min(text.rfind('}'), text.size())) == std::string::npos,
               "load_safetensors", path,
-              ": the header has a byte 0 behind its '}'; the file is "
-              "damaged");
+              ": the header has a NUL byte after its closing '}'; the file is damaged");
   return text;
 }
 
@@ -149,10 +148,10 @@ std::vector<std::string> checksums_of(std::size_t n, const F& named) {
 // A file of another program has none, but then it does not say that this library wrote it.
 void check_sums(const std::string& path, const SafetensorsHeader& header,
                 const std::map<std::string, Tensor>& tensors) {
-  LADON_CHECK(!header.checksums.empty() || header.own_note.empty(), "load_safetensors", path,
-              ": its metadata has '", header.own_note, "', but not the '", safetensors_checksums,
-              "' that is written with it; the file is damaged, or a program that changed it kept "
-              "that entry, which is then to be removed too");
+  LADON_CHECK(!header.checksums.empty() || !header.ours, "load_safetensors", path, ": metadata '",
+              safetensors_version, "' says that ladon wrote the file, but '", safetensors_checksums,
+              "' is missing; the file is damaged, or another program edited it and must remove the "
+              "first entry too");
   if (header.checksums.empty()) return;
   const std::vector<SafetensorsEntry>& entries = header.entries;
   LADON_CHECK(header.checksums.size() == 9 * entries.size() + 8, "load_safetensors", path, ": '",
@@ -160,7 +159,8 @@ void check_sums(const std::string& path, const SafetensorsHeader& header,
               " numbers of 8 hexadecimal digits, got ", header.checksums.size(), " bytes");
   for (std::size_t i = 8; i < header.checksums.size(); i += 9)
     LADON_CHECK(header.checksums[i] == ' ', "load_safetensors", path, ": byte ", i, " of '",
-                safetensors_checksums, "' is no blank between two numbers; the file is damaged");
+                safetensors_checksums,
+                "' must be a space between two checksums; the file is damaged");
   const auto check = [&](std::size_t i, const std::string& sum, const std::string& what) {
     LADON_CHECK(std::string_view(header.checksums).substr(9 * i, 8) == sum, "load_safetensors",
                 path, ": ", what,
@@ -182,7 +182,7 @@ std::map<std::string, std::string> complete(const std::string& path,
                                             std::map<std::string, std::string> metadata) {
   LADON_CHECK(!metadata.contains(safetensors_checksums), "save_safetensors", path, ": the name '",
               safetensors_checksums, "' of the metadata is for the checksums");
-  metadata["ladon.version"] = version();
+  metadata[safetensors_version] = version();
   std::uint32_t notes = 0;
   for (const auto& [key, value] : metadata) notes += checksum_of_note(key, value);
   std::string& sums = metadata[safetensors_checksums] = hexadecimal(notes);

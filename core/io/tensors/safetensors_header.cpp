@@ -236,7 +236,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
       return;
     }
     header.notes += checksum_of_note(key_, text);
-    if (key_ == "ladon" || key_ == "ladon.version") header.own_note = key_;
+    if (key_ == safetensors_version) header.ours = true;
     if (metadata_) metadata_->emplace(key_, std::move(text));
   }
 

@@ -12,7 +12,9 @@ namespace ladon {
 
 inline constexpr const char* safetensors_metadata = "__metadata__";
 
-/// In the metadata: the checksums, each 8 hexadecimal digits, with a blank between two. First the
+/// In the metadata: the version that wrote the file, which has checksums then.
+inline constexpr const char* safetensors_version = "ladon.version";
+/// In the metadata: the checksums, each 8 hexadecimal digits, with a space between two. First the
 /// sum of the CRC-32 of "key\0value\0" of all other metadata, then for each tensor, in the order of
 /// their bytes, the CRC-32 of "name dtype shape" and its elements: as of "weight F32 [2, 3]" and 24
 /// bytes.
@@ -31,7 +33,7 @@ struct SafetensorsHeader {
   std::vector<SafetensorsEntry> entries = {};  ///< in the order of the text
   std::string checksums = "";                  ///< as they stand there; empty where there are none
   std::uint32_t notes = 0;                     ///< the first of them, as it is to be
-  std::string own_note = "";  ///< a key of the metadata that this library writes with checksums
+  bool ours = false;  ///< the metadata has "ladon.version", which is written with checksums
 };
 
 /// The CRC-32 of one note of the metadata.
