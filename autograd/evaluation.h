@@ -1,24 +1,21 @@
 #pragma once
-// Computations whose function must be the same at each call.
+// Scope in which a network must be a deterministic function.
+
+#include "ladon/core/modes.h"
 
 namespace ladon::detail {
 
-/// While it lives, what runs on this thread must be a function of inputs and parameters: dropout
-/// and whatever else draws or counts in training mode throw Error, and name `operation`. With
-/// `examples_alone` so does what normalizes by the statistics of a batch, since then the output of
-/// one example depends on the others. May stand within another, whose demands hold too.
+/// While it is alive on this thread, dropout and anything else that draws random numbers or updates
+/// statistics in training mode throws Error naming `operation`, also in pieces of parallel loops
+/// and in tasks begun under it. With `examples_alone`, batch statistics throw too, because they
+/// make one example's output depend on the others. Scopes nest; the demands of all of them apply.
 class EvaluationScope {
  public:
-  explicit EvaluationScope(const char* operation, bool examples_alone = false);
-  ~EvaluationScope();
-  EvaluationScope(const EvaluationScope&) = delete;
-  EvaluationScope& operator=(const EvaluationScope&) = delete;
+  explicit EvaluationScope(const char* operation, bool examples_alone = false)
+      : mode_(modes.evaluating, {operation, examples_alone || modes.evaluating.examples_alone}) {}
 
  private:
-  friend void refuse_in_evaluation(const char* who, bool training, bool batch_statistics);
-  const char* operation_;
-  bool examples_alone_;
-  EvaluationScope* outer_;
+  Bracket<Modes::Evaluation> mode_;
 };
 
 /// Throws Error inside an EvaluationScope for what `who` would do: draw at random or edit running

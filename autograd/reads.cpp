@@ -5,7 +5,7 @@
 namespace ladon::detail {
 
 void RecordReads::note(const Tensor& x) {
-  if (outer_) outer_->note(x);
+  if (before()) before()->note(x);
   if (!x.defined() || x.storage().size() == 0) return;
   const auto& node = x.history();
   const bool leaf = node && node->inputs().empty();

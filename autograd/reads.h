@@ -1,18 +1,15 @@
 #pragma once
-// Reads of a computation from outside of it, so that one that is run again (checkpoint) can say
-// whether it finds what it found before.
+// Record of the tensors that a computation reads but did not make, so that checkpoint() can tell
+// whether its second run reads the same.
 
 #include <cstdint>
 #include <map>
 #include <vector>
 
 #include "ladon/autograd/record.h"
+#include "ladon/core/modes.h"
 
 namespace ladon::detail {
-
-class RecordReads;
-/// The innermost one of this thread; null outside of all.
-inline constinit thread_local RecordReads* reading = nullptr;
 
 /// A tensor as it was when it was read.
 struct Read {
@@ -20,17 +17,13 @@ struct Read {
   bool trained;  ///< Whether it was a leaf that required a gradient.
 };
 
-/// Notes, while it is alive on this thread, the inputs of operations that were there before:
-/// trained tensors, results of earlier operations, and constants. What was computed from them
-/// meanwhile is left out where a gradient passes through it, and given up where nobody holds it at
-/// the end.
-class RecordReads {
+/// While alive on this thread, records the inputs of operations that existed before it: trained
+/// tensors, results of earlier operations, constants. Results of the computation itself are left
+/// out; those without history are dropped once nobody else holds them.
+class RecordReads : private Scoped<RecordReads*> {
  public:
   /// Nodes numbered from `first` on are of the computation itself.
-  explicit RecordReads(std::uint64_t first) : first_(first), outer_(reading) { reading = this; }
-  ~RecordReads() { reading = outer_; }
-  RecordReads(const RecordReads&) = delete;
-  RecordReads& operator=(const RecordReads&) = delete;
+  explicit RecordReads(std::uint64_t first) : Scoped(modes.watchers.reads, this), first_(first) {}
 
   void note(const Tensor& x);
   /// Each tensor that somebody else holds, too, and that the computation did not edit itself. To be
@@ -48,7 +41,6 @@ class RecordReads {
   std::map<const std::byte*, Entry> entries_;  // by storage
   std::size_t room_ = 32;                      // entries before the next forget_own()
   std::uint64_t first_;
-  RecordReads* outer_;
 };
 
 }  // namespace ladon::detail

@@ -71,15 +71,15 @@ void detail::Node::drain() {
 Tensor detail::Node::forward(std::size_t, const Tensor&) { return Tensor(); }
 
 bool recorded(std::initializer_list<detail::Input> inputs) {
-  if (detail::reading) [[unlikely]]
-    for (const detail::Input& input : inputs) detail::reading->note(*input.tensor);
+  if (detail::RecordReads* reads = detail::modes.watchers.reads) [[unlikely]]
+    for (const detail::Input& input : inputs) reads->note(*input.tensor);
   return std::any_of(inputs.begin(), inputs.end(),
                      [](const detail::Input& input) { return differentiated(*input.tensor); });
 }
 
 bool recorded(std::span<const Tensor> inputs) {
-  if (detail::reading) [[unlikely]]
-    for (const Tensor& input : inputs) detail::reading->note(input);
+  if (detail::RecordReads* reads = detail::modes.watchers.reads) [[unlikely]]
+    for (const Tensor& input : inputs) reads->note(input);
   return std::any_of(inputs.begin(), inputs.end(), differentiated);
 }
 

@@ -24,6 +24,7 @@ class Levels;
 namespace detail {
 
 class RecordDraws;
+class RecordReads;
 class ReplayDraws;
 
 struct Modes {
@@ -37,6 +38,13 @@ struct Modes {
   const mapped::Levels* mapped_levels = nullptr;  ///< mapped::Scope; null outside of one.
   bool looking = false;                           ///< LookThrough
   const char* sweeping = "";  ///< The operation whose gradient is being computed.
+  /// What the living EvaluationScopes demand (autograd/evaluation.h), by value: a task may outlive
+  /// them.
+  struct Evaluation {
+    const char* operation = nullptr;  ///< Of the youngest; null outside of all.
+    bool examples_alone = false;      ///< Of any of them.
+  };
+  Evaluation evaluating = {};
 
   /// Watchers of the calls of one thread, which no other may write to.
   struct Watchers {
@@ -45,6 +53,7 @@ struct Modes {
     ReplayDraws* player = nullptr;
     CountForms* counting = nullptr;
     ParameterUses* uses = nullptr;
+    RecordReads* reads = nullptr;
   };
   Watchers watchers = {};
 
@@ -57,8 +66,8 @@ struct Modes {
 };
 inline constinit thread_local Modes modes;
 
-/// Sets modes within one block, as a local variable of it: it must end before any other that was
-/// made after it does.
+/// Sets a mode for one block. Local variables only: brackets must end in reverse order of
+/// construction.
 template <class T>
 class Bracket {
  public:
@@ -73,10 +82,10 @@ class Bracket {
   T before_;
 };
 
-/// A scope in the list of those that are alive on the thread that made it. A mode has the value of
-/// its last living scope, in whatever order scopes end: what one restores is handed to the next one
-/// above it. So scopes may be held by pointers, renewed, and ended on another thread, while their
-/// own does nothing that depends on the mode, or after that has ended.
+/// A scope in its thread's list of living scopes. A mode has the value of the youngest living scope
+/// that sets it. When a scope ends out of order, the value it would restore passes to the next
+/// younger scope of the same mode. So scopes may be held by pointer, replaced, and destroyed on
+/// another thread, provided their own thread is not using the mode at that moment or has ended.
 class LivingScope {
  protected:
   /// Writes `value` to the mode, both of `size` bytes, at most 8.

@@ -189,7 +189,8 @@ TEST_F(Parallel, PiecesAndTasksHaveTheModesOfTheirCaller) {
   const auto are_ours = [&](const detail::Modes& m) {
     return !m.recording && m.detecting && m.composing && m.rowwise && m.packed == packed &&
            m.pushing && m.tangents_below == 5 && *m.mapped_levels == levels && m.looking &&
-           m.sweeping == std::string("softmax") && !m.watchers.recorder;
+           m.sweeping == std::string("softmax") && m.evaluating.operation == std::string("jvp") &&
+           m.evaluating.examples_alone && !m.watchers.recorder;
   };
   detail::DrawTape tape;
   for (const int threads : {1, 4}) {
@@ -205,7 +206,8 @@ TEST_F(Parallel, PiecesAndTasksHaveTheModesOfTheirCaller) {
                                                  .tangents_below = 5,
                                                  .mapped_levels = &levels,
                                                  .looking = true,
-                                                 .sweeping = "softmax"});
+                                                 .sweeping = "softmax",
+                                                 .evaluating = {"jvp", true}});
       const detail::RecordDraws watching(tape);
       std::atomic<int> wrong{0};
       parallel::for_range(64, 1, [&](std::int64_t, std::int64_t) {

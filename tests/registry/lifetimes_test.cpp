@@ -52,7 +52,6 @@ TEST(Lifetimes, EveryScopeHasItsRow) {
       {"Alone", "counts: any order is right; without MPI there is nothing to see"},
       {"InputFile", "owns a file"},
       {"Gradient", "of the graph, within one call"},
-      {"EvaluationScope", "of the library's own, within one call"},
       {"RecordReads", "of the library's own, within one call"},
       {"Call", "of a layer's call, within it"},
       {"ContinuousBatch", "owns memory"},

@@ -1,12 +1,16 @@
 // Kernels, tangent maps and densities of networks are functions of inputs and parameters: what
 // draws, or mixes the examples of a batch, is refused, and not averaged over in silence.
 
+#include "ladon/autograd/evaluation.h"
+
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 
 #include "ladon/autograd/ops.h"
+#include "ladon/core/machine/background.h"
 #include "ladon/layers/infinite/finite/compare.h"
 #include "ladon/layers/infinite/finite/empirical.h"
 #include "ladon/layers/infinite/finite/linearized.h"
@@ -138,7 +142,36 @@ TEST(Evaluation, SaysWhoDraws) {
   expect_error([&] { infinite::empirical_kernel(*normed, x); }, "BatchNorm is in training mode");
   const auto alone = networks()[3].make(rng);
   alone->eval();
-  expect_error([&] { infinite::empirical_kernel(*alone, x); }, "takes the statistics of the batch");
+  expect_error([&] { infinite::empirical_kernel(*alone, x); },
+               "normalizes by the statistics of the batch");
+}
+
+// What the scope demands holds wherever its computation runs: in pieces of loops and in tasks, also
+// in a scope within it that asks for less.
+TEST(Evaluation, HoldsInPiecesAndTasks) {
+  const detail::EvaluationScope outer("outer", true), inner("inner");
+  const auto refuse = [] { detail::refuse_in_evaluation("a layer", false, true); };
+  const char* why = "[inner] a layer normalizes by the statistics of the batch";
+  std::atomic<int> refused{0};
+  parallel::for_range(64, 1, [&](std::int64_t, std::int64_t) {
+    try {
+      refuse();
+    } catch (const Error&) {
+      ++refused;
+    }
+  });
+  EXPECT_EQ(refused, 64);
+  expect_error(
+      [&] {
+        parallel::in_background([&] {
+          refuse();
+          return 0;
+        }).get();
+      },
+      why);
+  Generator rng(1);
+  expect_error([&] { parallel::in_background([&] { return dropout(ones({3}), 0.5, rng); }).get(); },
+               "[inner] dropout is in training mode");
 }
 
 /// A layer of nobody's that mixes examples, or draws, in any mode.
@@ -187,7 +220,7 @@ TEST(Evaluation, ByDrawsThereIsNoKernelOfABatchNormThatSawNoBatch) {
     return net(rng, BatchNorm({.dim = 6, .track_running_stats = false}));
   };
   expect_error([&] { estimate(unseen); }, "the BatchNorm `layers.1` has seen no batch");
-  expect_error([&] { estimate(without); }, "takes the statistics of the batch");
+  expect_error([&] { estimate(without); }, "normalizes by the statistics of the batch");
   Generator rng(5);
   EXPECT_THROW(infinite::sample_kernels(unseen, x, x, {.draws = 2}, rng), Error);
   EXPECT_NO_THROW(estimate([&](Generator& own) {
