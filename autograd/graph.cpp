@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
-#include <iostream>
 #include <limits>
 #include <mutex>
 #include <unordered_map>
@@ -19,6 +18,7 @@
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reductions/reduce.h"
+#include "ladon/core/machine/warning.h"
 #include "ladon/core/mapped.h"
 #include "ladon/core/modes.h"
 
@@ -302,9 +302,11 @@ namespace {
 void warn_of_knots() {
   static std::once_flag said;
   std::call_once(said, [] {
-    std::cerr << "ladon: [backward] with create_graph the gradients of leaves hold the graph, and "
-                 "the graph holds the leaves: clear them (zero_grad) when they have served, or "
-                 "take grad(..., {.create_graph = true}) instead\n";
+    detail::warn(
+        "backward",
+        "with create_graph the gradients of leaves hold the graph, and the graph holds the "
+        "leaves: clear them (zero_grad) when they have served, or take grad(..., "
+        "{.create_graph = true}) instead");
   });
 }
 
@@ -326,9 +328,9 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();  // no way to an input below it
   for (const Tensor& input : inputs) {
     LADON_CHECK(input.requires_grad(), "grad", "an input of shape ", input.shape(),
-                " does not require a gradient; call set_requires_grad() before it is used. Of an "
-                "argument that a function is given by vmap or jvp, take vjp(f, {x}, scalar(1, "
-                "x.dtype())): value and gradient of f");
+                " does not require a gradient; call set_requires_grad() before it is used. Inside "
+                "vmap or jvp the argument of the function is such a tensor: use vjp(f, {x}, "
+                "scalar(1, x.dtype())), which returns the value and the gradient");
     lowest = std::min(lowest, input.history()->number());
   }
   Sweep sweep(options.retain_graph, options.create_graph, lowest);

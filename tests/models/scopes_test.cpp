@@ -240,15 +240,23 @@ TEST(ScopesModel, PackedWeightsThatNoProductReadsSayWhy) {
         testing::ExitedWithCode(0), words);
   };
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  says([] { const PackedWeights packed({ones({2, 2}, f64)}); }, "1 others are not f32");
+  says(
+      [] {
+        const PackedWeights packed({ones({2, 2}, f64)});
+      },
+      "none of the 1 packed weights was used; 1 weights are not f32");
   says(
       [] {
         const Tensor w = ones({2, 2});
         const PackedWeights packed({w});
         matmul(ones({1, 2}), w);
       },
-      "1 products were recorded: hold a NoGrad");
-  says([] { const PackedWeights packed({ones({2, 2})}); }, "none with them ran on the thread");
+      "1 products were recorded; wrap inference in NoGrad");
+  says(
+      [] {
+        const PackedWeights packed({ones({2, 2})});
+      },
+      "no product with them ran on its thread");
   says(
       [] {
         const Tensor w = ones({2, 2});

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iostream>
+#include <string>
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/loops.h"
@@ -10,6 +10,7 @@
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/products/matmul.h"
 #include "ladon/core/machine/parallel.h"
+#include "ladon/core/machine/warning.h"
 #include "ladon/core/view.h"
 
 namespace ladon {
@@ -113,15 +114,17 @@ PackedWeights::~PackedWeights() {
   static std::once_flag said;
   if (matrices_.empty() && (!weights_.empty() || other_dtypes_ > 0))
     std::call_once(said, [this] {
-      std::cerr << "ladon: [PackedWeights] no product read a copy of the " << weights_.size()
-                << " weights of f32";
-      if (other_dtypes_ > 0)
-        std::cerr << "; " << other_dtypes_ << " others are not f32: call model.to(f32) before";
-      if (passed_over() > 0)
-        std::cerr << "; " << passed_over() << " products were recorded: hold a NoGrad";
+      const auto others = static_cast<std::size_t>(other_dtypes_);
+      std::string text =
+          detail::join("none of the ", weights_.size() + others, " packed weights was used");
       if (!weights_.empty() && passed_over() == 0)
-        std::cerr << "; none with them ran on the thread that made it while it was alive";
-      std::cerr << '\n';
+        text += ": no product with them ran on its thread while the scope was alive";
+      if (passed_over() > 0)
+        text +=
+            detail::join(": ", passed_over(), " products were recorded; wrap inference in NoGrad");
+      if (others > 0)
+        text += detail::join("; ", others, " weights are not f32; call model.to(f32) first");
+      detail::warn("PackedWeights", text);
     });
 }
 
