@@ -9,8 +9,8 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/core/error.h"
-#include "ladon/core/kernels/optimizer.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/reductions/moments.h"
 #include "ladon/optim/parameters.h"
 
 namespace ladon {
@@ -29,7 +29,8 @@ Tensor state_of(const Shape& shape) {
 void check_range(const std::string& name, const Tensor& gradient, bool squared) {
   const double largest = gradient.dtype() == f32 ? std::numeric_limits<float>::max()
                                                  : std::numeric_limits<double>::max();
-  if (kernels::sizes_within(gradient, squared ? std::sqrt(largest) : largest)) return;
+  const double bound = squared ? std::sqrt(largest) : largest;
+  if (kernels::all_within(gradient, -bound, bound)) return;
   const double worst = number_of("step", amax(abs(gradient)));
   const auto whose = [&] {
     return detail::join("the gradient of parameter ", name, " (", gradient.dtype(), " ",

@@ -1,14 +1,11 @@
 #include "ladon/core/kernels/optimizer.h"
 
 #include <array>
-#include <atomic>
-#include <cmath>
 #include <tuple>
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/pointwise.h"
-#include "ladon/core/kernels/reductions/reduction.h"
 #include "ladon/core/machine/parallel.h"
 
 namespace ladon::kernels {
@@ -67,21 +64,6 @@ void adagrad(Tensor x, const Tensor& g, Tensor v, const AdagradStep& step) {
 
 void lion(Tensor x, const Tensor& g, Tensor m, const LionStep& step) {
   update("lion", x, g, std::array{m}, step, [](const auto& table) { return table.lion; });
-}
-
-bool sizes_within(const Tensor& g, double bound) {
-  const Tensor row = contiguous(g);
-  std::atomic<bool> within = true;
-  visit_floating("sizes_within", g.dtype(), [&]<class T>() {
-    const T* x = row.data<T>();
-    const auto sum_abs = loops().of<T>().reduce[int(Reduce::sum_abs)];
-    parallel::for_range(g.count(), grain, [&](std::int64_t i, std::int64_t end) {
-      if (static_cast<double>(sum_abs(x + i, end - i)) <= bound) return;
-      for (; i < end; ++i)
-        if (!(static_cast<double>(std::abs(x[i])) <= bound)) within = false;
-    });
-  });
-  return within;
 }
 
 }  // namespace ladon::kernels

@@ -18,8 +18,4 @@ void rmsprop(Tensor x, const Tensor& g, Tensor v, Tensor c, Tensor m, const Rmsp
 void adagrad(Tensor x, const Tensor& g, Tensor v, const AdagradStep& step);
 void lion(Tensor x, const Tensor& g, Tensor m, const LionStep& step);
 
-/// Whether all elements have a size of `bound` at most; NaN has none. One pass: a sum of sizes that
-/// is within says it of each of them.
-bool sizes_within(const Tensor& g, double bound);
-
 }  // namespace ladon::kernels

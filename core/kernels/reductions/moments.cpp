@@ -1,14 +1,18 @@
 #include "ladon/core/kernels/reductions/moments.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <type_traits>
 
 #include "ladon/core/kernels/binary.h"
+#include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/core/kernels/reductions/reduction.h"
 #include "ladon/core/kernels/unary.h"
+#include "ladon/core/machine/parallel.h"
 #include "ladon/core/mapped.h"
 #include "ladon/core/view.h"
 
@@ -20,12 +24,6 @@ double count_over(const Tensor& x, const std::vector<int>& axes) {
   double count = 1;
   for (const int axis : axes) count *= static_cast<double>(x.shape()[axis]);
   return count;
-}
-
-std::vector<int> all_axes(const Tensor& x) {
-  std::vector<int> axes(static_cast<std::size_t>(x.rank()));
-  std::iota(axes.begin(), axes.end(), 0);
-  return axes;
 }
 
 /// Takes the axes, which have size 1, away unless they are to be kept.
@@ -77,8 +75,22 @@ Deviations deviations(const Tensor& x, const std::vector<int>& axes) {
 
 bool all_within(const Tensor& x, double low, double high) {
   if (x.mapped()) return all_within(mapped::show(x), low, high);
-  return reduce(Reduce::min, x, all_axes(x), false).item() >= low &&
-         reduce(Reduce::max, x, all_axes(x), false).item() <= high;
+  constexpr std::int64_t grain = 1 << 14;    // elements that stay in cache for the second look
+  const double size = std::min(-low, high);  // a sum of sizes within it says it of each element
+  const Tensor row = contiguous(x);
+  std::atomic<bool> within = true;
+  visit_dtype(x.dtype(), [&]<class T>() {
+    const T* values = row.data<T>();
+    const auto* reduce = loops().of<T>().reduce;
+    parallel::for_range(row.count(), grain, [&](std::int64_t i, std::int64_t end) {
+      const auto of_all = [&](Reduce op) {
+        return static_cast<double>(reduce[int(op)](values + i, end - i));
+      };
+      if (std::is_floating_point_v<T> && size > 0 && of_all(Reduce::sum_abs) <= size) return;
+      if (!(of_all(Reduce::min) >= low && of_all(Reduce::max) <= high)) within = false;
+    });
+  });
+  return within;
 }
 
 Tensor power_of_two(const Tensor& x) {

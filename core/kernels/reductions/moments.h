@@ -9,7 +9,7 @@
 
 namespace ladon::kernels {
 
-/// Whether all elements lie in [low, high]; NaN does not.
+/// Whether every number lies in [low, high]; false for NaN. One pass, which runs in parallel.
 bool all_within(const Tensor& x, double low, double high);
 
 /// The powers of two at or below positive elements; 1 for others, and for ∞ and NaN.
