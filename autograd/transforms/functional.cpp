@@ -241,7 +241,8 @@ void check_jacobian(const Tensor& reverse, const Tensor& central, std::size_t in
   }
 }
 
-/// gradcheck(), where `values`, of the same values as f, gives those that differences are taken of.
+/// gradcheck() whose central differences are taken of `values`, a function with the same values as
+/// f.
 bool check_against_differences(const TensorFunction& f, const std::vector<Tensor>& inputs,
                                GradcheckOptions options, const TensorFunction& values) {
   const EnableGrad enable_grad;
@@ -305,15 +306,27 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
 
 namespace {
 
-/// Evidence of a first run of f, against which a second one is held.
+/// What checkpoint() keeps of the first run of f, to compare the second run with.
 struct FirstRun {
+  detail::DrawTape tape = {};
   std::vector<detail::Read> reads = {};
   std::vector<Tensor> captured =
       {};                          ///< Stand-ins of the trained tensors and results it depends on.
   std::uint64_t output = 0;        ///< Fingerprint.
   std::vector<bool> trained = {};  ///< Of the inputs.
   bool rowwise = detail::modes.rowwise, composing = detail::modes.composing;
+  mapped::Levels levels = mapped::running();  ///< Of the vmap that it was in.
 
+  /// f(inputs) under the modes of the first run, with its draws.
+  Tensor run_again(const TensorFunction& f, const std::vector<Tensor>& inputs) const {
+    const mapped::Scope scope(levels);
+    const detail::Scoped as_rowwise(detail::modes.rowwise, rowwise);
+    const detail::Scoped as_composing(detail::modes.composing, composing);
+    detail::ReplayDraws replay("checkpoint", tape);
+    const Tensor y = f(inputs);
+    replay.finish();
+    return y;
+  }
   /// Throws Error where something that f read was edited since.
   void check_unedited() const {
     for (const detail::Read& read : reads) static_cast<void>(*read.tensor);
@@ -336,16 +349,14 @@ struct FirstRun {
                                      [&](const Tensor& c) { return c.history() == x.history(); });
       LADON_CHECK(
           known || x.history()->number() >= first, "checkpoint",
-          "the function depends on a tensor of shape ", x.history()->shape(),
-          " that it did not depend on the first time: another one was put in its place; run "
-          "backward before that");
+          "backward runs the function again, and it now depends on a tensor of shape ",
+          x.history()->shape(),
+          " that it did not use the first time; do not replace captured tensors before backward");
     }
     LADON_CHECK(detail::fingerprint(again) == output, "checkpoint",
-                "the function, which backward runs again, computed something else (shape ",
-                again.shape(),
-                ") than the first time; what it reads was changed, or it counts its "
-                "calls: make it depend on its inputs and on what it captures alone, and run "
-                "backward before those change");
+                "backward runs the function again, and its output (shape ", again.shape(),
+                ") differs from the first run; the function must depend only on its inputs and "
+                "captured tensors, which must not change before backward");
   }
 };
 
@@ -356,22 +367,18 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
   const std::uint64_t first = as_leaf(empty({})).history()->number();
   std::vector<Tensor> leaves, sources = inputs;
   for (const Tensor& x : inputs) leaves.push_back(x.requires_grad() ? as_leaf(x) : x);
-  detail::DrawTape tape;
+  FirstRun before;
   detail::RecordReads reads(first);
   Tensor output;
   {
-    const detail::RecordDraws recording(tape);
+    const detail::RecordDraws recording(before.tape);
     output = f(leaves);  // recorded to see what f captures; the record goes before this returns
   }
   const bool dual = std::any_of(inputs.begin(), inputs.end(),
                                 [](const Tensor& x) { return detail::visible(x) != nullptr; });
-  if (dual || detail::visible(output)) {  // forward mode has no use for keeping less
-    detail::ReplayDraws replay("checkpoint", tape);
-    const Tensor y = f(inputs);
-    replay.finish();
-    return y;
-  }
-  FirstRun before{.captured = captured_by(output, leaves, first)};
+  if (dual || detail::visible(output))  // forward mode has no use for keeping less
+    return before.run_again(f, inputs);
+  before.captured = captured_by(output, leaves, first);
   sources.insert(sources.end(), before.captured.begin(), before.captured.end());
   const Tensor value = output.detach();
   output = Tensor();
@@ -382,19 +389,9 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
 
   return record_joint(
       "checkpoint", value, sources,
-      [f, kept, before = std::move(before), tape, levels = mapped::running()](
-          const Tensor& g, detail::GradientSink& sink) {
+      [f, kept, before = std::move(before)](const Tensor& g, detail::GradientSink& sink) {
         const bool higher = grad_enabled();
         const EnableGrad enable_grad;
-        const auto second_run = [&](const std::vector<Tensor>& x) {
-          const mapped::Scope scope(levels);  // of the vmap that the first run was in
-          const detail::Scoped rowwise(detail::modes.rowwise, before.rowwise);
-          const detail::Scoped composing(detail::modes.composing, before.composing);
-          detail::ReplayDraws replay("checkpoint", tape);
-          const Tensor y = f(x);
-          replay.finish();
-          return y;
-        };
         before.check_unedited();
         const bool comparable = before.trains_the_same(kept);
         std::vector<Tensor> again, targets;
@@ -403,7 +400,7 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
         targets = again;
         targets.insert(targets.end(), before.captured.begin(), before.captured.end());
         const std::uint64_t second = as_leaf(empty({})).history()->number();
-        const Tensor repeated = second_run(again);
+        const Tensor repeated = before.run_again(f, again);
         if (comparable) before.check_same(repeated, again, second);
         const std::vector<Tensor> gradients = detail::grad_up_to(targets, repeated, g, higher);
         for (std::size_t i = 0; i < targets.size(); ++i) sink.give(i, gradients[i]);

@@ -312,13 +312,13 @@ TEST(Checkpoint, NoticesWhateverWasChanged) {
           copy_(o.index, tensor({0, 1, 2}, i64));
         },
         "[checkpoint]"}},
-      {"a captured double", {[](Outside& o) { o.factor = 1.6; }, "computed something else"}},
+      {"a captured double", {[](Outside& o) { o.factor = 1.6; }, "differs from the first run"}},
       {"another parameter",
-       {[](Outside& o) { o.w = leaf(clone(o.w.detach())); }, "did not depend on"}},
-      {"another result", {[](Outside& o) { o.result = sin(o.w); }, "did not depend on"}},
+       {[](Outside& o) { o.w = leaf(clone(o.w.detach())); }, "did not use the first time"}},
+      {"another result", {[](Outside& o) { o.result = sin(o.w); }, "did not use the first time"}},
       {"another constant",
-       {[](Outside& o) { o.constant = o.constant * 1.001; }, "computed something else"}},
-      {"a last digit", {[](Outside& o) { o.factor *= 1 + 1e-13; }, "computed something else"}}};
+       {[](Outside& o) { o.constant = o.constant * 1.001; }, "differs from the first run"}},
+      {"a last digit", {[](Outside& o) { o.factor *= 1 + 1e-13; }, "differs from the first run"}}};
   for (const auto& [what, change] : edits)
     for (const int depth : {1, 2}) {
       SCOPED_TRACE(what + (depth == 2 ? ", in a checkpoint inside another" : ""));

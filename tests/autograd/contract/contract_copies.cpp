@@ -1,5 +1,7 @@
 // Rows of linear operations that copy, move, mask or add up elements.
 
+#include <utility>
+
 #include "contract.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/autograd/ops/linalg/einsum.h"
@@ -7,14 +9,20 @@
 
 namespace ladon::test {
 
-const std::vector<CopyRow>& copy_rows() {
-  const auto index = [](std::initializer_list<double> places, const Shape& shape) {
-    return tensor(places, shape, i64);
-  };
-  const auto small = [](const Tensor& x, const Shape& shape) {  // small integers, of x's dtype
-    return reshape(arange(0, shape.count(), 1, x.dtype()), shape);
-  };
-  static const std::vector<CopyRow> rows{
+namespace {
+
+using Rows = std::vector<CopyRow>;
+
+Tensor index(std::initializer_list<double> places, const Shape& shape) {
+  return tensor(places, shape, i64);
+}
+/// Small integers, of x's dtype.
+Tensor small(const Tensor& x, const Shape& shape) {
+  return reshape(arange(0, shape.count(), 1, x.dtype()), shape);
+}
+
+Rows shapes() {
+  return {
       {"reshape", "",
        [](auto& x) {
          return reshape(x, {4, 6});
@@ -31,6 +39,11 @@ const std::vector<CopyRow>& copy_rows() {
        }},
       {"unsqueeze", "", [](auto& x) { return unsqueeze(x, 1); }},
       {"squeeze", "", [](auto& x) { return squeeze(unsqueeze(x, 1), 1); }},
+  };
+}
+
+Rows parts() {
+  return {
       {"slice", "", [](auto& x) { return slice(x, 2, {.start = 3, .step = -2}); }},
       {"select", "", [](auto& x) { return select(x, 1, -1); }},
       {"at", "",
@@ -49,6 +62,11 @@ const std::vector<CopyRow>& copy_rows() {
        [](auto& x) {
          return split(x, {1, 2}, 1)[1];
        }},
+  };
+}
+
+Rows places() {
+  return {
       {"flip", "",
        [](auto& x) {
          return flip(x, {0, 2});
@@ -67,34 +85,44 @@ const std::vector<CopyRow>& copy_rows() {
       {"diagonal", "", [](auto& x) { return diagonal(x); }},
       {"contiguous", "", [](auto& x) { return contiguous(transpose(x)); }},
       {"clone", "", [](auto& x) { return clone(x); }},
+  };
+}
+
+Rows indices() {
+  return {
       {"index_select", "a place twice",
-       [=](auto& x) {
+       [](auto& x) {
          return index_select(x, 1, index({0, 2, 0}, {3}));
        }},
       {"gather", "a place twice",
-       [=](auto& x) {
+       [](auto& x) {
          return gather(x, 0, expand(index({1, 0, 1}, {3, 1, 1}), {3, 3, 4}));
        }},
       {"scatter_add", "a place twice",
-       [=](auto& x) {
+       [](auto& x) {
          return scatter_add(zeros_like(x), 0, zeros({2, 3, 4}, i64), x);
        }},
       {"scatter", "",
-       [=](auto& x) {
+       [](auto& x) {
          return scatter(zeros_like(x), 0, expand(index({1, 0}, {2, 1, 1}), {2, 3, 4}), x);
        }},
       {"scatter_reduce", "sum",
-       [=](auto& x) {
+       [](auto& x) {
          return scatter_reduce(zeros_like(x), 0, zeros({2, 3, 4}, i64), x, Scattered::sum);
        }},
       {"embedding", "a row twice",
-       [=](auto& x) {
+       [](auto& x) {
          return embedding(reshape(x, {6, 4}), index({5, 0, 5}, {3}));
        }},
       {"masked_select", "",
-       [=](auto& x) {
+       [](auto& x) {
          return masked_select(x, expand(tensor({1, 0, 1}, {3, 1}, boolean), {2, 3, 4}));
        }},
+  };
+}
+
+Rows products() {
+  return {
       {"sum_to", "",
        [](auto& x) {
          return sum_to(x, {3, 1});
@@ -104,24 +132,29 @@ const std::vector<CopyRow>& copy_rows() {
          return rotary_embedding(x, zeros({3, 2}, x.dtype()), ones({3, 2}, x.dtype()));
        }},
       {"matmul", "by small integers",
-       [=](auto& x) {
+       [](auto& x) {
          return matmul(x, small(x, {4, 2}));
        }},
       {"linear", "by small integers",
-       [=](auto& x) {
+       [](auto& x) {
          return linear(x, small(x, {2, 4}));
        }},
-      {"dot", "by small integers", [=](auto& x) { return dot(reshape(x, {24}), small(x, {24})); }},
+      {"dot", "by small integers", [](auto& x) { return dot(reshape(x, {24}), small(x, {24})); }},
       {"einsum", "by small integers",
-       [=](auto& x) {
+       [](auto& x) {
          return einsum("abc,cd->adb", {x, small(x, {4, 2})});
        }},
+  };
+}
+
+Rows windows() {
+  return {
       {"convolution", "by small integers",
-       [=](auto& x) {
+       [](auto& x) {
          return convolution(x, small(x, {2, 2, 4}));
        }},
       {"transposed_convolution", "by small integers",
-       [=](auto& x) {
+       [](auto& x) {
          return transposed_convolution(x, small(x, {4, 2, 2}));
        }},
       {"unfold", "", [](auto& x) { return unfold(x, {2}); }},
@@ -132,6 +165,17 @@ const std::vector<CopyRow>& copy_rows() {
       {"average_pool", "of two", [](auto& x) { return average_pool(x, {2}, {.stride = {1}}); }},
       {"adaptive_average_pool", "", [](auto& x) { return adaptive_average_pool(x, {3}); }},
   };
+}
+
+}  // namespace
+
+const std::vector<CopyRow>& copy_rows() {
+  static const Rows rows = [] {
+    Rows all;
+    for (const auto family : {shapes, parts, places, indices, products, windows})
+      for (CopyRow& row : family()) all.push_back(std::move(row));
+    return all;
+  }();
   return rows;
 }
 

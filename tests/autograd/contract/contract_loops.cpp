@@ -88,36 +88,38 @@ Jet tanh_of(const Jet& x) {
 
 const std::vector<double> six{1, -2, 0.5, 3, -1.25, 0.75};
 
-}  // namespace
+using Rows = std::vector<LoopRow>;
 
-std::vector<LoopRow> loop_rows() {
-  std::vector<LoopRow> rows;
-  const auto add = [&](LoopRow row) { rows.push_back(std::move(row)); };
-  const std::vector<double> f32_ends{0, -30, -25, 20, 25, 30}, f64_ends{0, -170, 170, 300};
-  /// A reduction of one input to one number or to a row of them.
-  const auto of_one = [&](const char* name, const char* note, auto apply, auto reference) {
-    LoopRow row{.name = name, .note = note};
-    row.apply = [apply](const Tensors& x) { return apply(x[0]); };
-    row.reference = [reference](const Operands& x) { return reference(x[0]); };
-    row.inputs = {six};
-    row.shapes = {{6}};
-    row.f32_scales = f32_ends;
-    row.f64_scales = f64_ends;
-    return row;
-  };
+/// A reduction of one input to one number or to a row of them.
+template <class Apply, class Reference>
+LoopRow of_one(const char* name, const char* note, Apply apply, Reference reference) {
+  LoopRow row{.name = name, .note = note};
+  row.apply = [apply](const Tensors& x) { return apply(x[0]); };
+  row.reference = [reference](const Operands& x) { return reference(x[0]); };
+  row.inputs = {six};
+  row.shapes = {{6}};
+  row.f32_scales = {0, -30, -25, 20, 25, 30};
+  row.f64_scales = {0, -170, 170, 300};
+  return row;
+}
 
-  // --- sums and products ---
-  add(of_one(
+// --- sums and products ---
+
+void add_sums(Rows& rows) {
+  rows.push_back(of_one(
       "sum", "", [](auto& x) { return sum(x); }, [](auto& x) { return Jets{total(x)}; }));
-  add(of_one(
+  rows.push_back(of_one(
       "mean", "", [](auto& x) { return mean(x); }, [](auto& x) { return Jets{average(x)}; }));
-  add(of_one(
+  rows.push_back(of_one(
       "cumsum", "", [](auto& x) { return cumsum(x, 0); },
       [](auto& x) {
         Jets y = x;
         for (std::size_t i = 1; i < y.size(); ++i) y[i] = y[i - 1] + x[i];
         return y;
       }));
+}
+
+void add_products(Rows& rows) {
   const auto product = [](const Jets& x) {
     Jet y = number(1);
     for (const Jet& v : x) y = y * v;
@@ -136,7 +138,7 @@ std::vector<LoopRow> loop_rows() {
     row.inputs = {values};
     row.shapes = {{static_cast<std::int64_t>(values.size())}};
     row.f32_scales = row.f64_scales = {0};
-    add(row);
+    rows.push_back(row);
   }
   {
     LoopRow row = of_one(
@@ -147,7 +149,7 @@ std::vector<LoopRow> loop_rows() {
     row.shapes = {{300}};
     row.f32_scales = row.f64_scales = {0};
     row.ulps = {.first = 400, .second = 4000};  // the rounding of 300 factors
-    add(row);
+    rows.push_back(row);
     row = of_one(
         "cumprod", "", [](auto& x) { return cumprod(x, 0); },
         [](auto& x) {
@@ -157,8 +159,11 @@ std::vector<LoopRow> loop_rows() {
         });
     row.f32_scales = {0, -5, 5};
     row.f64_scales = {0, -30, 30};
-    add(row);
+    rows.push_back(row);
   }
+}
+
+void add_recurrence_of_numbers(Rows& rows) {
   {
     LoopRow row{.name = "linear_recurrence", .note = ""};
     row.apply = [](const Tensors& x) { return linear_recurrence(x[0], x[1], 0); };
@@ -173,10 +178,13 @@ std::vector<LoopRow> loop_rows() {
     row.f32_scales = {0, -8, 8};
     row.f64_scales = {0, -50, 50};
     row.of_largest = true;  // sums of terms of both signs
-    add(row);
+    rows.push_back(row);
   }
+}
 
-  // --- moments ---
+// --- moments ---
+
+void add_moments(Rows& rows) {
   {
     const auto variance = [](const Jets& x) { return squares(centred(x)) / number(5); };
     LoopRow row = of_one(
@@ -185,27 +193,30 @@ std::vector<LoopRow> loop_rows() {
     row.of_largest = true;  // x − mean
     row.f32_scales = {0, -18, 18};
     row.f64_scales = {0, -150, 150};
-    add(row);
+    rows.push_back(row);
     row = of_one(
         "stddev", "", [](auto& x) { return stddev(x); },
         [=](auto& x) { return Jets{root(variance(x))}; });
     row.of_largest = true;
-    add(row);
+    rows.push_back(row);
     row = of_one(
         "norm", "", [](auto& x) { return norm(x); },
         [](auto& x) { return Jets{root(squares(x))}; });
     row.of_largest = true;
-    add(row);
+    rows.push_back(row);
     row = of_one(
         "norm", "at 0: first and second derivatives are 0", [](auto& x) { return norm(x); },
         [](auto&) { return Jets{number(0)}; });
     row.inputs = {{0, 0}};
     row.shapes = {{2}};
     row.f32_scales = row.f64_scales = {0};
-    add(row);
+    rows.push_back(row);
   }
+}
 
-  // --- extremes and orders: one element is chosen, ties of amax and amin share ---
+// --- extremes and orders: one element is chosen, ties of amax and amin share ---
+
+void add_extremes(Rows& rows) {
   for (const bool high : {true, false}) {
     const auto chosen = [high](const Jets& x) {
       Exact best = plain(x[0]);
@@ -219,14 +230,17 @@ std::vector<LoopRow> loop_rows() {
         high ? "amax" : "amin", "ties share", [=](auto& x) { return high ? amax(x) : amin(x); },
         [=](auto& x) { return Jets{average(chosen(x))}; });
     row.inputs = {{1, 3, 3, -2, -2, -2}};
-    add(row);
+    rows.push_back(row);
     row = of_one(
         high ? "max" : "min", "the first of ties",
         [=](auto& x) { return high ? max(x, 0).values : min(x, 0).values; },
         [=](auto& x) { return Jets{chosen(x)[0]}; });
     row.inputs = {{1, 3, 3, -2, -2, -2}};
-    add(row);
+    rows.push_back(row);
   }
+}
+
+void add_orders(Rows& rows) {
   const auto ordered = [](const Jets& x, bool descending) {
     Jets y = x;
     std::stable_sort(y.begin(), y.end(), [=](const Jet& a, const Jet& b) {
@@ -234,18 +248,20 @@ std::vector<LoopRow> loop_rows() {
     });
     return y;
   };
-  add(of_one(
+  rows.push_back(of_one(
       "sort", "", [](auto& x) { return sort(x).values; },
       [=](auto& x) { return ordered(x, false); }));
-  add(of_one(
+  rows.push_back(of_one(
       "topk", "", [](auto& x) { return topk(x, 3).values; },
       [=](auto& x) {
         const Jets y = ordered(x, true);
         return Jets(y.begin(), y.begin() + 3);
       }));
+}
 
+void add_pools(Rows& rows) {
   const auto pooled = [&](const char* name, auto apply) {
-    add(of_one(name, "", apply, [](auto& x) {
+    rows.push_back(of_one(name, "", apply, [](auto& x) {
       Jets y;
       for (std::size_t i = 0; i < 6; i += 2)
         y.push_back(plain(x[i]) >= plain(x[i + 1]) ? x[i] : x[i + 1]);
@@ -257,8 +273,11 @@ std::vector<LoopRow> loop_rows() {
   pooled("max_pool_with_indices",
          [=](auto& x) { return max_pool_with_indices(sequence(x), {2}).values; });
   pooled("adaptive_max_pool", [=](auto& x) { return adaptive_max_pool(sequence(x), {3}); });
+}
 
-  // --- softmax: ordinary rows, a sure winner, masked elements ---
+// --- softmax: ordinary rows, a sure winner, masked elements ---
+
+void add_softmax(Rows& rows) {
   const double inf = std::numeric_limits<double>::infinity();
   const std::vector<std::pair<const char*, std::vector<double>>> scores{
       {"ordinary", {0.3, -1, 1.2, 0.5}},          {"a sure winner", {-1, 20, 0, -3}},
@@ -276,7 +295,7 @@ std::vector<LoopRow> loop_rows() {
       row.f32_scales = row.f64_scales = {0};
       row.ulps = {.first = sure ? 32. : 128., .second = sure ? 64. : 256., .floor = 64};
       row.of_largest = !sure;
-      add(row);
+      rows.push_back(row);
     };
     with(
         "softmax", [](auto& x) { return softmax(x); }, [](auto& x) { return shares(x).p; });
@@ -301,8 +320,11 @@ std::vector<LoopRow> loop_rows() {
           return Jets{winner(x) == 0 ? shares(x).log_sum : l};
         });
   }
+}
 
-  // --- normalization ---
+// --- normalization ---
+
+void add_norms(Rows& rows) {
   const auto standard = [](const Jets& x, Exact eps) {
     const Jets d = centred(x);
     const Jet r = number(1) / root(squares(d) / number(static_cast<Exact>(x.size())) + number(eps));
@@ -314,7 +336,7 @@ std::vector<LoopRow> loop_rows() {
     LoopRow row = of_one(name, "", apply, reference);
     row.ulps = {.first = 64, .second = 512};
     row.of_largest = true;  // differences from means
-    add(row);
+    rows.push_back(row);
   };
   const auto column = [](const Tensor& x) { return reshape(x, {6, 1}); };
   normed(
@@ -355,10 +377,13 @@ std::vector<LoopRow> loop_rows() {
           for (const Jet& v : x) y.push_back((v - number(0.5)) * number(0.5));
           return y;
         });
-    add(row);
+    rows.push_back(row);
   }
+}
 
-  // --- losses ---
+// --- losses ---
+
+void add_losses_of_differences(Rows& rows) {
   const std::vector<double> target{0.5, -1, 0.5, 1, -3, 0};
   const auto loss = [&](const char* name, auto apply, auto term) {
     LoopRow row = of_one(
@@ -373,7 +398,7 @@ std::vector<LoopRow> loop_rows() {
         });
     row.f32_scales = {0, -10, 10};
     row.f64_scales = {0, -100, 100};
-    add(row);
+    rows.push_back(row);
   };
   loss(
       "mse_loss", [](auto& x, const Tensor& t) { return mse_loss(x, t); },
@@ -394,6 +419,9 @@ std::vector<LoopRow> loop_rows() {
   loss(
       "smooth_l1_loss", [](auto& x, const Tensor& t) { return smooth_l1_loss(x, t, 1.25); },
       [=](const Jet& x, const Jet& t) { return huber(x - t, 1.25) / number(1.25); });
+}
+
+void add_cross_entropy_of_logits(Rows& rows) {
   {
     LoopRow row = of_one(
         "binary_cross_entropy_with_logits", "sure on both sides",
@@ -413,14 +441,19 @@ std::vector<LoopRow> loop_rows() {
         });
     row.inputs = {{20, -20, -3, 3, 40, -40}};
     row.f32_scales = row.f64_scales = {0};
-    add(row);
-    row = of_one(
+    rows.push_back(row);
+  }
+}
+
+void add_losses_of_classes(Rows& rows) {
+  {
+    LoopRow row = of_one(
         "nll_loss", "an ignored row",
         [](const Tensor& x) {
           return nll_loss(reshape(x, {2, 3}), tensor({1, -100}, {2}, i64));
         },
         [](const Jets& x) { return Jets{number(0) - x[1]}; });
-    add(row);
+    rows.push_back(row);
     row = of_one(
         "kl_div", "",
         [](const Tensor& x) {
@@ -435,8 +468,11 @@ std::vector<LoopRow> loop_rows() {
           return Jets{y};
         });
     row.f32_scales = {0, -10, 10};
-    add(row);
+    rows.push_back(row);
   }
+}
+
+void add_cosines(Rows& rows) {
   for (const bool embed : {false, true}) {
     LoopRow row = of_one(
         embed ? "cosine_embedding_loss" : "cosine_similarity", "",
@@ -457,10 +493,13 @@ std::vector<LoopRow> loop_rows() {
     // Below, second derivatives leave the range; eps of the loss is 1e-8.
     row.f32_scales = embed ? std::vector<double>{0, 20} : std::vector<double>{0, -15, 20, 30};
     row.f64_scales = embed ? std::vector<double>{0, 20} : std::vector<double>{0, -150, 170};
-    add(row);
+    rows.push_back(row);
   }
+}
 
-  // --- recurrent cells: saturated gates ---
+// --- recurrent cells: saturated gates ---
+
+void add_cells(Rows& rows) {
   for (const double at : {1.0, 12.0, 30.0}) {
     const std::vector<double> gates{at, -at, 0.75 * at, -0.5 * at};
     LoopRow row{.name = "lstm_cell", .note = "gates of size"};
@@ -475,7 +514,7 @@ std::vector<LoopRow> loop_rows() {
     row.inputs = {gates, {0.5}};
     row.shapes = {{4}, {1}};
     row.ulps = {.first = 32, .second = 4096};  // sums that cancel
-    add(row);
+    rows.push_back(row);
     row.name = "gru_cell";
     row.inputs = {{0.5 * at, at, -0.75 * at}, {0.5}};
     row.shapes = {{3}, {1}};
@@ -489,8 +528,11 @@ std::vector<LoopRow> loop_rows() {
       return Jets{gru(x[0][0], x[0][1], x[0][2], x[1][0])};
     };
     row.of_largest = true;  // (h − m)·σ'
-    add(row);
+    rows.push_back(row);
   }
+}
+
+void add_recurrences(Rows& rows) {
   for (const RecurrentCell cell :
        {RecurrentCell::tanh, RecurrentCell::relu, RecurrentCell::lstm, RecurrentCell::gru}) {
     // One unit, one step, and no product with the state: the fused gradient of a saturated cell.
@@ -514,10 +556,13 @@ std::vector<LoopRow> loop_rows() {
     };
     row.ulps = {.first = 32, .second = 256};
     row.of_largest = gru;
-    add(row);
+    rows.push_back(row);
   }
+}
 
-  // --- attention: the cap's derivative, where it is saturated ---
+// --- attention: the cap's derivative, where it is saturated ---
+
+void add_attention(Rows& rows) {
   for (const bool formed : {false, true}) {
     LoopRow row{.name = formed ? "attention_with_weights" : "scaled_dot_product_attention",
                 .note = "saturated softcap"};
@@ -540,8 +585,19 @@ std::vector<LoopRow> loop_rows() {
     row.inputs = {{0.5, 2, 5, 8, 10, 12, 14, 16}};
     row.shapes = {{1, 1, 8, 1}};
     row.ulps = {.first = 256, .second = 2048};  // keys, weights and caps have errors of their own
-    add(row);
+    rows.push_back(row);
   }
+}
+
+}  // namespace
+
+std::vector<LoopRow> loop_rows() {
+  Rows rows;
+  for (const auto family :
+       {add_sums, add_products, add_recurrence_of_numbers, add_moments, add_extremes, add_orders,
+        add_pools, add_softmax, add_norms, add_losses_of_differences, add_cross_entropy_of_logits,
+        add_losses_of_classes, add_cosines, add_cells, add_recurrences, add_attention})
+    family(rows);
   return rows;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include "contract.h"
 #include "ladon/autograd/ops.h"
@@ -55,8 +56,9 @@ Exact gelu_tanh_second(Exact x) {
 constexpr Exact selu_scale = 1.0507009873554804934193349852946L,
                 selu_alpha = 1.6732632423543772848170429916717L;
 
-std::vector<UnaryRow> make_unary() {
-  const auto pi = std::numbers::pi_v<Exact>;
+using UnaryRows = std::vector<UnaryRow>;
+
+UnaryRows arithmetic() {
   return {
       {"neg", "", [](auto& x) { return neg(x); }, [](Exact) { return -1; }, zero},
       {"operator-", "of one", [](auto& x) { return -x; }, [](Exact) { return -1; }, zero},
@@ -80,6 +82,11 @@ std::vector<UnaryRow> make_unary() {
       {"round", "", [](auto& x) { return round(x); }, zero, zero},
       {"square", "", [](auto& x) { return square(x); }, [](Exact x) { return 2 * x; },
        [](Exact) { return 2; }},
+  };
+}
+
+UnaryRows roots_and_logarithms() {
+  return {
       {"sqrt",
        "",
        [](auto& x) { return sqrt(x); },
@@ -120,6 +127,12 @@ std::vector<UnaryRow> make_unary() {
        {},
        [](double x) { return x > -1; },
        {-1 + 0x1p-20, -0.5}},
+  };
+}
+
+UnaryRows sines_and_sigmoids() {
+  const auto pi = std::numbers::pi_v<Exact>;
+  return {
       {"sin",
        "",
        [](auto& x) { return sin(x); },
@@ -147,6 +160,11 @@ std::vector<UnaryRow> make_unary() {
       {"softplus", "", [](auto& x) { return softplus(x); }, sigma, bump},
       {"softplus", "log sigmoid", [](auto& x) { return -softplus(-x); },
        [](Exact x) { return sigma(-x); }, [](Exact x) { return -bump(x); }},
+  };
+}
+
+UnaryRows rectifiers() {
+  return {
       {"relu", "0 at the kink", [](auto& x) { return relu(x); }, [](Exact x) { return x > 0; },
        zero},
       {"leaky_relu", "the slope at the kink", [](auto& x) { return leaky_relu(x, 0.125); },
@@ -178,6 +196,11 @@ std::vector<UnaryRow> make_unary() {
        gelu_tanh_first,
        gelu_tanh_second,
        {.first = 8, .second = 32, .floor = 1e5}},
+  };
+}
+
+UnaryRows choices_and_powers() {
+  return {
       {"clamp", "passes at its ends", [](auto& x) { return clamp(x, -1, 3); },
        [](Exact x) { return x >= -1 && x <= 3; }, zero},
       {"maximum", "number: half at a tie", [](auto& x) { return maximum(x, 3.0); },
@@ -196,6 +219,11 @@ std::vector<UnaryRow> make_unary() {
        [](Exact x) { return -0.25L / (x * std::sqrt(x)); },
        {},
        positive},
+  };
+}
+
+UnaryRows special_functions() {
+  return {
       {"lgamma",
        "",
        [](auto& x) { return lgamma(x); },
@@ -217,11 +245,24 @@ std::vector<UnaryRow> make_unary() {
        [](Exact x) { return x == 0 ? infinite : undefined; },
        {},
        [](double x) { return x == 0; }},
+  };
+}
+
+UnaryRows masks() {
+  return {
       {"where", "", [](auto& x) { return where(greater(x, 1), x, 2.0); },
        [](Exact x) { return x > 1; }, zero},
       {"masked_fill", "", [](auto& x) { return masked_fill(x, greater(x, 1), 2); },
        [](Exact x) { return !(x > 1); }, zero},
   };
+}
+
+UnaryRows make_unary() {
+  UnaryRows rows;
+  for (const auto family : {arithmetic, roots_and_logarithms, sines_and_sigmoids, rectifiers,
+                            choices_and_powers, special_functions, masks})
+    for (UnaryRow& row : family()) rows.push_back(std::move(row));
+  return rows;
 }
 
 // --- two operands ---
@@ -242,15 +283,16 @@ Exact product_over_fourth(Exact a, Exact b, Exact top) {
   return r == 0 || std::isinf(r) ? 0 : top / r / r;
 }
 
-std::vector<BinaryRow> make_binary() {
-  using B = BinaryRow::Of;
+using B = BinaryRow::Of;
+using BinaryRows = std::vector<BinaryRow>;
+
+void add_arithmetic(BinaryRows& rows) {
   const B by_sum = unit, minus = [](Exact, Exact) { return -1; };
   const B first = [](Exact a, Exact) { return a; }, second = [](Exact, Exact b) { return b; };
   const B over = [](Exact, Exact b) { return 1 / b; };
   const B over_b = [](Exact a, Exact b) { return -a / b / b; };
   const B over_ab = [](Exact, Exact b) { return -1 / (b * b); };
   const B over_bb = [](Exact a, Exact b) { return 2 * a / b / b / b; };
-  std::vector<BinaryRow> rows;
   const auto add = [&](BinaryRow row) { rows.push_back(std::move(row)); };
   for (const bool word : {true, false}) {
     const auto named = [&](const char* a, const char* b) { return word ? a : b; };
@@ -275,7 +317,11 @@ std::vector<BinaryRow> make_binary() {
            return both(finite, a, b) && b != 0 && std::abs(std::log10(std::abs(a / b))) < 30;
          }});
   }
-  add({"pow",
+}
+
+void add_powers(BinaryRows& rows) {
+  rows.push_back(
+      {"pow",
        "",
        [](auto& a, auto& b) { return pow(a, b); },
        [](Exact a, Exact b) { return b == 0 ? 0 : b * std::pow(a, b - 1); },
@@ -290,7 +336,8 @@ std::vector<BinaryRow> make_binary() {
          return a > 0 && std::isfinite(a) && std::abs(b) < 100 &&
                 std::abs(std::log10(a)) * (std::abs(b) + 2) < 37;
        }});
-  add({"pow",
+  rows.push_back(
+      {"pow",
        "base 0",
        [](auto& a, auto& b) { return pow(a, b); },
        [](Exact, Exact b) { return b == 0 ? 0 : b * std::pow(Exact(0), b - 1); },
@@ -300,21 +347,31 @@ std::vector<BinaryRow> make_binary() {
        {},
        {},
        [](double a, double b) { return a == 0 && !std::signbit(a) && std::abs(b) < 100; }});
-  add({"atan2",
-       "0 at the origin and at ∞",
-       [](auto& y, auto& x) { return atan2(y, x); },
-       [](Exact y, Exact x) { return along(x, y); },
-       [](Exact y, Exact x) { return -along(y, x); },
-       [](Exact y, Exact x) { return product_over_fourth(y, x, -2 * x * y); },
-       [](Exact y, Exact x) { return product_over_fourth(y, x, y * y - x * x); },
-       [](Exact y, Exact x) { return product_over_fourth(y, x, 2 * x * y); },
-       {.first = 6, .second = 512, .floor = 64}});  // y² − x² of near ones
+}
+
+void add_angles_and_choices(BinaryRows& rows) {
+  rows.push_back({"atan2",
+                  "0 at the origin and at ∞",
+                  [](auto& y, auto& x) { return atan2(y, x); },
+                  [](Exact y, Exact x) { return along(x, y); },
+                  [](Exact y, Exact x) { return -along(y, x); },
+                  [](Exact y, Exact x) { return product_over_fourth(y, x, -2 * x * y); },
+                  [](Exact y, Exact x) { return product_over_fourth(y, x, y * y - x * x); },
+                  [](Exact y, Exact x) { return product_over_fourth(y, x, 2 * x * y); },
+                  {.first = 6, .second = 512, .floor = 64}});  // y² − x² of near ones
   const B greater = [](Exact a, Exact b) { return a == b ? 0.5L : a > b; };
   const B smaller = [](Exact a, Exact b) { return a == b ? 0.5L : a < b; };
-  add({"maximum", "half at ties", [](auto& a, auto& b) { return maximum(a, b); }, greater, smaller,
-       none, none, none});
-  add({"minimum", "half at ties", [](auto& a, auto& b) { return minimum(a, b); }, smaller, greater,
-       none, none, none});
+  rows.push_back({"maximum", "half at ties", [](auto& a, auto& b) { return maximum(a, b); },
+                  greater, smaller, none, none, none});
+  rows.push_back({"minimum", "half at ties", [](auto& a, auto& b) { return minimum(a, b); },
+                  smaller, greater, none, none, none});
+}
+
+BinaryRows make_binary() {
+  BinaryRows rows;
+  add_arithmetic(rows);
+  add_powers(rows);
+  add_angles_and_choices(rows);
   return rows;
 }
 
