@@ -107,9 +107,9 @@ void Leaf::check_in_place(const char* operation, std::uint64_t taken) const {
 }
 
 void Leaf::check_own_value(const char* operation) const {
-  LADON_CHECK(lent_to_.empty(), operation, "a parameter of shape ", shape(), " has the value of ",
-              lent_to_,
-              " for a while, and what is written now would be lost; end that scope first");
+  LADON_CHECK(lent_to_.empty(), operation, "a parameter of shape ", shape(),
+              " temporarily holds the value of ", lent_to_,
+              ", and a write now would be lost when that scope ends; end the scope first");
 }
 
 std::vector<LeafUse> leaves_of(const Tensor& output) {

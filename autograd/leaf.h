@@ -61,15 +61,15 @@ class Leaf final : public detail::Node {
 
   /// Says that another tensor stands in this one's place from now on ("Module::to(f64)").
   void replace(std::string by);
-  /// Ends that: this one stands in a model again.
+  /// Undoes replace(): this leaf is a model's parameter again.
   void put_back() { replaced_by_.clear(); }
   /// Throws Error naming `operation` if another tensor took this one's place after `taken`
   /// (replacements(), as it was when the caller took this leaf): the caller would train a tensor
   /// that no model has any more. A leaf that was taken afterwards was meant.
   void check_in_place(const char* operation, std::uint64_t taken = 0) const;
 
-  /// Says that another value stands in this leaf until it is given back, which ends what is written
-  /// meanwhile ("WeightAverage::apply()").
+  /// Marks the leaf as holding a temporary value ("WeightAverage::apply()"); give_back() restores
+  /// the old one, so writes in between are lost.
   void lend(std::string to) { lent_to_ = std::move(to); }
   void give_back() { lent_to_.clear(); }
   /// Throws Error naming `operation`, which would write to the leaf, while it is lent.
@@ -86,7 +86,7 @@ class Leaf final : public detail::Node {
   std::unique_ptr<Rewrite> rewrite_;
 };
 
-/// Replacements of leaves in this process so far: the time that holders of leaves note.
+/// Number of replace() calls in this process so far; holders of leaves use it as a time stamp.
 std::uint64_t replacements();
 
 /// A leaf that something depends on, and the operation that uses it.

@@ -1,5 +1,6 @@
 #pragma once
-// The one way by which the library reads the elements of a tensor as plain numbers.
+// Reading a tensor's elements as plain numbers, checked: throws where a derivative would be lost.
+// Library code uses nothing else.
 //
 // What is computed from plain numbers has no derivative. `x.item()` says nothing of that: code that
 // reads a parameter so gives a result that is right, and whose gradient by the parameter is zero.

@@ -18,7 +18,8 @@ inline void check_defined(std::string_view operation,
                           std::initializer_list<detail::Input> operands) {
   for (const detail::Input& x : operands)
     LADON_CHECK(x.tensor->defined(), operation, "operand ", &x - operands.begin() + 1, " of ",
-                operands.size(), " is an undefined tensor (of a module that was moved from?)");
+                operands.size(),
+                " is undefined; was its module moved from, or an optional tensor not set?");
 }
 
 /// Throws Error unless x is defined and floating.

@@ -1,5 +1,5 @@
 #pragma once
-// Tensors of another tensor's dtype, and of a shape of their own.
+// Constant tensors with another tensor's dtype, and a shape of your choice or its own.
 //
 //   scatter_reduce(zeros_like(x, {nodes, dim}), 0, at, x, …);   // f64 where x is
 

@@ -49,8 +49,8 @@ void StateReader::finish(const std::string& who) const {
   std::string others;
   for (const auto& [name, x] : state_)
     if (!used_.contains(name)) others += (others.empty() ? "\"" : ", \"") + name + "\"";
-  LADON_CHECK(others.empty(), "load_state_dict", "the state has ", state_.size(),
-              " entries, of which ", who, " knows ", used_.size(), " and not ", others);
+  LADON_CHECK(others.empty(), "load_state_dict", "the state has entries that ", who,
+              " does not know: ", others);
 }
 
 }  // namespace ladon::detail

@@ -147,7 +147,8 @@ void check_alike(const char* operation, const Tensor& prediction, const Tensor& 
   LADON_CHECK(prediction.shape() == target.shape(), operation, "the prediction has shape ",
               prediction.shape(), ", the target ", target.shape(),
               prediction.count() == target.count()
-                  ? "; squeeze or reshape one of them: broadcast, each would meet all others"
+                  ? "; squeeze or reshape one of them (broadcasting would pair every prediction "
+                    "with every target)"
                   : "; there must be one target for each prediction");
   check_not_empty(operation, prediction, target, reduction);
 }

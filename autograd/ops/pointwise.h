@@ -5,9 +5,9 @@
 // are not closed over integers take integers and booleans as f32. All throw Error for shapes that
 // do not broadcast and for undefined tensors.
 //
-// Derivatives keep a few units in the last place of each element, in every way there is to them
-// (tests/autograd/contract): where functions saturate, and at both ends of the range. Where a
-// derivative is infinite, a gradient of 0 gives 0·∞ = NaN, as in PyTorch: minimum(exp(x), 1) at
+// Derivatives are accurate to a few units in the last place of each element, by reverse and forward
+// mode, fused or recorded (tests/autograd/contract), also where functions saturate and at both ends
+// of the range. Where a derivative is infinite, a gradient of 0 gives 0·∞ = NaN, as in PyTorch: minimum(exp(x), 1) at
 // x = 100 has the gradient NaN in f32; write exp(minimum(x, 0)).
 
 #include "ladon/core/tensor.h"

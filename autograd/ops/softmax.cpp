@@ -14,7 +14,8 @@
 namespace ladon {
 namespace {
 
-// 1 − p of a sure winner has lost its digits. Derivatives do without it: those of a row sum to 0.
+// 1 − p has lost its digits where p is close to 1. The derivatives avoid it, since those of a row
+// sum to 0.
 
 /// Place of the largest element, kept.
 Tensor winner(const Tensor& y, int axis) { return argmax(y.detach(), axis, keep_dims); }

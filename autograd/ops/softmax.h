@@ -1,8 +1,8 @@
 #pragma once
 // Softmax. A row that is −∞ throughout (all masked) gives zeros, forward and backward, never NaN.
 // One +∞ in a row takes all of it, which is the limit; several give NaN, since which of them is
-// larger is lost. What a sure winner leaves to the others keeps its digits, and gradients of rows
-// sum to 0.
+// larger is lost. Probabilities beside one close to 1 keep their relative accuracy; their gradients
+// sum to 0 over the row.
 
 #include "ladon/core/tensor.h"
 

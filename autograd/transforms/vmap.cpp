@@ -139,10 +139,10 @@ std::vector<Tensor> per_example_gradients(const TensorFunction& loss,
     const Tensor& p = parameters[i];
     check_defined("per_example_gradients", {p});
     LADON_CHECK(p.requires_grad(), "per_example_gradients", "parameter ", i, " (shape ", p.shape(),
-                p.history() ? ") is frozen; thaw it"
+                p.history() ? ") is frozen; call thaw() on its module"
                             : ") does not require a gradient; call set_requires_grad() before the "
                               "loss uses it",
-                ". Of what is given as a plain tensor, as in jvp or vmap, take vmap of vjp");
+                ". Inside jvp or vmap, use vmap of vjp to differentiate by an argument");
   }
   const bool recorded = grad_enabled();
   const TensorsFunction gradients = [&](const std::vector<Tensor>& example) {

@@ -18,7 +18,8 @@
 namespace ladon {
 namespace {
 
-constexpr std::int64_t longest_axis = 8;  // of a tensor that is cut; longer ones are
+/// Longer axes of a tensor above PrintOptions::whole are cut.
+constexpr std::int64_t longest_axis = 8;
 
 std::mutex mutex;
 PrintOptions options;

@@ -1,5 +1,5 @@
 #pragma once
-// Fingerprints: 64 bits that tell whether something is still, or elsewhere, the same.
+// 64-bit hashes that tell whether two values are bit for bit the same.
 
 #include <cstdint>
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace ladon::detail {
 
-/// Of some bytes, after what `before` is of. Two that differ have the same one by chance alone, in
-/// one of 2⁶⁴; nothing is meant to hold against a forger.
+/// Hash of the bytes, continuing from `before`. Different bytes collide with probability about
+/// 2⁻⁶⁴; it is not secure against deliberate collisions.
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t before = 0);
 std::uint64_t fingerprint(std::uint64_t number, std::uint64_t before);
 /// Of a tensor: its dtype, its shape, and the bits of its elements in row-major order (of all its

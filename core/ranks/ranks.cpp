@@ -339,16 +339,17 @@ void check_alike(const char* operation, const std::string& description) {
       const std::string b = i < others.size() ? others[i] : "nothing";
       LADON_CHECK(a == b, operation, "at place ", i, " of ", first.size(), " rank 0 has ", a,
                   ", rank ", r, " has ", b, " of ", others.size(),
-                  "; all ranks bring the same, in the same order");
+                  "; every rank must pass the same entries in the same order");
     }
   }
 }
 
 void check_alike(const char* operation, const char* what, const Tensor& x) {
   if (count() == 1) return;
-  LADON_CHECK(all_equal(numbers(operation, detail::fingerprint(x))), operation, what,
-              " differ between ranks, which would each compute with a part of its own; all bring "
-              "the same, by broadcast() of one's or from one seed");
+  LADON_CHECK(
+      all_equal(numbers(operation, detail::fingerprint(x))), operation, what,
+      " differ between ranks; pass the same tensor in all: broadcast() it from one rank, or "
+      "draw it from one seed");
 }
 
 std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> own) {

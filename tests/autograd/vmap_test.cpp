@@ -376,12 +376,12 @@ TEST(PerExample, GradientsAreByWhatCanHaveThem) {
   };
   EXPECT_TRUE(all_close(by(inner), 2 * x * inner, 1e-12));
   frozen.set_requires_grad(false);
-  expect_error([&] { by(frozen); }, "parameter 0 (shape [2]) is frozen; thaw it");
+  expect_error([&] { by(frozen); }, "parameter 0 (shape [2]) is frozen; call thaw() on its module");
   expect_error([&] { by(plain); }, "parameter 0 (shape [2]) does not require a gradient");
   expect_error([&] { by(Tensor()); }, "undefined");
   const auto f = [&](const std::vector<Tensor>& in) { return by(in[0]); };
-  expect_error([&] { jvp(f, {plain}, {plain}); }, "take vmap of vjp");
-  expect_error([&] { vmap(f, {x}); }, "take vmap of vjp");
+  expect_error([&] { jvp(f, {plain}, {plain}); }, "use vmap of vjp");
+  expect_error([&] { vmap(f, {x}); }, "use vmap of vjp");
   // The cure.
   const auto cured = [&](const std::vector<Tensor>& in) {
     const auto one = [&](const std::vector<Tensor>& example) {

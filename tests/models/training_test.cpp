@@ -165,7 +165,7 @@ class Machine {
       const WeightAverage::Scope scope = average_->apply();
       const Numbers x = numbers();
       for (std::size_t i = 0; i < size; ++i) EXPECT_NEAR(x[i], state_.mean[i], 1e-12);
-      const char* refused = "for a while, and what is written now would be lost";
+      const char* refused = "and a write now would be lost when that scope ends";
       test::expect_error([&] { adam_->step(); }, refused);
       test::expect_error([&] { lbfgs.step([&] { return loss(); }); }, refused);
       test::expect_error([&] { other.update(); }, refused);
@@ -259,7 +259,7 @@ TEST(TrainingModel, TheScopeOfAnAverage) {
   two.update();
   {
     const Scope first = one.apply();
-    test::expect_error([&] { static_cast<void>(two.apply()); }, "for a while");
+    test::expect_error([&] { static_cast<void>(two.apply()); }, "temporarily holds the value");
   }
   EXPECT_EQ(layer.weight.to_vector(), now);
 }

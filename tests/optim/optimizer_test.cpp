@@ -259,7 +259,7 @@ TEST(Optimizer, RefusesAStateThatDoesNotFitAndKeepsItsOwn) {
   refuse("it has `1`, not known here",
          [](StateDict& s) { s["parameter.1.steps"] = scalar(1, i64); });
   refuse("it lacks `0`", [](StateDict& s) { s.erase("parameter.0.steps"); });
-  refuse("of which this optimizer (1 parameters) knows 6 and not \"more\"",
+  refuse("entries that this optimizer (1 parameters) does not know: \"more\"",
          [](StateDict& s) { s["more"] = scalar(1, i64); });
   refuse("`0` has shape [4] in the state and [3] here",
          [](StateDict& s) { s["parameter.0.shape"] = tensor({4}, i64); });

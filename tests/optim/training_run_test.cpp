@@ -148,7 +148,8 @@ TEST(TrainingRun, RefusesAFileThatDoesNotFitAndChangesNothing) {
   });
   refuse("no \"generator.layers.1.rng\"",
          [](StateDict& s) { s.erase("model/generator.layers.1.rng"); });
-  refuse("of which this module knows 5", [](StateDict& s) { s["model/more"] = zeros({1}); });
+  refuse("the state has entries that this module does not know: \"more\"",
+         [](StateDict& s) { s["model/more"] = zeros({1}); });
   refuse("this run has no part `other`", [](StateDict& s) { s["other/x"] = zeros({1}); });
   refuse("this run has no part `losses`", [](StateDict& s) {
     s.erase("losses/tensor");

@@ -200,10 +200,11 @@ void parameters_that_differ() {
     const ParameterSet set = make();
     for (auto [name, x] : set)
       if (x.requires_grad()) x.set_grad(full(x.shape(), name[0]));
-    require_error([&] { sum_gradients(set); }, "all ranks bring the same", what);
-    require_error([&] { own_parameters(set); }, "all ranks bring the same", what);
-    require_error([&] { share_parameters(set); }, "all ranks bring the same", what);
-    require_error([&] { const OverlappedSum sum(set); }, "all ranks bring the same", what);
+    require_error([&] { sum_gradients(set); }, "every rank must pass the same entries", what);
+    require_error([&] { own_parameters(set); }, "every rank must pass the same entries", what);
+    require_error([&] { share_parameters(set); }, "every rank must pass the same entries", what);
+    require_error([&] { const OverlappedSum sum(set); }, "every rank must pass the same entries",
+                  what);
     for (auto [name, x] : set) {
       require(!x.grad().defined() || same_bits(x.grad(), full(x.shape(), name[0])),
               "gradients stay");

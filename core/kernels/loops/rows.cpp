@@ -34,8 +34,8 @@ LADON_INLINE T exponentials(const T* x, T shift, T* y, int64_t n) {
   return reduce_row<Reduce::sum>(y, n);
 }
 
-// A winner with nearly all of a row leaves the others a share that is lost beside it: in 1 − p, and
-// in the digits of Σ exp(x − top) = 1 + rest. Above this share such sums are taken without it.
+// If one element has nearly all the probability, 1 − p and Σ exp(x − top) = 1 + rest lose the
+// digits of the rest. Above the share `sure`, the rest is summed without that element.
 template <class T>
 constexpr T sure = T(1) - T(1) / 128;
 template <class T>

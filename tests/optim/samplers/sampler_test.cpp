@@ -234,7 +234,7 @@ TEST(Samplers, RefuseAStateThatDoesNotFitAndKeepTheirOwn) {
   });
   refuse("expected f64 of shape []",
          [](StateDict& s) { s["parameter.0.friction"] = zeros({3}, f64); });
-  refuse("knows 6 and not \"seed\"", [](StateDict& s) { s["seed"] = scalar(1, i64); });
+  refuse("does not know: \"seed\"", [](StateDict& s) { s["seed"] = scalar(1, i64); });
 }
 
 TEST(Samplers, RefuseGradientsThatAreNotFinite) {

@@ -214,16 +214,16 @@ struct Exponential {
   }
 };
 
-// pq leaves the range of f64 where p and q lie far outside of 1, and with it the correlation is
-// lost. A homogeneous φ needs no such range. Of degree d, with p = 4^i·p', q = 4^j·q', c =
-// 2^(i+j)·c':
+// For p and q far from 1, the product pq overflows or underflows f64 and the correlation is lost. A
+// homogeneous φ can be rescaled: of degree d, with p = 4^i·p', q = 4^j·q',
+// c = 2^(i+j)·c':
 //   E = 2^(d(i+j))·E(p', q', c'),   ∂/∂c divides by 2^(i+j), ∂/∂p by 4^i.
 // All factors are powers of two, so that the bits are those without them wherever these are right.
 
-/// Whether products of p and q, and what rounding leaves of them, are normal numbers.
+/// Whether x is 0, or so moderate that products of two such, and their rounding errors, are normal.
 LADON_INLINE bool moderate(double x) { return x == 0.0 || (x > 0x1p-440 && x < 0x1p440); }
 
-/// i with x = 4^i·x' and x' in [1, 4), near that for a subnormal x; 0 for 0.
+/// i with x = 4^i·x' and x' in [1, 4), in [2^−50, 4) for a subnormal x; 0 for 0.
 LADON_INLINE int64_t quarter_exponent(double x) {
   if (x == 0.0) return 0;
   const int64_t exponent = static_cast<int64_t>(bits(x) >> 52 & 0x7ff) - 1023;
@@ -242,8 +242,8 @@ LADON_INLINE double scaled(double x, int64_t i, int n, int64_t j, int m) {
   return x;
 }
 
-/// What a function of a family has been divided by: ∂/∂c once or not, in `first` and in `second`,
-/// and ∂/∂p in `second`.
+/// How often `first` and `second` are differentiated by c, and how
+/// often `second` is by p.
 struct Derivatives {
   int first_by_c, second_by_c, second_by_p;
 };
