@@ -163,6 +163,36 @@ void check_model(const Layer& model, const infinite::Inputs& x, const infinite::
       "the model ends with positions; end it in vectors (MeanPositions, Flatten, FirstToken)");
 }
 
+/// Kernels of the training inputs, of tests with these, and of each test with itself.
+struct Grams {
+  const infinite::Gram &among, &across, &self;
+};
+
+/// The largest standard error of an entry of the kernels of one kind.
+double largest_error(const Grams& k, bool ntk) {
+  double largest = 0;
+  for (const infinite::Gram* each : {&k.among, &k.across, &k.self}) {
+    const Tensor& error = ntk ? each->ntk_se : each->nngp_se;
+    if (error.defined() && error.count() > 0)
+      largest = std::max(largest, number_of("predict", amax(error)));
+  }
+  return largest;
+}
+
+/// The prediction of networks trained to the end: their mean is the regression by the NTK; where
+/// they began is a draw from the NNGP kernel, in the units that explain the targets y.
+void predict_trained(Predicted& result, const Grams& k, const Tensor& y, double jitter) {
+  const GradientFlow flow(k.among.ntk, y, {.jitter = jitter + result.relative_noise});
+  const GpPrediction trained =
+      flow.ensemble(infinite_time, k.across.ntk, {k.among.nngp, k.across.nngp, k.self.nngp});
+  const double began = result.relative_noise * number_of("predict", mean(diagonal(k.among.nngp)));
+  const GaussianProcess prior(k.among.nngp, y, {.noise = began, .jitter = jitter});
+  result.mean = trained.mean;
+  result.amplitude = prior.amplitude();
+  result.covariance = result.amplitude * trained.covariance;
+  result.noise = result.amplitude * began;
+}
+
 }  // namespace
 
 NoiseChoice choose_noise(const Tensor& kernel, const Tensor& targets, NoiseCriterion by) {
@@ -223,11 +253,7 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   const double unit = number_of("predict", mean(diagonal(kernel)));
   Predicted result;
   result.unexplained = test.count() > 0 ? across.unexplained : among.unexplained;
-  for (const infinite::Gram* k : {&among, &across, &self}) {
-    const Tensor& error = ntk ? k->ntk_se : k->nngp_se;
-    if (error.defined() && error.count() > 0)
-      result.kernel_se = std::max(result.kernel_se, number_of("predict", amax(error)) / unit);
-  }
+  result.kernel_se = largest_error({among, across, self}, ntk) / unit;
   result.relative_noise =
       options.relative_noise
           ? *options.relative_noise
@@ -260,17 +286,8 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
     result.covariance = a * posterior.covariance;
     return result;
   }
-  // Networks trained to the end: their mean is the regression by the NTK; where they began is a
-  // draw from the NNGP kernel, in the units that explain the targets.
-  const GradientFlow flow(among.ntk, y, {.jitter = options.jitter + result.relative_noise});
-  const GpPrediction trained =
-      flow.ensemble(infinite_time, across.ntk, {among.nngp, across.nngp, self.nngp});
-  const double began = result.relative_noise * number_of("predict", mean(diagonal(among.nngp)));
-  const GaussianProcess prior(among.nngp, y, {.noise = began, .jitter = options.jitter});
-  result.mean = trained.mean + centre;
-  result.amplitude = prior.amplitude();
-  result.covariance = result.amplitude * trained.covariance;
-  result.noise = result.amplitude * began;
+  predict_trained(result, {among, across, self}, y, options.jitter);
+  result.mean = result.mean + centre;
   return result;
 }
 

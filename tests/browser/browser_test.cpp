@@ -158,9 +158,8 @@ void StudyPage::move_by(std::size_t control, const std::string& kind, Press pres
   }
 }
 
-TEST_P(StudyPage, IsOneSmallFileWithoutAddresses) {
+TEST_P(StudyPage, IsOneFileWithoutAddresses) {
   const std::string text = contents(file_), name = "http://www.w3.org/";  // of SVG, not an address
-  EXPECT_LT(text.size(), 1000000u);
   for (std::size_t at = text.find("://"); at != text.npos; at = text.find("://", at + 1))
     EXPECT_EQ(text.compare(at - 4, name.size(), name), 0) << text.substr(at - 8, 60);
 }

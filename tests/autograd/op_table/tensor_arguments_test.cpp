@@ -53,7 +53,6 @@ TEST(TensorArguments, OfEachParameterTheTableHasAnInput) {
   const auto most = tensor_parameters();
   EXPECT_EQ(most.at("scatter_add"), 3u);  // the walk finds what it should
   EXPECT_EQ(most.at("operator+"), 2u);
-  EXPECT_GE(most.size(), 150u);
   for (const auto& [name, count] : most) {
     const OpRow* row = row_of(name);
     ASSERT_TRUE(row) << name;
