@@ -74,7 +74,7 @@ const Lesson short_lesson = {
     "```console\n$ examples/run 07_short\n\na < b\n\npicture: 07_short.svg\n```\n\n"
     "## Change it\n\n"
     "- One?\n\n<details><summary>Answer</summary>\nFirst.\n</details>\n\n"
-    "- Two?\n\n<details><summary>Answer</summary>\nSecond.\n</details>\n\n"
+    "- Two?\n\n<details><summary>Answer</summary>\nSecond.\n<!-- rows: `a` -->\n</details>\n\n"
     "**The belief that ends here:** *long.* It is short.\n",
     "<?xml?><svg>#</svg>"};
 

@@ -224,7 +224,8 @@ std::vector<std::string> questions(const std::string& page) {
 }  // namespace
 
 std::vector<std::string> slides_of(const Lesson& lesson) {
-  const std::string& page = lesson.page;
+  const std::string page =  // without comments, which name the rows that figures rest on
+      std::regex_replace(lesson.page, std::regex("<!--[^>]*-->\n?"), "");
   const std::string title = title_of(lesson);
   const auto rest_after = [&](const std::string& words) {
     return found(page, "\n" + std::regex_replace(words, std::regex("\\*"), "\\*") +
