@@ -1,6 +1,6 @@
 // Every figure in the prose of README.md, the cards and the studies' pages is one that was printed:
 // it stands in a block of its page, or of a page that its paragraph links, rounded or in percent,
-// in one line with its error. Sentences are for people; the rows that they rest on may be named in
+// with its error behind it. Sentences are for people; the rows that they rest on may be named in
 // a comment behind them, and then their figures stand in these rows:
 //   <!-- rows: `svgd - plain` -->
 // What no program prints, as a quantile or a ratio of two figures, is named with its reason:
@@ -76,11 +76,16 @@ bool is_rounded(const std::string& written, double x) {
 /// A line of what was printed.
 struct Line {
   std::string text;  ///< With one space between words.
-  std::vector<double> numbers;
+  struct Number {
+    double value;
+    bool has_error;  ///< "±" follows.
+  };
+  std::vector<Number> numbers;
 
   explicit Line(const std::string& line) : text(std::regex_replace(line, std::regex(" +"), " ")) {
-    static const std::regex number("[0-9]+(\\.[0-9]+)?(e[+-]?[0-9]+)?");
-    for (const std::smatch& m : found(text, number)) numbers.push_back(std::stod(m.str()));
+    static const std::regex number("([0-9]+(?:\\.[0-9]+)?(?:e[+-]?[0-9]+)?)( ±)?");
+    for (const std::smatch& m : found(text, number))
+      numbers.push_back({std::stod(m[1]), m[2].matched});
   }
   /// Whether it is a row of that name, which may go on with the first columns ("hmc 64 400"), or
   /// one of a group of that name ("N = 10, pruned").
@@ -88,13 +93,19 @@ struct Line {
     static const std::regex rest("(,.*| \\(.*| (–|-?[0-9]).*)?");
     return text.starts_with(row) && std::regex_match(text.substr(row.size()), rest);
   }
-  bool has(const std::string& written, double scale) const {
-    return written.empty() ||
-           std::ranges::any_of(numbers, [&](double x) { return is_rounded(written, scale * x); });
+  /// Whether it shows the figure, and behind it the error: its own, or an interval beside that.
+  bool has(const Figure& figure, double scale) const {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (!is_rounded(figure.value, scale * numbers[i].value)) continue;
+      if (figure.error.empty()) return true;
+      if (!numbers[i].has_error) continue;
+      for (std::size_t j = i + 1; j < std::min(i + 3, numbers.size()); ++j)
+        if (is_rounded(figure.error, scale * numbers[j].value)) return true;
+    }
+    return false;
   }
   bool has(const Figure& figure) const {
-    return (has(figure.value, 1) && has(figure.error, 1)) ||
-           (figure.percent && has(figure.value, 100) && has(figure.error, 100));
+    return has(figure, 1) || (figure.percent && has(figure, 100));
   }
 };
 
@@ -175,7 +186,7 @@ TEST(Figures, OfTheProseWerePrinted) {
 TEST(Figures, ChangedByADigitAreFound) {
   const std::vector<Line> lines{
       Line("method        accuracy"), Line("plain         0.8512 ± 0.0094  12"),
-      Line("svgd          0.8790 ± 0.0031  8"), Line("svgd - plain  0.0278 ± 0.0094")};
+      Line("svgd          0.8790 ± 0.0031  8  1.7"), Line("svgd - plain  0.0278 ± 0.0094")};
   const auto wrong = [&](const std::string& paragraph) {
     return wrong_figures(paragraph, lines).size();
   };
@@ -184,6 +195,7 @@ TEST(Figures, ChangedByADigitAreFound) {
   EXPECT_EQ(wrong("It gains +2.8 ± 0.9 points, to 87.9%."), 0u);
   EXPECT_EQ(wrong("It gains +2.8 ± 0.8 points."), 1u);
   EXPECT_EQ(wrong("The error is that of another line: 0.8790 ± 0.0094"), 1u);
+  EXPECT_EQ(wrong("The error is that of another column: 0.8790 ± 1.7"), 1u);
   EXPECT_EQ(wrong("It has 87.9, which is no percentage."), 1u);
   EXPECT_EQ(wrong("It ends in 0.85."), 0u);
   EXPECT_EQ(wrong("It ends in 0.84."), 1u);
