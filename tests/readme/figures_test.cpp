@@ -105,7 +105,7 @@ struct Line {
     return false;
   }
   bool has(const Figure& figure) const {
-    return has(figure, 1) || (figure.percent && has(figure, 100));
+    return has(figure, figure.percent && text.find('%') == text.npos ? 100 : 1);
   }
 };
 
