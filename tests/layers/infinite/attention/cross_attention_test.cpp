@@ -104,6 +104,62 @@ TEST(CrossAttention, SeesNoMaskedKeys) {
   }
 }
 
+/// Three inputs of two queries and four keys, some of them masked, with padding before and after
+/// both, in which `fill` stands.
+Inputs in_padding(std::int64_t before, std::int64_t after, double fill) {
+  const Inputs x = sequences(3, 6, 3);
+  Tensor mask = ones({3, 6}, boolean);
+  fill_(at(mask, {1, 4}), 0);
+  fill_(at(mask, {2, 1}), 0);
+  std::vector<Tensor> tokens, seen;
+  const auto pad = [&](std::int64_t count) {
+    tokens.push_back(full({3, count, 4}, fill, f64));
+    seen.push_back(zeros({3, count}, boolean));
+  };
+  for (const Slice& part : {Slice{.stop = 2}, Slice{.start = 2}}) {
+    pad(before);
+    tokens.push_back(slice(x.x, 1, part));
+    seen.push_back(slice(mask, 1, part));
+    pad(after);
+  }
+  mask = concat(seen, 1);
+  return {where(unsqueeze(mask, -1), concat(tokens, 1), scalar(fill, f64)), mask};
+}
+
+// Nor is padding of queries or keys anything, however much there is and whatever stands in it: also
+// in what coordinates leave to the inputs themselves, in the same draws.
+TEST(CrossAttention, HasNoPadding) {
+  for (const Weighting zeta :
+       {Weighting::softmax, Weighting::identity, Weighting::relu, Weighting::abs})
+    for (const std::int64_t coordinates : {3, 128}) {
+      SCOPED_TRACE(detail::join(to_string(zeta), ", ", coordinates, " coordinates"));
+      auto options = test::sqrt_untied(zeta);
+      options.limit_draws = {.samples = 8, .coordinates = coordinates};
+      const auto at_queries = [&](std::int64_t before, std::int64_t after, double fill) {
+        Generator rng(1);
+        const auto net = network(options, before + 2 + after)(rng);
+        const infinite::Limit by = limit(*net);
+        const Inputs x = in_padding(before, after, fill);
+        if (zeta == Weighting::softmax) {
+          EXPECT_EQ(coordinates == 3, by.unexplained(x).at(1) > 0.01);
+        }
+        const Slice all, seen{.start = before, .stop = before + 2};
+        const Kernel k = by(x);
+        const Tensor mask = slice(x.mask, 1, seen),
+                     both = logical_and(reshape(mask, {3, 1, 2, 1}), reshape(mask, {1, 3, 1, 2}));
+        const auto cut = [&](const Tensor& y) {
+          return where(both, at(y, {all, all, seen, seen}), scalar(0, f64));
+        };
+        return stack({cut(k.nngp), cut(k.ntk)}, 0);
+      };
+      const Tensor expected = at_queries(0, 0, 0);
+      for (const auto& [before, after] : {std::pair(0, 0), {0, 2}, {1, 0}, {2, 1}})
+        for (const double fill : {7.0, 1e300, double(NAN), double(INFINITY)})
+          EXPECT_TRUE(all_close(at_queries(before, after, fill), expected, 1e-12, 1e-12))
+              << before << " and " << after << " of " << fill;
+    }
+}
+
 // With the same tokens as queries and keys it is self-attention, which has faster forms.
 TEST(CrossAttention, OfTheSameTokensIsSelfAttention) {
   const Inputs x = sequences(3, 3, 4);
