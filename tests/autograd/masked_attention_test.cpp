@@ -238,6 +238,42 @@ TEST(MaskedAttention, HiddenKeysCostNothingEach) {
   EXPECT_EQ(operations(1), operations(60));
 }
 
+// A value that is seen reaches whoever sees it, in its channel alone, also beside a key that is
+// hidden, and of however few queries.
+TEST(MaskedAttention, AValueThatIsNoNumberReachesItsChannel) {
+  constexpr std::int64_t keys = 5;
+  for (const DType dtype : {f32, f64})
+    for (const std::int64_t queries : {1, 2, 4, 9, 70})
+      for (const double odd : {nan, infinity, -infinity})
+        for (const double hidden : {0.0, nan}) {
+          SCOPED_TRACE(detail::join(queries, " queries, ", odd, ", ", dtype, ", hidden ", hidden));
+          const auto operand = [&](std::int64_t t, std::int64_t d, int seed) {
+            return cast(test::gaussian({2, 1, t, d}, static_cast<std::uint64_t>(seed)), dtype);
+          };
+          Operands x{operand(queries, 3, 1), operand(keys, 3, 2), operand(keys, 4, 3)};
+          const AttentionOptions o{.mask = less(arange(keys), 4.0)};
+          const Tensor clean = scaled_dot_product_attention(x.q, x.k, x.v, o);
+          fill_(at(x.v, {1, 0, 2, 1}), odd);
+          for (Tensor* of : {&x.k, &x.v}) fill_(slice(*of, -2, {.start = 4}), hidden);
+          for (const Form& form : forms()) {
+            if (std::string(form.name) == "dropout") continue;  // may drop the key
+            const Tensor y = form.output(x, o);
+            for (std::int64_t n = 0; n < 2; ++n)
+              for (std::int64_t channel = 0; channel < 4; ++channel) {
+                const Slice every;
+                const Tensor found = at(y, {n, 0, every, channel}),
+                             before = at(clean, {n, 0, every, channel});
+                if (n != 1 || channel != 1)
+                  EXPECT_TRUE(all_close(found, before, 1e-5, 1e-5)) << form.name;
+                else if (std::isnan(odd))
+                  EXPECT_TRUE(all(isnan(found)).item<bool>()) << form.name;
+                else
+                  EXPECT_TRUE(all_equal(found, full({queries}, odd, dtype))) << form.name;
+              }
+          }
+        }
+}
+
 // Rows of the lowest number are means of all values, those of −1e9 beside a 0 see what has the 0,
 // and the gradients are as where the weights are formed.
 TEST(MaskedAttention, AnyFiniteAdditiveMaskIsWhatItIsWhereWeightsAreFormed) {
