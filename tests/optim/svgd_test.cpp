@@ -135,6 +135,16 @@ TEST(Svgd, TellsOfEqualParticlesOnce) {
   EXPECT_EQ(told("equal", true, true, 1), "") << "said before";
 }
 
+// Also where others of the same norm stand between them.
+TEST(Svgd, TellsOfEqualParticlesAmongThoseOfOneNorm) {
+  Tensor theta = leaf(tensor({1, 2, 2, 1, -1, 2, 3, 3, 1, 2}, {5, 2}, f64));
+  theta.set_grad(clone(theta.detach()));
+  testing::internal::CaptureStderr();
+  Svgd(particles_of_rows(theta, "of one norm"), {.alpha = 1}).apply();
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("particles 0 and 4 are equal"), std::string::npos) << text;
+}
+
 TEST(Svgd, PermutingParticlesPermutesTheDirection) {
   const Tensor x = random_rows(6, 40, 6), g = random_rows(6, 40, 7);
   const Tensor order = tensor({3, 0, 5, 1, 4, 2}, i64);
