@@ -155,6 +155,38 @@ TEST(MaskedAttention, HiddenKeysAndValuesDoNotExist) {
         }
 }
 
+// Nor does one number of a hidden key or value, in whichever channel: it shows in that one alone.
+TEST(MaskedAttention, OneNumberOfAHiddenKeyDoesNotExist) {
+  for (const DType dtype : {f32, f64})
+    for (const auto& [queries, keys, first] :
+         std::vector<std::array<std::int64_t, 3>>{{1, 5, 3}, {9, 7, 6}, {70, 130, 128}}) {
+      const auto operand = [&](std::int64_t t, std::int64_t d, int seed) {
+        return cast(test::gaussian({1, 2, t, d}, static_cast<std::uint64_t>(seed)), dtype);
+      };
+      const Operands clean{operand(queries, 3, 1), operand(keys, 3, 2), operand(keys, 3, 3)};
+      for (const Mask& mask : masks())
+        for (const Form& form : forms()) {
+          const AttentionOptions o = mask.options(queries, keys, first, dtype);
+          const std::vector<Tensor> expected = passed(form, clean, o, first);
+          for (std::int64_t channel = 0; channel < 3; ++channel)
+            for (const double fill : {dtype == f64 ? 1e300 : 3e38, nan, infinity})
+              for (const bool key : {true, false}) {
+                SCOPED_TRACE(detail::join(form.name, ", ", mask.name, ", ", queries, " queries, ",
+                                          fill, " in channel ", channel, " of a ",
+                                          key ? "key " : "value ", dtype));
+                Operands x = clean;
+                Tensor& of = key ? x.k : x.v;
+                of = clone(of);
+                fill_(at(of, {0, 1, keys - 1, channel}), fill);
+                const std::vector<Tensor> found = passed(form, x, o, first);
+                const double tolerance = dtype == f64 ? 1e-12 : 1e-5;
+                for (std::size_t i = 0; i < found.size(); ++i)
+                  ASSERT_TRUE(all_close(found[i], expected[i], tolerance, tolerance)) << i;
+              }
+        }
+    }
+}
+
 // A key of the future that is no number reaches the queries that see it, and no other; and their
 // gradients, if there are any.
 TEST(MaskedAttention, AKeyOfTheFutureReachesThePresentAlone) {
