@@ -306,6 +306,41 @@ TEST(MaskedAttention, AValueThatIsNoNumberReachesItsChannel) {
         }
 }
 
+// A gradient that is no number reaches the values in its channel, and what its query sees of them
+// alone.
+TEST(MaskedAttention, AGradientThatIsNoNumberReachesWhatItsQuerySees) {
+  for (const std::int64_t t : {3, 70}) {
+    SCOPED_TRACE(t);
+    const std::int64_t query = t - 2;
+    const auto passed = [&](double odd) {
+      Operands x;
+      int seed = 1;
+      for (Tensor* of : {&x.q, &x.k, &x.v})
+        *of = test::gaussian({1, 2, t, 3}, static_cast<std::uint64_t>(seed++)).set_requires_grad();
+      Tensor c = clone(test::gaussian({1, 2, t, 3}, 9));
+      fill_(at(c, {0, 1, query, 1}), odd);
+      const AttentionOptions o{.causal = true};
+      const Tensor y = scaled_dot_product_attention(x.q, x.k, x.v, o);
+      return grad({sum(y * c)}, {x.q, x.k, x.v});
+    };
+    const std::vector<Tensor> before = passed(0), found = passed(nan);
+    for (std::int64_t of = 0; of < 3; ++of)  // of q, k and v
+      for (std::int64_t head = 0; head < 2; ++head)
+        for (std::int64_t a = 0; a < t; ++a)
+          for (std::int64_t channel = 0; channel < 3; ++channel) {
+            const auto i = static_cast<std::size_t>(of);
+            const double x = at(found[i], {0, head, a, channel}).item();
+            const bool by_place = of == 0 ? a == query : a <= query;
+            const bool reached = head == 1 && by_place && (of < 2 || channel == 1);
+            if (reached)
+              EXPECT_TRUE(std::isnan(x)) << of << ' ' << a << ' ' << channel;
+            else
+              EXPECT_NEAR(x, at(before[i], {0, head, a, channel}).item(), 1e-12)
+                  << of << ' ' << head << ' ' << a << ' ' << channel;
+          }
+  }
+}
+
 // Rows of the lowest number are means of all values, those of −1e9 beside a 0 see what has the 0,
 // and the gradients are as where the weights are formed.
 TEST(MaskedAttention, AnyFiniteAdditiveMaskIsWhatItIsWhereWeightsAreFormed) {
