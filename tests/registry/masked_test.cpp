@@ -13,6 +13,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/autograd/transforms/functional.h"
 #include "ladon/layers/infinite/finite/compare.h"
+#include "ladon/layers/infinite/finite/empirical.h"
 #include "ladon/layers/infinite/finite/latent_kernel.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/infinite/limit.h"
@@ -405,6 +406,19 @@ TEST(Masked, PaddingOfFiniteHeadsDoesNotExist) {
         expect_near(found[1], expected[1], "latent kernel");
       }
   }
+}
+
+// Kernels of finite networks are at masked positions, too, those of zeros, as their limits are.
+TEST(Masked, PaddingOfEmpiricalKernelsDoesNotExist) {
+  Generator rng(2);
+  const Sequential net(Linear({.in = 3, .out = 4}, rng), Activation(Nonlinearity::relu),
+                       MultiHeadAttention({.dim = 4, .heads = 2}, rng));
+  const auto kernels = [&](double fill) {
+    Sequential copy = net;
+    const auto k = infinite::empirical_kernel(copy, padded(5, 1, fill));
+    return stack({k.nngp, k.ntk}, 0);
+  };
+  for (const double fill : fills(f64)) EXPECT_TRUE(all_equal(kernels(fill), kernels(0))) << fill;
 }
 
 // An input of scale 1e9 takes no coordinates from the others, and hides nothing of them.
