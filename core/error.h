@@ -3,7 +3,8 @@
 //   [operation] what is wrong, both values; a hint
 // A mistake of Ladon's own throws `ladon::InternalError`. Nothing aborts.
 
-#include <sstream>
+#include <initializer_list>
+#include <iosfwd>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -26,26 +27,56 @@ class InternalError : public std::logic_error {
 // Internals, kept out of users' names.
 namespace detail {
 
-/// Prints `part` as `out << part` does, but a NaN without its sign.
-template <class Part>
-void print(std::ostream& out, const Part& part) {
-  if constexpr (std::is_floating_point_v<Part>) {
-    if (part != part) {
-      out << "nan";
-      return;
-    }
-  }
-  out << part;
-}
+// How numbers and text are printed; <ostream> itself is costly to read in each source that includes this.
+void print(std::ostream& out, double value);  ///< a NaN without its sign
+void print(std::ostream& out, long long value);
+void print(std::ostream& out, unsigned long long value);
+void print(std::ostream& out, char value);
+void print(std::ostream& out, std::string_view value);
 
-/// Prints its arguments, one after the other, into a string. Where there is no memory it throws, as
-/// a stream would not: a text cut short may be one that is written to a file.
+/// One part of a message: refers to a value, and knows how to print it. Numbers, text, and whatever
+/// else has an operator<<.
+class MessagePart {
+ public:
+  MessagePart(const char* text) : value_(text), print_(&print_literal) {}
+  template <class Value>
+  MessagePart(const Value& value) : value_(&value), print_(&print_value<Value>) {}
+
+  friend std::ostream& operator<<(std::ostream& out, const MessagePart& part) {
+    part.print_(out, part.value_);
+    return out;
+  }
+
+ private:
+  static void print_literal(std::ostream& out, const void* text) {
+    print(out, std::string_view(static_cast<const char*>(text)));
+  }
+  template <class Value>
+  static void print_value(std::ostream& out, const void* pointer) {
+    const Value& value = *static_cast<const Value*>(pointer);
+    if constexpr (std::is_same_v<Value, char> || std::is_convertible_v<Value, std::string_view>)
+      print(out, value);
+    else if constexpr (std::is_floating_point_v<Value>)
+      print(out, static_cast<double>(value));
+    else if constexpr (std::is_integral_v<Value> && std::is_signed_v<Value>)
+      print(out, static_cast<long long>(value));
+    else if constexpr (std::is_integral_v<Value>)
+      print(out, static_cast<unsigned long long>(value));
+    else
+      out << value;
+  }
+
+  const void* value_;
+  void (*print_)(std::ostream& out, const void* value);
+};
+
+/// Its parts, one after the other, as a string. Where there is no memory it throws, as a stream would
+/// not: a text cut short may be one that is written to a file.
+std::string join(std::initializer_list<MessagePart> parts);
+
 template <class... Parts>
 std::string join(const Parts&... parts) {
-  std::ostringstream out;
-  out.exceptions(std::ios::badbit);
-  (print(out, parts), ...);
-  return out.str();
+  return join({MessagePart(parts)...});
 }
 
 [[noreturn]] void throw_error(std::string_view operation, const std::string& message);
@@ -53,7 +84,7 @@ std::string join(const Parts&... parts) {
 /// Throws Error("[operation] parts…").
 template <class... Parts>
 [[noreturn]] void fail(std::string_view operation, const Parts&... parts) {
-  throw_error(operation, join(parts...));
+  throw_error(operation, join({MessagePart(parts)...}));
 }
 
 /// Throws InternalError unless `ok`: states what Ladon itself relies on.
