@@ -38,7 +38,7 @@ TEST(Compare, LinearNetworksConvergeLikeTheRootOfWidth) {
   const Tensor x = gaussian({3, 3}, 1);
   int told = 0;
   Generator rng(2);
-  CompareOptions options;
+  infinite::CompareOptions options;
   options.networks.kernel.channels = 2;
   options.progress = [&](const SweepPoint&) { ++told; };
   const Comparison c = compare(linear_network, x,
@@ -117,7 +117,7 @@ TEST(Compare, SaysWhatIsWrong) {
   test::expect_error([&] { compare(linear_network, x, {}, rng); }, "no points");
   test::expect_error([&] { compare(linear_network, x, {{.size = {.width = 4}, .draws = 2}}, rng); },
                      "3 draws");
-  CompareOptions full;
+  infinite::CompareOptions full;
   full.networks.kernel.full = true;
   test::expect_error([&] { compare(linear_network, x, {{.size = {.width = 4}}}, full, rng); },
                      "full");
