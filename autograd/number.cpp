@@ -12,7 +12,7 @@ void check_plain(const char* operation, const Tensor& x) {
   LADON_CHECK(!x.mapped(), operation, "reads a tensor of shape ", x.shape(),
               " as plain numbers, but inside vmap it has ", x.examples(),
               " examples; call it outside of vmap, once for each");
-  if (!recorded({x})) return;
+  if (is_plain(x)) return;
   const bool dual = detail::visible(x) != nullptr;
   detail::fail(operation, "reads a tensor of shape ", x.shape(),
                " as plain numbers, and would lose its derivative: it ",
@@ -20,6 +20,8 @@ void check_plain(const char* operation, const Tensor& x) {
                "; pass x.detach(), or call it ",
                dual ? "outside of jvp" : "under NoGrad, if no derivative is wanted");
 }
+
+bool is_plain(const Tensor& x) { return !x.mapped() && !recorded({x}); }
 
 double number_of(const char* operation, const Tensor& x) {
   check_plain(operation, x);

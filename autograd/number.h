@@ -20,6 +20,10 @@ namespace ladon {
 /// examples of a vmap, which are no single number.
 void check_plain(const char* operation, const Tensor& x);
 
+/// Whether x passes check_plain(): it requires no gradient, has no tangent and holds no examples of
+/// a vmap, so that reading it as a number loses none of them.
+bool is_plain(const Tensor& x);
+
 /// x.item() and x.to_vector() of a tensor that check_plain() passes.
 double number_of(const char* operation, const Tensor& x);
 std::vector<double> numbers_of(const char* operation, const Tensor& x);

@@ -52,10 +52,14 @@ void check_layers(const Sequential& c) {
 
 Tensor Sequential::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_layers(*this);
-  Tensor y = detail::blank_masked(x, mask), visible = mask;
+  Tensor y = x;
+  bool pooled = false;  // positions that are there later may be others
   for (const auto& layer : layers) {
-    y = (*layer)(y, visible);
-    if (y.rank() <= 2 && is_floating(y.dtype())) visible = Tensor();  // no positions are left
+    const bool vectors = y.rank() <= 2 && is_floating(y.dtype());  // without positions
+    const bool other =
+        pooled && mask.defined() && !vectors && detail::mask_shape(y) != mask.shape();
+    y = (*layer)(y, vectors || other ? Tensor() : mask);
+    pooled = pooled || vectors;
   }
   return y;
 }
@@ -71,8 +75,7 @@ std::string Sequential::describe() const { return list_of("Sequential", *this); 
 
 // --- Sum ---
 
-Tensor SumBranches::forward_masked(const Tensor& given, const Tensor& mask) const {
-  const Tensor x = detail::blank_masked(given, mask);
+Tensor SumBranches::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_branches(*this);
   Tensor y = (*layers[0])(x, mask);
   for (std::size_t i = 1; i < layers.size(); ++i) y = y + (*layers[i])(x, mask);
@@ -88,8 +91,7 @@ std::string SumBranches::describe() const { return list_of("SumBranches", *this)
 
 // --- Product ---
 
-Tensor MultiplyBranches::forward_masked(const Tensor& given, const Tensor& mask) const {
-  const Tensor x = detail::blank_masked(given, mask);
+Tensor MultiplyBranches::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_branches(*this);
   Tensor y = (*layers[0])(x, mask);
   for (std::size_t i = 1; i < layers.size(); ++i) y = y * (*layers[i])(x, mask);
@@ -122,8 +124,7 @@ void check_widths(const ConcatenateBranches& c) {
 
 }  // namespace
 
-Tensor ConcatenateBranches::forward_masked(const Tensor& given, const Tensor& mask) const {
-  const Tensor x = detail::blank_masked(given, mask);
+Tensor ConcatenateBranches::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_widths(*this);
   std::vector<Tensor> parts;
   for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -151,8 +152,7 @@ Residual::Residual(double a, Owned<Layer> layer) : alpha(a), branch(std::move(la
   LADON_CHECK(static_cast<bool>(branch), "Residual", "the branch is null");
 }
 
-Tensor Residual::forward_masked(const Tensor& given, const Tensor& mask) const {
-  const Tensor x = detail::blank_masked(given, mask);
+Tensor Residual::forward_masked(const Tensor& x, const Tensor& mask) const {
   return std::sqrt(alpha) * x + std::sqrt(1 - alpha) * (*branch)(x, mask);
 }
 

@@ -11,7 +11,4 @@ namespace ladon {
 /// hyper-parameter.
 Tensor scaled(const Tensor& x, const Tensor& s);
 
-/// Whether a number in x's place would lose a derivative or the examples of a vmap.
-bool more_than_a_number(const Tensor& x);
-
 }  // namespace ladon

@@ -20,7 +20,7 @@ namespace ladon {
 Tensor Layer::operator()(const Tensor& x, const Tensor& mask) const {
   return called([this, &x, &mask] {
     check_mask(x, mask);
-    return forward_masked(x, mask);
+    return forward_masked(detail::blank_masked(x, mask), mask);
   });
 }
 
@@ -32,7 +32,7 @@ void Layer::check_mask(const Tensor& x, const Tensor& mask) const {
               ", which is taken for a mask of positions; but the inputs ", x.shape(),
               " have none, and no layer would look at it. A model of two inputs derives from "
               "Callable and has a forward(x, y)");
-  const Shape expected{x.size(0), x.shape().sub(1, 1 + positions).count()};
+  const Shape expected = detail::mask_shape(x);
   LADON_CHECK(mask.dtype() == boolean && mask.shape() == expected, describe(),
               "the mask must be bool ", expected, ", one element per position of inputs ",
               x.shape(), ", true = token; got ", mask.dtype(), " ", mask.shape());
@@ -45,8 +45,8 @@ void detail::warn_of_precision(const char* layer, const Tensor& x, const Tensor&
   const std::lock_guard lock(mutex);
   if (!told.insert(layer).second) return;
   warn(layer, join("the input ", x.shape(),
-                   " is f64, the weights are f32, and all that follows is computed in f64; "
-                   "cast(x, f32), or say so by model.to(f64)"));
+                   " is f64 and the weights are f32, so all is computed in f64, at twice the time; "
+                   "pass cast(x, f32), or call model.to(f64) if that is meant"));
 }
 
 Tensor Layer::forward_masked(const Tensor& x, const Tensor& mask) const {
@@ -54,7 +54,7 @@ Tensor Layer::forward_masked(const Tensor& x, const Tensor& mask) const {
   LADON_CHECK(!mask.defined() || per_position(), "forward_masked", describe(),
               " got a mask, which it does not know: override forward_masked, or per_position() if "
               "positions do not meet in it");
-  return forward(detail::blank_masked(x, mask));
+  return forward(x);
 }
 
 std::string Layer::summary(const Tensor& x) const {
@@ -103,8 +103,6 @@ std::vector<std::string> place_of(const Layer& layer) {
 }
 
 }  // namespace
-
-bool detail::in_another_layer() { return depth > 1; }
 
 Layer::Call::Call(const Layer& layer) : layer_(layer) {
   detail::check_nesting("forward", depth);

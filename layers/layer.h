@@ -26,7 +26,8 @@ class Layer : public Module {
   }
   /// Output of forward() for sequences of unequal length: `mask` (bool [batch, T]) is true where a
   /// position is a token; undefined: every position is. Layers that mix positions override it. The
-  /// default throws Error for a mask unless the layer is per_position().
+  /// default throws Error for a mask unless the layer is per_position(). Called by layer(x, mask),
+  /// it gets x with 0 where padding holds NaN, ∞ or an index (layers/masked.h).
   virtual Tensor forward_masked(const Tensor& x, const Tensor& mask) const;
   /// Throws Error for a mask that is not of the positions of x, [batch, T] of [batch, T, dim],
   /// [batch, H, W, dim] (T = H·W) or indices [batch, T]; vectors have none, so that no second
@@ -107,6 +108,10 @@ void warn_of_precision(const char* layer, const Tensor& x, const Tensor& weight)
 /// also a call self(...), with what a call adds (where an Error arose, hooks). Arguments that no
 /// forward() accepts go to Layer's: layer(x, mask), layer(node). Braces need a type:
 /// AttentionMask{.causal = true}.
+///
+/// A forward(x, mask) of `Self` gets x as it is, for its second tensor may mean anything. Where it
+/// is a mask, pass it to all layers that see x, those per position too, linear(x, mask): a layer
+/// that is not told of padding computes with the NaN in it.
 template <class Self>
 class Callable : public Layer {
   template <class... Arguments>

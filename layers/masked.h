@@ -1,19 +1,22 @@
 #pragma once
-// What stands in padding does not count in a model that is told of a mask.
+// What stands in padding does not count in a layer that is told of a mask.
 
 #include "ladon/core/tensor.h"
 
 namespace ladon::detail {
 
-/// x [N, .., d] where mask (bool [N, positions], true = token) is false with 0 in the place of what
-/// is not finite, or so large that its square may not be; of indices i64 [N, T] with 0 for all: so
-/// no bits of padding, NaN or an index that does not exist, reach outputs at tokens or gradients of
-/// weights, in which 0·NaN would be NaN. (Ordinary numbers cannot, and padding asks as ever.) It is
-/// done where a model begins, in the outermost call. x itself without a mask, and for a mask that
-/// does not fit, which the layer tells by itself.
-Tensor blank_masked(const Tensor& x, const Tensor& mask);
+/// Shape of a mask of x, [N, positions], for x [N, positions.., d] or indices [N, positions..];
+/// x has at least one axis of positions.
+Shape mask_shape(const Tensor& x);
 
-/// Whether the layer that runs on this thread was called by another one.
-bool in_another_layer();
+/// x with 0 at masked places, where `mask` (bool [N, positions]) is false: for floating x [N, .., d]
+/// only where the number is not finite or so large that its square may overflow, for indices i64
+/// [N, T] everywhere. Without it NaN in padding would make gradients of weights NaN, since 0·NaN is
+/// NaN. Returns x itself without a mask, where there is nothing to replace, and for a mask of a
+/// wrong shape, which the layer then refuses.
+///
+/// layer(x, mask) does it for every layer, whoever calls it: only so does it hold in models that
+/// users write. What takes a mask in another way (AttentionMask, a cache, a memory) calls it itself.
+Tensor blank_masked(const Tensor& x, const Tensor& mask);
 
 }  // namespace ladon::detail

@@ -196,7 +196,7 @@ AttentionHeads MultiHeadAttention::changed(AttentionHeads h) const {
 double MultiHeadAttention::logit_scale() const {
   const double width = static_cast<double>(head_dim());
   const double scale = 1 / (form.scaling == AttentionScaling::sqrt ? std::sqrt(width) : width);
-  const bool number = query_key_std.defined() && !more_than_a_number(query_key_std);
+  const bool number = query_key_std.defined() && is_plain(query_key_std);
   return number ? scale * number_of("MultiHeadAttention", query_key_std) : scale;
 }
 
@@ -204,8 +204,7 @@ double MultiHeadAttention::logit_scale() const {
 /// derivative goes by way of the queries.
 AttentionHeads MultiHeadAttention::with_scale(const AttentionHeads& h) const {
   AttentionHeads y = h;
-  if (query_key_std.defined() && more_than_a_number(query_key_std))
-    y.q = scaled(h.q, query_key_std);
+  if (query_key_std.defined() && !is_plain(query_key_std)) y.q = scaled(h.q, query_key_std);
   return y;
 }
 
@@ -322,14 +321,15 @@ Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
   return combine(attend(seen.heads, visible, false, seen.offset).output);
 }
 
-ProjectedMemory MultiHeadAttention::project_memory(const Tensor& keys, const Tensor& values) const {
+ProjectedMemory MultiHeadAttention::project_memory(const Tensor& keys, const Tensor& values,
+                                                   const Tensor& key_mask) const {
   LADON_CHECK(!hook && !positions, "MultiHeadAttention",
               "projects a memory without hook or encodings of positions; this is ", describe());
   const Tensor& own = form.tied ? query : key;
   check_input("keys", keys, own.size(2));
   check_input("values", values, value.size(2));
-  return {projected(keys, own, form.tied ? query_bias : key_bias),
-          projected(values, value, value_bias)};
+  return {projected(detail::blank_masked(keys, key_mask), own, form.tied ? query_bias : key_bias),
+          projected(detail::blank_masked(values, key_mask), value, value_bias)};
 }
 
 Tensor MultiHeadAttention::forward(const Tensor& queries, const ProjectedMemory& memory,

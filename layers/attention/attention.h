@@ -34,9 +34,9 @@ struct AttentionPrior {
 
 /// Draws by which `limit` estimates what has no closed form (infinite/kernel/roots.h).
 struct LimitDraws {
-  /// Draws per estimate, at least 2. 0: 256, and a call of the limit averages several estimates, so
-  /// many that small inputs are within about 1% (infinite::Limit::replicates); of another number it
-  /// makes one, without a standard error.
+  /// Draws per estimate, at least 2; one estimate, without a standard error. 0 (default): 256 draws
+  /// per estimate, and the limit averages as many estimates as bring small inputs within about 1%
+  /// (infinite::Limit::replicates).
   std::int64_t samples = 0;
   /// In which all inputs draw together, at most; what they leave out: infinite::Limit::unexplained.
   std::int64_t coordinates = 128;
@@ -128,8 +128,10 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   /// recorded. Throws Error unless causal, and with encodings that are added (`positions`).
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
   /// Cross-attention to a memory that is looked at many times: its keys and values, and what
-  /// queries see of them. Throws Error with a hook or with `positions`.
-  ProjectedMemory project_memory(const Tensor& keys, const Tensor& values) const;
+  /// queries see of them; `key_mask` is that of the AttentionMask with which they will look. Throws
+  /// Error with a hook or with `positions`.
+  ProjectedMemory project_memory(const Tensor& keys, const Tensor& values,
+                                 const Tensor& key_mask = {}) const;
   Tensor forward(const Tensor& queries, const ProjectedMemory& memory,
                  const AttentionMask& mask = {}) const;
 

@@ -10,12 +10,10 @@
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/norm.h"
 #include "ladon/autograd/ops/pointwise.h"
-#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/random.h"
 #include "ladon/layers/infinite/kernel/graph.h"
-#include "ladon/layers/masked.h"
 #include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
@@ -51,10 +49,9 @@ Tensor visible_places(const Tensor& x, const Tensor& mask) {
 
 }  // namespace
 
-Tensor BatchNorm::forward_masked(const Tensor& given, const Tensor& mask) const {
-  LADON_CHECK(given.rank() > 1 && given.size(-1) == dim, "BatchNorm", "expects [N, .., ", dim,
-              "], got shape ", given.shape());
-  const Tensor x = detail::blank_masked(given, mask);
+Tensor BatchNorm::forward_masked(const Tensor& x, const Tensor& mask) const {
+  LADON_CHECK(x.rank() > 1 && x.size(-1) == dim, "BatchNorm", "expects [N, .., ", dim,
+              "], got shape ", x.shape());
   const bool tracked = running_mean.defined(), own = training() || !tracked;
   detail::refuse_in_evaluation("BatchNorm", training(), own);
   detail::warn_of_precision("BatchNorm", x, weight);

@@ -70,7 +70,7 @@ Tensor LanguageModel::logits(const Tensor& y) const {
 }
 
 Tensor LanguageModel::forward_masked(const Tensor& tokens, const Tensor& mask) const {
-  const Tensor x = embedding(detail::blank_masked(tokens, mask));
+  const Tensor x = embedding(tokens);
   return logits(body(dropout(positions ? (*positions)(x) : x), AttentionMask{.key_mask = mask}));
 }
 

@@ -75,7 +75,8 @@ Tensor TranslationModel::forward(const Tensor& targets, DecodingCache& cache,
               targets.shape());
   Tensor at = cache.next_positions(targets.size(0), targets.size(1), mask);
   if (mask.defined()) at = masked_fill(at, logical_not(mask), 0);  // padding stands nowhere
-  return linear(body.decoder(embedded(targets, at), cache, mask), embedding.weight);
+  const Tensor seen = detail::blank_masked(targets, mask);
+  return linear(body.decoder(embedded(seen, at), cache, mask), embedding.weight);
 }
 
 void TranslationModel::visit(Visitor& v) {

@@ -130,9 +130,8 @@ DecodingCache TransformerDecoder::remember(const Tensor& memory, const Tensor& m
   DecodingCache cache;
   cache.memory_mask = mask;
   cache.prepare(layers.size());
-  const Tensor seen = blank_masked(memory, mask);
   for (const TransformerDecoderLayer& layer : layers)
-    cache.memory.push_back(layer.cross_attention.project_memory(seen, seen));
+    cache.memory.push_back(layer.cross_attention.project_memory(memory, memory, mask));
   return cache;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops.h"
 #include "ladon/autograd/transforms/functional.h"
 #include "ladon/tests/support.h"
 
@@ -208,6 +209,34 @@ TEST(Transformer, PostNormEndsNormalizedAndPreNormKeepsTheStream) {
 }
 
 // As a layer among others it passes the mask on: tokens do not see the padding.
+/// [N, T, 1] → [N, T], and back.
+struct WithoutChannels : Layer {
+  Tensor forward(const Tensor& x) const override { return squeeze(x, 2); }
+  bool per_position() const override { return true; }
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "WithoutChannels"; }
+};
+struct WithChannels : Layer {
+  Tensor forward(const Tensor& x) const override { return unsqueeze(x, 2); }
+  bool per_position() const override { return true; }
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "WithChannels"; }
+};
+
+TEST(Sequential, KeepsItsMaskBehindNumbersAtPositions) {
+  Generator rng(1), same(1);
+  const Sequential plain(Linear({.in = 3, .out = 1}, rng), MeanPositions());
+  const Sequential reshaped(Linear({.in = 3, .out = 1}, same), WithoutChannels(), WithChannels(),
+                            MeanPositions());
+  const Tensor x = normal({2, 4, 3}, rng);
+  const Tensor mask = less(tensor({0, 0, 1, 1, 0, 0, 0, 1}, {2, 4}), 0.5);
+  EXPECT_TRUE(all_equal(reshaped(x, mask), plain(x, mask)));
+  EXPECT_FALSE(all_close(plain(x, mask), plain(x)));
+  const Sequential pooled(MeanPositions{}, WithChannels{}, MeanPositions{});
+  EXPECT_TRUE(all_equal(pooled(x, mask), mean(MeanPositions()(x, mask), 1, Dims::keep)))
+      << "its three positions are others than those of the mask";
+}
+
 TEST(Transformer, LeavesPaddingOutInASequential) {
   Generator rng(3);
   Sequential net(

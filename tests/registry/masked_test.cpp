@@ -6,8 +6,12 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
@@ -236,6 +240,211 @@ TEST(Masked, PaddingOfCachedDecodingDoesNotExist) {
     return encoder(next, cache);
   };
   for (const double fill : fills(f32)) EXPECT_TRUE(all_equal(decoded(fill), decoded(0))) << fill;
+}
+
+// --- models that users write ---
+
+/// A model of nobody's: its tensors, an input of it, and a call of it.
+struct OwnModel {
+  std::string name;
+  std::shared_ptr<Module> model;
+  Tensor input;
+  std::function<Tensor(const Tensor& x, const Tensor& mask)> call;
+};
+
+constexpr std::int64_t own_width = 4;
+MultiHeadAttention own_attention(Generator& rng) {
+  return MultiHeadAttention({.dim = own_width, .heads = 2}, rng);
+}
+Linear own_linear(Generator& rng) { return Linear({.in = own_width, .out = own_width}, rng); }
+TransformerEncoderLayer own_block(Generator& rng) {
+  return TransformerEncoderLayer({.dim = own_width, .heads = 2, .dropout = 0}, rng);
+}
+
+/// A call of two tensors that hands the mask to attention alone.
+struct OwnCall : Callable<OwnCall> {
+  explicit OwnCall(Generator& rng) : attention(own_attention(rng)), out(own_linear(rng)) {}
+  MultiHeadAttention attention;
+  Linear out;
+  Tensor forward(const Tensor& x) const override { return forward(x, Tensor()); }
+  Tensor forward(const Tensor& x, const Tensor& mask) const {
+    return out(first_token(attention(x, AttentionMask{.key_mask = mask})));
+  }
+  void visit(Visitor& v) override { v("attention", attention), v("out", out); }
+  std::string describe() const override { return "OwnCall"; }
+};
+
+/// A layer whose linear map, which is first, hears of no mask.
+struct OwnLayer : Layer {
+  explicit OwnLayer(Generator& rng) : in(own_linear(rng)), block(own_block(rng)) {}
+  Linear in;
+  TransformerEncoderLayer block;
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
+    return mean_positions(block(in(x), AttentionMask{.key_mask = mask}), mask);
+  }
+  void visit(Visitor& v) override { v("in", in), v("block", block); }
+  std::string describe() const override { return "OwnLayer"; }
+};
+
+/// A container that passes its mask on, here of tokens and by a call of two tensors.
+struct OwnContainer : Callable<OwnContainer> {
+  std::vector<Owned<Layer>> layers;
+  Tensor forward(const Tensor& x) const override { return forward(x, Tensor()); }
+  Tensor forward(const Tensor& x, const Tensor& mask) const {
+    Tensor y = x;
+    for (const auto& layer : layers) y = (*layer)(y, mask);
+    return mean_positions(y, mask);
+  }
+  void visit(Visitor& v) override { v("layers", layers); }
+  std::string describe() const override { return "OwnContainer"; }
+};
+
+/// A layer that looks at a memory of its own; as a part, it is told of another mask.
+struct OwnMemory : Layer {
+  OwnMemory(Generator& rng, std::shared_ptr<std::pair<Tensor, Tensor>> seen)
+      : attention(own_attention(rng)), memory(std::move(seen)) {}
+  MultiHeadAttention attention;
+  std::shared_ptr<std::pair<Tensor, Tensor>> memory;  // and its mask
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor&) const override {
+    const auto& [m, mask] = *memory;
+    return attention(x, m, m, AttentionMask{.key_mask = mask});
+  }
+  void visit(Visitor& v) override { v("attention", attention); }
+  std::string describe() const override { return "OwnMemory"; }
+};
+
+/// A layer that makes ∞ of the 0 that stands in padding.
+struct OwnReciprocal : Layer {
+  Tensor forward(const Tensor& x) const override { return reciprocal(x); }
+  bool per_position() const override { return true; }
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "OwnReciprocal"; }
+};
+
+template <class M>
+OwnModel own_model(const char* name, M model, const Tensor& input) {
+  const auto held = std::make_shared<M>(std::move(model));
+  return {name, held, input,
+          [held](const Tensor& x, const Tensor& mask) { return (*held)(x, mask); }};
+}
+
+template <class... L>
+OwnContainer own_container(L... layers) {
+  OwnContainer c;
+  (c.layers.push_back(std::move(layers)), ...);
+  return c;
+}
+
+std::vector<OwnModel> own_models() {
+  Generator rng(8);
+  const Tensor x = gaussian({3, 5, own_width}, 2);
+  const Tensor tokens =
+      from_vector(std::vector<std::int64_t>{1, 2, 3, 4, 0, 1, 3, 2, 1, 4, 4, 2}, {3, 4});
+  const LanguageModelOptions small{
+      .vocabulary = 5, .layers = 1, .layer = {.dim = own_width, .heads = 2, .dropout = 0}};
+  std::vector<OwnModel> all{
+      own_model("a call of two tensors", OwnCall(rng), x),
+      own_model("a layer", OwnLayer(rng), x),
+      own_model("a layer in a Sequential", Sequential(OwnLayer(rng), own_linear(rng)), x),
+      own_model("a container", own_container(own_linear(rng), own_block(rng), own_attention(rng)),
+                x),
+      own_model("a Sequential in a container",
+                own_container(Sequential(own_linear(rng), own_block(rng)), own_linear(rng)), x),
+      own_model("tokens in a container",
+                own_container(Embedding({.count = 5, .dim = own_width}, rng), own_block(rng)),
+                tokens),
+      own_model("a language model in a container", own_container(LanguageModel(small, rng)),
+                tokens),
+      own_model("∞ in the middle", Sequential(OwnReciprocal(), own_attention(rng), MeanPositions()),
+                x)};
+  const auto memory = std::make_shared<std::pair<Tensor, Tensor>>();
+  const auto looks = std::make_shared<Sequential>(own_linear(rng), OwnMemory(rng, memory));
+  all.push_back({"a memory in a layer", looks, x, [=](const Tensor& m, const Tensor& mask) {
+                   *memory = {m, mask};
+                   const Tensor queries = gaussian({3, 2, own_width}, 4);
+                   return (*looks)(queries, ones({3, 2}, boolean));
+                 }});
+  const auto projects = std::make_shared<OwnCall>(rng);
+  all.push_back({"a projected memory", projects, x, [=](const Tensor& m, const Tensor& mask) {
+                   const ProjectedMemory once = projects->attention.project_memory(m, m, mask);
+                   return projects->attention(gaussian({3, 2, own_width}, 4), once,
+                                              AttentionMask{.key_mask = mask});
+                 }});
+  const auto parts = std::make_shared<OwnContainer>(
+      own_container(own_linear(rng), own_block(rng), own_attention(rng)));
+  all.push_back({"layers one by one", parts, x, [=](const Tensor& given, const Tensor& mask) {
+                   Tensor y = given;
+                   for (const auto& layer : parts->layers) y = (*layer)(y, mask);
+                   return first_token(y);
+                 }});
+  return all;
+}
+
+TEST(Masked, PaddingOfUsersModelsDoesNotExist) {
+  for (const OwnModel& own : own_models()) {
+    SCOPED_TRACE(own.name);
+    const Tensor mask = mask_of(own.input);
+    const auto passed_on = [&](double fill) {
+      const Tensor y = at_tokens(own.call(filled(own.input, mask, fill), mask), mask);
+      std::vector<Tensor> all =
+          grad({sum(y * gaussian(y.shape(), 5))}, own.model->parameters(), {.allow_unused = true});
+      all.push_back(y.detach());
+      return all;
+    };
+    const std::vector<Tensor> expected = passed_on(0);
+    for (const double fill : fills(own.input.dtype())) {
+      SCOPED_TRACE(fill);
+      const std::vector<Tensor> found = passed_on(fill);
+      for (std::size_t i = 0; i < found.size(); ++i)
+        if (expected[i].defined()) {
+          EXPECT_TRUE(all_close(found[i], expected[i], 1e-5, 1e-5)) << "tensor " << i;
+        }
+    }
+  }
+}
+
+/// A model of nobody's that decodes.
+struct OwnDecoder : Callable<OwnDecoder> {
+  explicit OwnDecoder(Generator& rng)
+      : in(own_linear(rng)),
+        encoder(
+            {.layer = {.dim = own_width, .heads = 2, .dropout = 0, .attention = {.causal = true}},
+             .layers = 2},
+            rng) {}
+  Linear in;
+  TransformerEncoder encoder;
+  Tensor forward(const Tensor& x) const override { return encoder(in(x)); }
+  Tensor forward(const Tensor& x, DecodingCache& cache, const Tensor& mask = {}) const {
+    return encoder(mask.defined() ? in(x, mask) : in(x), cache, mask);
+  }
+  void visit(Visitor& v) override { v("in", in), v("encoder", encoder); }
+  std::string describe() const override { return "OwnDecoder"; }
+};
+
+TEST(Masked, PaddingOfUsersCachesDoesNotExist) {
+  const NoGrad off;
+  Generator rng(8);
+  const OwnDecoder own(rng);
+  const TransformerEncoderLayerOptions narrow{.dim = own_width, .heads = 2, .dropout = 0};
+  const TranslationModel translation(
+      {.vocabulary = 5, .body = {.layer = narrow, .encoder_layers = 1, .decoder_layers = 1}}, rng);
+  const Tensor x = gaussian({3, 5, own_width}, 2), mask = mask_of(x);
+  const Tensor tokens =
+      from_vector(std::vector<std::int64_t>{1, 2, 3, 4, 0, 1, 3, 2, 1, 4, 4, 2}, {3, 4});
+  const auto vectors = [&](double fill) {
+    DecodingCache cache;
+    own(filled(x, mask, fill), cache, mask);
+    return own(gaussian({3, 1, own_width}, 3), cache);
+  };
+  const auto texts = [&](double fill) {
+    DecodingCache cache = translation.remember(tokens);
+    translation(filled(tokens, mask_of(tokens), fill), cache, mask_of(tokens));
+    return translation(slice(tokens, 1, {.stop = 1}), cache);
+  };
+  for (const double fill : fills(f32)) EXPECT_TRUE(all_equal(vectors(fill), vectors(0))) << fill;
+  for (const double fill : fills(i64)) EXPECT_TRUE(all_equal(texts(fill), texts(junk))) << fill;
 }
 
 /// Kernels at tokens alone.

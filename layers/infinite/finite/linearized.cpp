@@ -8,7 +8,6 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
-#include "ladon/layers/masked.h"
 #include "ladon/layers/parameter_uses.h"
 
 namespace ladon::infinite {
@@ -181,8 +180,7 @@ Tensor TaylorExpansion::forward_masked(const Tensor& x, const Tensor& mask) cons
   LADON_CHECK(!x.requires_grad(), "TaylorExpansion", "gives its inputs no gradient; detach them");
   for (const auto& [path, value] : network->hyperparameters())  // the network is a constant here
     check_plain("TaylorExpansion", value);
-  const auto expanded =
-      std::make_shared<Expanded>(expand_around(*this, detail::blank_masked(x, mask), mask));
+  const auto expanded = std::make_shared<Expanded>(expand_around(*this, x, mask));
   const Tensor y = record_joint("taylor_expansion", expanded->value, displacement,
                                 [expanded](const Tensor& g, detail::GradientSink& sink) {
                                   const auto gradients = expanded->transposed_times(g);
