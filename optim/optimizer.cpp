@@ -158,13 +158,14 @@ void Optimizer::load_state_dict(const StateDict& state) {
   detail::check_not_negative("optimizer", "lr", lr);
   const std::int64_t steps = reader.count("steps");
   const std::vector<std::string> names = state_names("load_state_dict");
-  detail::check_same_parameters(names, detail::names_in(state, "parameter.", ".steps"));
+  detail::check_same_parameters(names, detail::parameters_of(state, names));
   check_shapes(state, names);
   std::vector<Item> items;
   for (const Item& present : items_) {
     const std::string& name = names[present.index];
     Item item = present;
-    item.steps = reader.count(entry(name, "steps"));
+    const std::string count = entry(name, "steps");
+    item.steps = reader.has(count) ? reader.count(count) : 0;  // no entry: parameters_of()
     item.moments.clear();
     if (const std::string shape = entry(name, "shape"); reader.has(shape))
       reader.entry(shape, i64, {item.parameter.rank()});

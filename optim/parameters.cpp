@@ -49,6 +49,14 @@ std::set<std::string> names_in(const StateDict& state, const std::string& prefix
   return names;
 }
 
+std::set<std::string> parameters_of(const StateDict& state, const std::vector<std::string>& names) {
+  std::set<std::string> known = names_in(state, "parameter.", ".steps");
+  const bool of_0_1 = names_in(state, "parameter.", ".shape").empty();
+  if (of_0_1 && std::all_of(names.begin(), names.end(), is_place))
+    known.insert(names.begin(), names.end());
+  return known;
+}
+
 void check_same_parameters(const std::vector<std::string>& names,
                            const std::set<std::string>& in_state) {
   const std::set<std::string> own(names.begin(), names.end());
@@ -59,15 +67,15 @@ void check_same_parameters(const std::vector<std::string>& names,
     if (!own.contains(name)) surplus.push_back(name);
   if (missing.empty() && surplus.empty()) return;
   const bool numbered = std::all_of(surplus.begin(), surplus.end(), is_place);
-  fail(
-      "load_state_dict",
-      "the state is of other parameters:", missing.empty() ? "" : " it lacks " + listed(missing),
-      missing.empty() || surplus.empty() ? "" : ", and",
-      surplus.empty() ? "" : " it has " + listed(surplus) + ", not known here",
-      !surplus.empty() && numbered
-          ? "; parameters are numbered in states of tensors alone, and in all of version 0.1: load "
-            "those into an optimizer of model.parameters(), or rename their entries"
-          : "");
+  fail("load_state_dict",
+       "the state is of other parameters:", missing.empty() ? "" : " it lacks " + listed(missing),
+       missing.empty() || surplus.empty() ? "" : ", and",
+       surplus.empty() ? "" : " it has " + listed(surplus) + ", not known here",
+       !surplus.empty() && numbered
+           ? "; states of version 0.1, and of optimizers made from tensors without names, number "
+             "their parameters: load them into an optimizer of model.parameters(), or rename "
+             "\"parameter.0.…\" to the parameters' names"
+           : "");
 }
 
 void check_parameters(const ParameterSet& parameters) {

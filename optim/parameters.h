@@ -20,6 +20,10 @@ std::vector<std::string> state_names(const char* operation, const ParameterSet& 
 /// The NAMEs of a state's entries "prefixNAMEending".
 std::set<std::string> names_in(const StateDict& state, const std::string& prefix,
                                const std::string& ending = "");
+/// The parameters that the state of an optimizer of parameters with these names knows. Where they
+/// are all numbers and the state is of version 0.1, those that it lacks too: it had no entry for
+/// what was never updated.
+std::set<std::string> parameters_of(const StateDict& state, const std::vector<std::string>& names);
 /// Throws Error of load_state_dict, which lists them, where a state knows other parameters than
 /// these.
 void check_same_parameters(const std::vector<std::string>& names,

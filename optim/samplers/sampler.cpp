@@ -69,14 +69,14 @@ void Sampler::load_state_dict(const StateDict& state) {
   const std::vector<std::string> names = state_names("load_state_dict");
   const bool with_streams = !detail::names_in(state, "parameter.", ".stream").empty();
   std::vector<std::int64_t> streams = streams_;
-  detail::check_same_parameters(names, detail::names_in(state, "parameter.", ".steps"));
+  detail::check_same_parameters(names, detail::parameters_of(state, names));
   for (std::size_t i = 0; i < names.size() && with_streams; ++i) {
     streams[i] = reader.count(stream_of(names[i]));
     rest.erase(stream_of(names[i]));
   }
-  Optimizer::load_state_dict(rest);
   LADON_CHECK(std::set(streams.begin(), streams.end()).size() == streams.size(), "load_state_dict",
               "two parameters have one stream of noise in the state");
+  Optimizer::load_state_dict(rest);  // the last that may throw
   target_.temperature = temperature;
   rng_ = rng;
   streams_ = std::move(streams);

@@ -1,13 +1,14 @@
 #include "ladon/optim/training/average.h"
 
 #include <algorithm>
-#include <iostream>
 #include <mutex>
+#include <set>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/machine/warning.h"
 #include "ladon/optim/parameters.h"
 
 namespace ladon {
@@ -89,8 +90,10 @@ WeightAverage::Scope::~Scope() {
   static std::once_flag said;
   if (edited)
     std::call_once(said, [] {
-      std::cerr << "ladon: [average] parameters were written to while an average stood in their "
-                   "place: that is lost; write to them after the scope of apply()\n";
+      detail::warn(
+          "average",
+          "parameters were written to while an average stood in their place: that is lost; "
+          "write to them after the scope of apply()");
     });
 }
 
@@ -107,10 +110,14 @@ void WeightAverage::load_state_dict(const StateDict& state) {
   detail::StateReader reader(state);
   const std::int64_t updates = reader.count("updates");
   const std::vector<std::string> names = detail::state_names("load_state_dict", parameters_);
-  detail::check_same_parameters(names, detail::names_in(state, "parameter."));
+  const std::set<std::string> known = detail::names_in(state, "parameter.");
+  const bool new_in_0_1 = updates == 0 && known.empty();  // it wrote no average before the first
+  if (!new_in_0_1) detail::check_same_parameters(names, known);
   std::vector<Tensor> means;
   for (std::size_t i = 0; i < means_.size(); ++i)
-    means.push_back(clone(reader.entry("parameter." + names[i], f64, means_[i].shape()).detach()));
+    means.push_back(
+        new_in_0_1 ? zeros_like(means_[i])
+                   : clone(reader.entry("parameter." + names[i], f64, means_[i].shape()).detach()));
   reader.finish("this average");
   means_ = std::move(means);
   updates_ = updates;

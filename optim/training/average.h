@@ -38,7 +38,7 @@ class WeightAverage {
   WeightAverage& operator=(const WeightAverage&) = delete;
 
   /// Takes the parameters' present values in. Throws Error, and changes nothing, if one was
-  /// replaced by Module::to, or has the value of an average while a scope of apply() lives.
+  /// replaced by Module::to, or while a scope of apply() is alive.
   void update();
   std::int64_t updates() const { return updates_; }
 
@@ -46,8 +46,9 @@ class WeightAverage {
   /// Error, and changes nothing, where names or shapes differ, or before the first update.
   void copy_to(const ParameterSet& others) const;
 
-  /// Gives the parameters back what they had before, as it ends; the average may have ended before.
-  /// Says on std::cerr, once, if another than it has written to them: that is lost.
+  /// Restores the parameters' own values when it ends, also after the average itself has ended.
+  /// Values that others wrote to the parameters meanwhile are lost; a line on std::cerr says so,
+  /// once per process.
   class Scope {
    public:
     ~Scope();
@@ -72,7 +73,7 @@ class WeightAverage {
   /// in an Optimizer's state.
   StateDict state_dict() const;
   /// Throws Error, and changes nothing, where the state is of other parameters, which it lists, and
-  /// for the first entry that does not fit.
+  /// for the first entry that does not fit. A state of version 0.1 with 0 updates has no parameters.
   void load_state_dict(const StateDict& state);
 
  private:

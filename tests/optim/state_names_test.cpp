@@ -204,7 +204,7 @@ TEST(StateNames, OfTensorsAloneAreTheirPlaces) {
         [&] {
           row.make({{"a", start(1)}, {"b", start(2)}})->load(one->state());
         },
-        "parameters are numbered in states of tensors alone, and in all of version 0.1");
+        "made from tensors without names, number their parameters");
   });
 }
 
@@ -232,7 +232,75 @@ TEST(StateNames, OfVersionOneLoadByPlace) {
   adam.load_state_dict(old);
   EXPECT_TRUE(same_bits(adam.state_dict().at("parameter.1.first_moment"), v));
   Adam named(ParameterSet{{"a", a}, {"b", b}});
-  expect_error([&] { named.load_state_dict(old); }, "in all of version 0.1");
+  expect_error([&] { named.load_state_dict(old); }, "states of version 0.1, and of optimizers");
+}
+
+// What was never updated, being frozen or not used, had no entry there.
+TEST(StateNames, OfVersionOneLackWhatWasNeverUpdated) {
+  const Tensor v = tensor({4, 5, 6}, f64);
+  StateDict old{{"lr", scalar(0.1, f64)},
+                {"steps", scalar(2, i64)},
+                {"parameter.0.steps", scalar(2, i64)},
+                {"parameter.0.momentum", v}};
+  Sgd sgd({start(1), start(2)}, {.lr = 0.5, .momentum = 0.9});
+  sgd.load_state_dict(old);
+  StateDict now = sgd.state_dict();
+  EXPECT_TRUE(same_bits(now.at("parameter.0.momentum"), v));
+  EXPECT_EQ(now.at("parameter.1.steps").item(), 0);
+  EXPECT_FALSE(now.contains("parameter.1.momentum"));
+  now.erase("parameter.1.steps");
+  expect_error([&] { sgd.load_state_dict(now); }, "it lacks `1`");
+  Sgd one({start(1)}, {.lr = 0.5, .momentum = 0.9});
+  old["parameter.1.steps"] = scalar(1, i64);
+  expect_error([&] { one.load_state_dict(old); }, "it has `1`");
+  Sgld sampler({start(1), start(2)}, {.lr = 0.01, .target = {.count = 100}}, Generator(3));
+  sampler.load_state_dict({{"lr", scalar(0.1, f64)},
+                           {"steps", scalar(1, i64)},
+                           {"temperature", scalar(1, f64)},
+                           {"parameter.1.steps", scalar(1, i64)}});
+  EXPECT_EQ(sampler.state_dict().at("parameter.0.steps").item(), 0);
+  WeightAverage average(ParameterSet({start(1), start(2)}));
+  average.update();
+  average.load_state_dict({{"updates", scalar(0, i64)}});
+  EXPECT_EQ(average.updates(), 0);
+  EXPECT_TRUE(all_equal(average.state_dict().at("parameter.1"), zeros({3}, f64)));
+  expect_error([&] { average.load_state_dict({{"updates", scalar(1, i64)}}); }, "it lacks `0`");
+}
+
+// Whatever of a state is refused, nothing of it is taken: with each of its entries missing, of
+// another shape or kind, negative, or beside one that is not known.
+TEST(StateNames, ARefusedStateChangesNothing) {
+  every([](const StateRow& row) {
+    const ParameterSet set = three();
+    const auto one = row.make(set), other = row.make(set);
+    one->step(set, 0);
+    const StateDict before = one->state();
+    other->step(set, 1);
+    other->step(set, 2);
+    const StateDict good = other->state();
+    std::vector<StateDict> bad(1, good);
+    bad[0]["unknown"] = scalar(1, f64);
+    for (const auto& [name, x] : good)
+      for (const Tensor& instead : {Tensor(), zeros({7, 1, 2}, f64), scalar(-1, x.dtype())}) {
+        bad.push_back(good);
+        bad.back()[name] = instead;
+        if (!instead.defined()) bad.back().erase(name);
+      }
+    bad.push_back(good);
+    if (good.contains("parameter.a.stream"))
+      bad.back()["parameter.a.stream"] = good.at("parameter.b.stream");
+    int refused = 0;
+    for (const StateDict& state : bad) {
+      try {
+        one->load(state);
+        one->load(before);  // it was taken
+      } catch (const Error&) {
+        ++refused;
+        expect_same_state(one->state(), before);
+      }
+    }
+    EXPECT_GT(refused, 3);
+  });
 }
 
 // Two samplers that draw for two parameters from one stream would draw the same.
