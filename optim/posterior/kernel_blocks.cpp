@@ -26,11 +26,6 @@ void check_finite(std::string_view operation, std::string_view what, const Tenso
                 i / columns, ", column ", i % columns, " is ", values[i], "; all must be finite");
 }
 
-double epsilon_of(DType dtype) {
-  return dtype == f32 ? std::numeric_limits<float>::epsilon()
-                      : std::numeric_limits<double>::epsilon();
-}
-
 }  // namespace
 
 Tensor symmetric_block(std::string_view operation, std::string_view what, const Tensor& x) {
@@ -152,6 +147,11 @@ Tensor rounding_of_squares(const Tensor& s, double largest_variance, DType preci
   const double each =
       entries + static_cast<double>(s.size(1)) * std::numeric_limits<double>::epsilon();
   return square(1 + sum(abs(s), 1)) * (each * largest_variance);
+}
+
+double epsilon_of(DType dtype) {
+  return dtype == f32 ? std::numeric_limits<float>::epsilon()
+                      : std::numeric_limits<double>::epsilon();
 }
 
 DType least_precise(DType a, DType b) { return a == f32 || b == f32 ? f32 : f64; }

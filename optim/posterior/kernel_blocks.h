@@ -43,11 +43,11 @@ Tensor factorize(std::string_view operation, const Tensor& kernel, const Ridge& 
 [[noreturn]] void fail_indefinite(std::string_view operation, const Ridge& ridge,
                                   double smallest_eigenvalue, double missing);
 
-/// Covariances [M, M], which are symmetrized, or variances [M], as what is `left` of a `prior` of
-/// the same shape. Variances that rounding has left below 0 are set to 0. More than rounding is
-/// below −(√ε·prior + allowed()), with the ε of the least precise kernel; it comes from blocks of
-/// different kernels, and is an Error that names the smallest variance and `hint`. allowed() bounds
-/// by [M] what else is not known of each variance; it is asked only where √ε is exceeded.
+/// Posterior covariances [M, M] (symmetrized here) or variances [M]; `prior` has the same shape.
+/// Sets variances that rounding made negative to 0. Throws Error with `hint`, naming the variance
+/// that is furthest out, where one is below −(√ε·prior + allowed()), ε being that of the least
+/// precise kernel. allowed() gives further error bounds, [M], and is called only if −√ε·prior is
+/// not enough.
 Tensor proper_covariance(std::string_view operation, const Tensor& left, const Tensor& prior,
                          DType precision, const std::function<Tensor()>& allowed,
                          std::string_view hint);
@@ -58,6 +58,8 @@ inline constexpr std::string_view one_kernel =
 /// Rounding error of Σ_jl s_j·K_jl·s_l for rows s of [M, N], [M]: at most (ε + N·2⁻⁵²)·(1 +
 /// Σ_j|s_j|)² times the largest variance, with the ε of the kernel's elements.
 Tensor rounding_of_squares(const Tensor& s, double largest_variance, DType precision);
+/// Distance from 1 to the next number of f32 or f64.
+double epsilon_of(DType dtype);
 /// f32 if one of them is.
 DType least_precise(DType a, DType b);
 

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <numbers>
-#include <utility>
 #include <vector>
 
 #include "ladon/autograd/graph.h"

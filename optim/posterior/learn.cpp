@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/number.h"

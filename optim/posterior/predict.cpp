@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "ladon/autograd/graph.h"
@@ -23,12 +22,15 @@ constexpr const char* operation = "predict";
 // --- noise and amplitude ---
 
 /// Throws Error where the kernel or the targets are 0.
-void check_not_zero(const char* caller, const Tensor& kernel, const Tensor& targets) {
+void check_not_zero(const char* caller, const Tensor& kernel, const Tensor& targets,
+                    bool centred = false) {
   const double unit = number_of("predict", mean(diagonal(kernel)));
   LADON_CHECK(unit > 0, caller, "the mean of the kernel's diagonal is ", unit,
               "; it must be positive (are all inputs 0, or without a token?)");
   LADON_CHECK(number_of("predict", amax(abs(targets))) > 0, caller,
-              "all targets are 0; nothing can be learned");
+              centred ? "all targets of each output are equal, so that nothing is left once "
+                        ".center has taken their mean off; give .center = false"
+                      : "all targets are 0; nothing can be learned");
 }
 
 /// Spectrum by which every noise is judged: K = U·Λ·Uᵀ and Uᵀ·Y, in units of the mean of K's
@@ -70,9 +72,8 @@ class Spectrum {
                              double jitter, DType precision) {
     const std::int64_t n = values.size(0);
     const double lowest = values.data<double>()[0], highest = values.data<double>()[n - 1];
-    const double epsilon = precision == f32 ? std::numeric_limits<float>::epsilon()
-                                            : std::numeric_limits<double>::epsilon();
-    const double rounding = std::max(1e-8, 4 * static_cast<double>(n) * epsilon * highest);
+    const double rounding =
+        std::max(1e-8, 4 * static_cast<double>(n) * kernel_blocks::epsilon_of(precision) * highest);
     const double least = lowest + std::max(jitter, rounding);
     if (least >= 0) return;
     const kernel_blocks::Ridge ridge = kernel_blocks::ridge_of(caller, diagonal(kernel), 0, jitter);
@@ -83,22 +84,28 @@ class Spectrum {
   Tensor values_, vectors_, turned_;
 };
 
-/// What is taken off the targets, [1, O], as options.center says. Throws Error where it has to and
-/// does not.
-Tensor centre_of(const Tensor& y, const std::optional<bool>& center) {
-  const Tensor centre = mean(y, 0, Dims::keep);
-  if (center) return *center ? centre : zeros_like(centre);
-  const Tensor deviation = sqrt(mean(square(y - centre), 0, Dims::keep));
-  for (std::int64_t o = 0; o < y.size(1); ++o) {
-    const double m = number_of("predict", at(centre, {0, o})),
-                 s = number_of("predict", at(deviation, {0, o}));
-    // of equal targets all but rounding is their mean, which may be what is to be learned
-    LADON_CHECK(
-        std::abs(m) <= 5 * s || s <= 1e-12 * std::abs(m), operation, "the targets of output ", o,
-        " are ", m, " ± ", s,
-        ", and the prior's mean is 0; give .center = true, or .center = false if 0 is meant");
+/// Targets [N, O] without their means [1, O]. Those of an output that differ by rounding alone give
+/// 0.
+Tensor around(const Tensor& means, const Tensor& targets) {
+  const Tensor deviations = targets - means;
+  const Tensor equal = less_equal(amax(abs(deviations), {0}, Dims::keep), 1e-12 * abs(means));
+  return masked_fill(deviations, equal, 0);
+}
+
+/// Throws Error where the mean of an output is far from the prior's, which is 0, by the spread of
+/// all outputs: they have one kernel and one amplitude. The mean of equal targets may be what is to
+/// be learned.
+void check_near_zero(const Tensor& means, const Tensor& deviations) {
+  const double spread = std::sqrt(number_of("predict", mean(square(deviations))));
+  const Tensor largest = amax(abs(deviations), {0}, Dims::keep);
+  for (std::int64_t o = 0; o < means.size(1); ++o) {
+    const double m = number_of("predict", at(means, {0, o}));
+    const bool equal = number_of("predict", at(largest, {0, o})) == 0;
+    LADON_CHECK(equal || std::abs(m) <= 5 * spread, operation, "the targets of output ", o,
+                " have mean ", m, ", and those of all outputs a standard deviation of ", spread,
+                " around their means; that is far from the prior's mean of 0; give .center = true "
+                "to take the mean off, or .center = false to keep it");
   }
-  return zeros_like(centre);
 }
 
 /// Throws Error where the targets and the kernel allow no amplitude.
@@ -193,6 +200,32 @@ void predict_trained(Predicted& result, const Grams& k, const Tensor& y, double 
   result.noise = result.amplitude * began;
 }
 
+// --- what the training set says ---
+
+/// Fills in amplitude, noise, evidence and the predictions that leave one out, of a process of the
+/// kernel in its own units with result.relative_noise.
+void fit(Predicted& result, const GaussianProcess& process, const Tensor& y, double unit,
+         NoiseCriterion by) {
+  result.left_out = process.leave_one_out();
+  const Tensor alone = unsqueeze(result.left_out.variance, 1);
+  const double amplitude =
+      by == NoiseCriterion::marginal_likelihood
+          ? process.amplitude()
+          : number_of("predict", mean(square(y - result.left_out.mean) / alone));
+  result.amplitude = checked(operation, result.relative_noise, amplitude);
+  const double a = result.amplitude, count = static_cast<double>(y.count());
+  result.noise = a * result.relative_noise * unit;
+  result.left_out.variance = a * result.left_out.variance;
+  const Tensor variance = unsqueeze(result.left_out.variance, 1);
+  result.left_out.log_density =
+      -0.5 * number_of("predict", sum(log(2 * std::numbers::pi * variance) +
+                                      square(y - result.left_out.mean) / variance));
+  // ln N(y; 0, a·A) from ln N(y; 0, A).
+  const double squares = count * process.amplitude();  // Σ yᵀA⁻¹y
+  result.log_marginal_likelihood =
+      process.log_marginal_likelihood() + 0.5 * squares - 0.5 * (squares / a + count * std::log(a));
+}
+
 }  // namespace
 
 NoiseChoice choose_noise(const Tensor& kernel, const Tensor& targets, NoiseCriterion by) {
@@ -239,7 +272,10 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   estimate_predict(model, train, test, options);
   const Tensor given =
       kernel_blocks::target_block(operation, "the targets", targets, train.count());
-  const Tensor centre = centre_of(given, options.center), y = given - centre;
+  const Tensor means = mean(given, 0, Dims::keep), deviations = around(means, given);
+  if (!options.center) check_near_zero(means, deviations);
+  const bool center = options.center.value_or(false);
+  const Tensor centre = center ? means : zeros_like(means), y = center ? deviations : given;
   const infinite::Limit limit = infinite::limit(model).with_landmarks(train);
   const bool ntk = options.kernel == infinite::Get::ntk;
   const infinite::Gram among = infinite::gram(limit, train, options_within(options, 0, "train"));
@@ -249,7 +285,7 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
   const infinite::Gram self = infinite::gram_diagonal(limit, test, options_within(options, taken));
   const infinite::KernelMatrix& kernel = ntk ? among.ntk : among.nngp;
 
-  check_not_zero(operation, kernel, y);
+  check_not_zero(operation, kernel, y, center);
   const double unit = number_of("predict", mean(diagonal(kernel)));
   Predicted result;
   result.unexplained = test.count() > 0 ? across.unexplained : among.unexplained;
@@ -261,29 +297,12 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
                 .relative_noise;
   const GaussianProcess process(kernel, y,
                                 {.noise = result.relative_noise * unit, .jitter = options.jitter});
-  result.left_out = process.leave_one_out();
-  const Tensor alone = unsqueeze(result.left_out.variance, 1);
-  const double amplitude =
-      options.choose_by == NoiseCriterion::marginal_likelihood
-          ? process.amplitude()
-          : number_of("predict", mean(square(y - result.left_out.mean) / alone));
-  result.amplitude = checked(operation, result.relative_noise, amplitude);
-  const double a = result.amplitude, count = static_cast<double>(y.count());
-  result.noise = a * result.relative_noise * unit;
-  result.left_out.variance = a * result.left_out.variance;
-  const Tensor variance = unsqueeze(result.left_out.variance, 1);
-  result.left_out.log_density =
-      -0.5 * number_of("predict", sum(log(2 * std::numbers::pi * variance) +
-                                      square(y - result.left_out.mean) / variance));
-  // ln N(y; 0, a·A) from ln N(y; 0, A).
-  const double squares = count * process.amplitude();  // Σ yᵀA⁻¹y
-  result.log_marginal_likelihood =
-      process.log_marginal_likelihood() + 0.5 * squares - 0.5 * (squares / a + count * std::log(a));
+  fit(result, process, y, unit, options.choose_by);
   result.left_out.mean = result.left_out.mean + centre;
   if (!ntk) {
     const GpPrediction posterior = process.predict(across.nngp, self.nngp);
     result.mean = posterior.mean + centre;
-    result.covariance = a * posterior.covariance;
+    result.covariance = result.amplitude * posterior.covariance;
     return result;
   }
   predict_trained(result, {among, across, self}, y, options.jitter);

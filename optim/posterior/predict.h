@@ -31,9 +31,11 @@ struct PredictOptions {
   NoiseCriterion choose_by = NoiseCriterion::leave_one_out;
   double jitter = 1e-8;
   /// Whether the mean of each output's targets is taken off before and added to the predictions;
-  /// false: the prior's mean of 0 is meant. It must be said of targets whose mean is more than five
-  /// times their standard deviation (Error otherwise): a prior around 0 would pull predictions away
-  /// from them.
+  /// false: the prior's mean of 0 is meant. It must be said where the mean of an output is more than
+  /// five standard deviations of the targets around their outputs' means (Error otherwise): a prior
+  /// around 0 would pull predictions away from them. The standard deviation is that over all
+  /// outputs, which share kernel and amplitude. An output whose targets are all equal is taken as
+  /// it is.
   std::optional<bool> center = {};
   /// Options of the kernels' computation. Its memory_budget counts all of predict(): Gram matrices,
   /// factors and what they are computed with. In its checkpoint the folders "train" and "test" are

@@ -49,9 +49,10 @@ class FirstOrder {
   FirstOrderCoefficients coefficients() const;
   /// The prediction at M test inputs and the evidence of that many heads, to this order; heads may
   /// be infinite. The covariance is that within and between of the first output. Throws Error where
-  /// so few heads have a negative variance to this order: then the order does not do.
+  /// the first-order variance is negative: the expansion does not hold for so few heads. mean()
+  /// still does.
   GpPrediction predict(double heads) const;
-  /// The mean of that prediction, [M, O], which any number of heads has to this order.
+  /// Mean of predict(heads), [M, O]; defined for any number of heads.
   Tensor mean(double heads) const;
   double log_marginal_likelihood(double heads) const;
 

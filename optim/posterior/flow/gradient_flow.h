@@ -57,7 +57,7 @@ class GradientFlow {
   // `infinite_time` a Cholesky factorization; both are kept, and copies share them. Throws Error
   // where the kernel with its jitter is not positive definite (at finite t: has an eigenvalue below
   // 0 by more than rounding), naming the smallest eigenvalue and the jitter that would do; and
-  // where matrices that know it (infinite::KernelMatrix) are not of the kind that is meant.
+  // where a matrix of known kind (infinite::KernelMatrix) is of the wrong kind.
 
   /// Outputs on the training inputs, [N, O].
   Tensor train(double t, const Tensor& initial = {}) const;

@@ -1,6 +1,5 @@
 #include "ladon/optim/posterior/solvers/conjugate_gradients.h"
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 

@@ -8,6 +8,7 @@
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/infinite/gram/tiles/stored.h"
 #include "ladon/layers/layers.h"
+#include "ladon/optim/posterior/classification.h"
 #include "ladon/optim/posterior/flow/gradient_flow.h"
 #include "ladon/optim/posterior/gp.h"
 #include "ladon/optim/posterior/kernel_blocks.h"
@@ -279,7 +280,8 @@ TEST(PredictCenter, MustBeSaidOfTargetsFarFromZero) {
   const Tensor y = sin(sum(x, 1));
   const Tensor two = stack({y, 100 + y}, 1);
   expect_error([&] { predict(net, x, 100 + y, z); },
-               "the prior's mean is 0; give .center = true, or .center = false if 0 is meant");
+               "far from the prior's mean of 0; give .center = true to take the mean off, or "
+               ".center = false to keep it");
   expect_error([&] { predict(net, x, two, z); }, "targets of output 1");
   const Predicted plain = predict(net, x, y - mean(y), z);
   const Predicted far = predict(net, x, 100 + y, z, {.center = true});
@@ -292,6 +294,32 @@ TEST(PredictCenter, MustBeSaidOfTargetsFarFromZero) {
   expect_near(predict(net, x, 100 + y, z, gradient).mean,
               predict(net, x, y, z, gradient).mean + 100, 1e-9);
   EXPECT_NO_THROW(predict(net, x, y + 0.5, z)) << "a mean of the size of the deviations";
+}
+
+// The outputs share a kernel and an amplitude: one class of ten with few examples, or none, is not
+// far from 0.
+TEST(PredictCenter, OfRareClassesNeedsNotBeSaid) {
+  const Sequential net = network();
+  const std::int64_t n = 300;
+  const Tensor x = test::gaussian({n, 3}, 1), z = test::gaussian({5, 3}, 2);
+  for (const std::int64_t rare : {0, 1, 5}) {
+    std::vector<std::int64_t> labels;
+    for (std::int64_t i = 0; i < n; ++i) labels.push_back(i < rare ? 9 : i % 9);
+    EXPECT_NO_THROW(predict(net, x, classification_targets(from_vector(labels, {n}), 10), z,
+                            {.relative_noise = 0.1}))
+        << rare;
+  }
+}
+
+TEST(PredictCenter, OfEqualTargets) {
+  const Sequential net = network();
+  const Tensor x = test::gaussian({5, 3}, 1), z = test::gaussian({2, 3}, 2);
+  for (const double y : {3.0, 0.1}) {
+    expect_error([&] { predict(net, x, full({5}, y, f64), z, {.center = true}); },
+                 "all targets of each output are equal, so that nothing is left once .center has "
+                 "taken their mean off; give .center = false");
+    EXPECT_NO_THROW(predict(net, x, full({5}, y, f64), z, {.relative_noise = 0.1}));
+  }
 }
 
 }  // namespace
