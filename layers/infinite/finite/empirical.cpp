@@ -43,9 +43,9 @@ void verify_alone(const Layer& network, const Tensor& x, const Tensor& mask, con
   const double largest = number_of("empirical_kernel", amax(abs(there)));
   LADON_CHECK(alone.shape() == there.shape() &&
                   !(number_of("empirical_kernel", amax(abs(alone - there))) > tolerance * largest),
-              "empirical_kernel", "alone, example ", last.start.value_or(0), " of ", x.size(0),
-              " has other outputs than among the others: ", network.describe(),
-              " draws, or mixes examples; call eval(), and take no statistics of batches");
+              "empirical_kernel", "example ", last.start.value_or(0), " of ", x.size(0),
+              " has other outputs alone than in its batch: ", network.describe(),
+              " draws random numbers or mixes examples; call eval(), and use no batch statistics");
 }
 
 Pass run(Layer& network, const Inputs& in, bool verify) {
@@ -321,7 +321,8 @@ EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const Inputs& 
                                  const EmpiricalOptions& options) {
   if (same_elements(a.x, b.x) && same_elements(a.mask, b.mask))
     return empirical_kernel(network, a, options);
-  return kernels_of(network, run(network, a, options.verify), run(network, b, false), options);
+  const bool verify_b = options.verify && a.count() == 1;  // it has nothing that could mix
+  return kernels_of(network, run(network, a, options.verify), run(network, b, verify_b), options);
 }
 
 EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const EmpiricalOptions& options) {

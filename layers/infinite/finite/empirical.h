@@ -20,9 +20,10 @@ struct EmpiricalOptions {
   NtkMethod method = NtkMethod::layerwise;
   std::int64_t channels = 0;  ///< The NTK is of the first `channels` outputs; 0: of all.
   bool full = false;          ///< Between any two of those channels, instead of their average.
-  /// Make sure that one example has alone the outputs that it has among the others; and, layerwise,
-  /// that the layers' reports account for every trained tensor, by comparing one gradient. Costs
-  /// about a backward pass.
+  /// Check that the last example has the same outputs alone as in its batch and, for the layerwise
+  /// method, that the layers' reports account for every trained tensor, by comparing one gradient.
+  /// Costs about a backward pass and a forward pass of one example. Of two blocks the
+  /// first with more than one example is checked.
   bool verify = true;
 };
 

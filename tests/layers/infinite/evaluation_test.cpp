@@ -202,7 +202,27 @@ TEST(Evaluation, IsVerifiedByOneExampleAlone) {
             else
               infinite::empirical_gram(layer, x, tile);
           },
-          "alone, example");
+          "has other outputs alone than in its batch");
+    }
+}
+
+TEST(Evaluation, IsVerifiedInEitherOfTwoBlocks) {
+  for (const std::int64_t tile : {0, 1, 2, 5})
+    for (const bool first : {false, true}) {
+      SCOPED_TRACE(tile);
+      Generator rng(1);
+      Mixing layer(false, rng);
+      layer.eval();
+      const Tensor one = normal({1, 6}, rng), many = normal({5, 6}, rng);
+      const Tensor &a = first ? one : many, &b = first ? many : one;
+      expect_error(
+          [&] {
+            if (tile == 0)
+              infinite::empirical_kernel(layer, a, b, {.get = infinite::Get::nngp});
+            else
+              infinite::empirical_gram(layer, a, b, tile, {.get = infinite::Get::nngp});
+          },
+          "has other outputs alone than in its batch");
     }
 }
 
