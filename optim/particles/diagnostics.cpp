@@ -60,11 +60,7 @@ Tally query_redundancy(const T* row, std::int64_t heads, std::int64_t stride, st
 
 /// Exponent of the largest |x|; 0 where squares are far within the range of f64 in any case.
 int extreme_exponent(const double* x, std::int64_t n) {
-  double largest = 0;
-  for (std::int64_t i = 0; i < n; ++i)
-    if (std::isfinite(x[i])) largest = std::max(largest, std::abs(x[i]));
-  int exponent = 0;
-  std::frexp(largest, &exponent);
+  const int exponent = rows::largest_exponent(x, n);
   return std::abs(exponent) < 400 ? 0 : exponent;
 }
 

@@ -106,11 +106,13 @@ KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const T
 
 void warn_of_equal(const std::string& method, const std::string& block, const Tensor& theta,
                    const Tensor& gradient) {
-  static std::mutex mutex;
+  static std::mutex mutex;  // not held while particles are compared: others step meanwhile
   static std::set<std::pair<std::string, std::string>> told;
-  const std::lock_guard lock(mutex);
   const std::pair which(method, block);
-  if (told.contains(which)) return;
+  {
+    const std::lock_guard lock(mutex);
+    if (told.contains(which)) return;
+  }
   const std::vector<double> squares = kernels::squared_norms(theta);
   std::vector<std::int64_t> order(squares.size());
   std::iota(order.begin(), order.end(), 0);
@@ -125,7 +127,8 @@ void warn_of_equal(const std::string& method, const std::string& block, const Te
     for (std::size_t b = a + 1; b < order.size() && square(a) == square(b); ++b) {
       const std::int64_t i = std::min(order[a], order[b]), j = std::max(order[a], order[b]);
       if (!same(theta, i, j) || !same(gradient, i, j)) continue;
-      told.insert(which);
+      const std::lock_guard lock(mutex);
+      if (!told.insert(which).second) return;
       return detail::warn(
           method, detail::join("block \"", block, "\": particles ", i, " and ", j,
                                " are equal, and so are their gradients: they stay equal for ever, "

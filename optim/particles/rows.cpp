@@ -81,6 +81,15 @@ std::vector<double> norms(const Tensor& x) {
   return norms;
 }
 
+int largest_exponent(const double* x, std::int64_t n) {
+  double largest = 0;
+  for (std::int64_t i = 0; i < n; ++i)
+    if (std::isfinite(x[i])) largest = std::max(largest, std::abs(x[i]));
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  return exponent;
+}
+
 void check_finite(const char* operation, const char* what, const Tensor& pairs) {
   const std::int64_t m = pairs.size(0);
   const double* x = pairs.data<double>();

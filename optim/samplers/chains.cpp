@@ -17,6 +17,7 @@
 #include "ladon/core/kernels/inverse_erf.h"
 #include "ladon/core/kernels/reductions/lane_sum.h"
 #include "ladon/core/machine/parallel.h"
+#include "ladon/optim/particles/rows.h"
 
 namespace ladon {
 namespace {
@@ -46,11 +47,7 @@ struct Draws {
 /// Multiplies by a power of two that brings the largest |v| to [½, 1), and returns its exponent:
 /// squares are then in the range of f64, and all bits are those without it.
 int to_unit_scale(std::vector<double>& x) {
-  double largest = 0;
-  for (const double v : x)
-    if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
-  int exponent = 0;
-  std::frexp(largest, &exponent);
+  const int exponent = rows::largest_exponent(x.data(), static_cast<std::int64_t>(x.size()));
   for (double& v : x) v = std::ldexp(v, -exponent);
   return exponent;
 }
