@@ -31,7 +31,8 @@ struct Linear : Layer {
     return weight_std.defined() ? Parameterization::ntk : Parameterization::standard;
   }
   /// y = (scale·x)·Wᵀ + bias_scale·b: σ_w/sqrt(in) and σ_b, or 1; the latter is 0 without a bias.
-  /// Throws Error where a number would lose a derivative by σ, which the tensors below have.
+  /// These are plain numbers: Error where σ has a derivative; scaled_input() and scaled_bias() keep
+  /// it.
   double scale() const;
   double bias_scale() const;
   /// scale·x and bias_scale·b; the bias is undefined where there is none.

@@ -36,11 +36,11 @@ std::ostream& operator<<(std::ostream& out, const LoadReport& report);
 
 namespace detail {
 
-/// Copies `state` into the tensors of `own`, which share storage with what they are of, and which
-/// `state` may hold, too. Floating numbers and halves are cast. Throws Error of load_state_dict,
-/// and changes nothing, where strictness is broken; where one tensor of `own` is given other
-/// numbers under another of its names (strict or not); where no entry has the prefix; and where
-/// nothing at all could be loaded though there was something to load.
+/// Copies `state` into the tensors of `own`, which share storage with the module; `state` may
+/// contain the same tensors. Floating numbers and halves are cast. Throws Error of load_state_dict,
+/// and changes nothing, where strictness is broken; where two names of one tied tensor have
+/// different values (strict or not); where no entry has the prefix; and where nothing at all could
+/// be loaded though there was something to load.
 LoadReport load_state(const StateDict& own, const StateDict& state, const LoadOptions& options);
 /// From a safetensors file that holds a state dict: a saved TrainingRun is an Error. Errors name
 /// the file.

@@ -70,7 +70,8 @@ class Walk final : public Visitor {
 void detail::check_nesting(const char* operation, int depth) {
   constexpr int most = 4000;
   LADON_CHECK(depth < most, operation, "modules are nested deeper than ", most,
-              ", and the stack would not do; put layers behind one another in one Sequential");
+              ", which would overflow the stack; put the layers into one Sequential, one after the "
+              "other");
 }
 
 namespace {

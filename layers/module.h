@@ -140,7 +140,7 @@ class Module {
   /// Copies values into the module's tensors. Floating numbers and halves (a bf16 checkpoint) are
   /// cast to their dtype; names, shapes and all other dtypes must agree exactly, unless the options
   /// are not strict. Otherwise throws Error naming the first that does not, and the module stays as
-  /// it was; so where two names of one tied tensor bring different numbers.
+  /// it was. The same where two names of one tied tensor have different values.
   ///   std::cout << model.load("old.safetensors", {.strict = false});   // and what did not fit
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {});
   /// Writes (reads) the state dict as a safetensors file. Errors as for the file functions and
@@ -187,9 +187,10 @@ void for_each_module(Module& module,
 void for_each_place(
     Module& module,
     const std::function<void(const std::string& path, Owned<Layer>& place, bool training)>& f);
-/// While one is alive, parameters of the model may come to stand in other places, or leave it. At
-/// its end those that are there no longer count as replaced `by` ("share_with"), which is an Error
-/// at the next step of whoever took them before, and those that are there as in their place.
+/// Scope of an operation that moves parameters of a model. Its destructor marks the parameters that
+/// left the model as replaced `by` ("share_with"), which is an Error at the next step of an
+/// optimizer that was made before, and takes the mark off those that stand in it. A leaf does not
+/// know in how many models it stands, so the mark counts for all of them.
 class Replacing {
  public:
   Replacing(Module& model, std::string by);

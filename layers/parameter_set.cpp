@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <set>
 #include <utility>
 
@@ -260,8 +259,9 @@ void ParameterSet::share_with(Module& model) const {
                 " ", x.shape(), " here");
     const auto& [first, one] =
         instead.emplace(detail::identity(place), std::pair(path, x)).first->second;
-    LADON_CHECK(detail::identity(one) == detail::identity(x), "share_with", "`", first, "` and `",
-                path, "` are one tensor in the other model, and two here");
+    LADON_CHECK(
+        detail::identity(one) == detail::identity(x), "share_with", "`", first, "` and `", path,
+        "` are one tensor in the other model, and two here; tie them here, or untie them there");
     found.insert(path);
   });
   for (const auto& [name, x] : *this)

@@ -15,10 +15,10 @@ constexpr const char* duration = "about 15 s on 2 cores";
 constexpr const char* lesson =
     "Two layers of two heads with fixed maps make four paths from the tokens to the answer. In an "
     "infinitely wide network all count alike; at finite width the data weigh them, and pairs of "
-    "them, by an order parameter U (Tiberi et al. 2024). On hidden Markov chains that is worth more "
-    "than ten points of accuracy over equal weights. One entry of U, of a pair, is negative, as published; but without "
-    "it as many chains are right. The theory's U is held against its exact posterior, and against "
-    "the network itself, sampled in all its weights.";
+    "them, by an order parameter U (Tiberi et al. 2024). On hidden Markov chains that is worth "
+    "more than ten points of accuracy over equal weights. One entry of U, of a pair, is negative, "
+    "as published; but without it as many chains are right. The theory's U is held against its "
+    "exact posterior, and against the network itself, sampled in all its weights.";
 const std::vector<Trial> trials = {
     {"attention_paths --widths 10,30,100,300,1000 --exact 10,40 --networks 10,20 --seeds 10",
      "accuracy and cross against N: where between 10 and 1000 does the advantage go?"},

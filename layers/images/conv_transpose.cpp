@@ -92,8 +92,9 @@ std::int64_t spread_count(const char* name, const ConvTransposeOptions& o, int a
   const std::int64_t count = (n - 1) * number(o.stride, axis, 1) - before - after +
                              number(o.dilation, axis, 1) * (o.window[axis] - 1) +
                              number(o.output_padding, axis, 0) + 1;
-  LADON_CHECK(count >= 0, name, "of ", n, " positions, cut by ", before, " and ", after,
-              ", nothing remains (", count, ")");
+  LADON_CHECK(count >= 0, name, n, " positions make ", count,
+              ": (n − 1)·stride + window − before − after is negative, with before = ", before,
+              " and after = ", after, "; take smaller before and after");
   return count;
 }
 

@@ -89,6 +89,11 @@ Shape detail::sizes_of(const std::vector<SlidingWindow>& windows) {
 }
 
 std::string detail::channels_hint(const Tensor& x, int axes, std::int64_t channels) {
+  if (x.rank() == axes + 1 && x.size(-1) != channels && x.size(0) == channels)
+    return axes == 1
+               ? "; channels stand last, behind a batch axis: unsqueeze(transpose(x), 0)"
+               : "; channels stand last, behind a batch axis: unsqueeze(permute(x, {1, 2, 0}), "
+                 "0)";
   if (x.rank() == axes + 1) return "; give it a batch axis: unsqueeze(x, 0)";
   if (x.rank() != axes + 2 || x.size(1) != channels) return "";
   return axes == 1 ? "; channels stand last: permute(x, {0, 2, 1})"

@@ -56,7 +56,8 @@ namespace detail {
 std::vector<SlidingWindow> windows_of(std::string_view operation, const WindowSizes& sizes);
 /// The taps of each.
 Shape sizes_of(const std::vector<SlidingWindow>& windows);
-/// "; channels stand last: permute(x, {0, 2, 3, 1})" where x has its channels behind the batch.
+/// "; channels stand last: permute(x, {0, 2, 3, 1})" where x has its channels behind the batch, and
+/// the batch axis that x lacks.
 std::string channels_hint(const Tensor& x, int axes, std::int64_t channels);
 /// The number of windows on each axis; −1 where that of the positions is not known (−1). Throws
 /// Error naming `operation` where the axes differ in number, and where positions are masked but do

@@ -70,13 +70,13 @@ class Limit {
   /// Otherwise any change of these may choose other tokens, and so other draws. Other replicates
   /// choose tokens anew.
   Limit with_pivots(const Inputs& x, int count) const;
-  /// Share of a token's variance that the landmarks' coordinates do not explain, so that its input
-  /// draws it for itself, as the mean over the visible tokens of x: one number per layer that
-  /// averages over draws, in their order. 0: the average is over draws of the layer's own law.
-  /// Otherwise covariances between inputs lack up to that share of what their tokens share. More
-  /// coordinates (LimitDraws), or landmarks that resemble x, make it smaller.
+  /// Unexplained share of a token's variance, the mean over the visible tokens of x, per layer that
+  /// draws, in their order: what the landmarks' coordinates do not explain, and each input draws
+  /// independently. At 0 the average is over the layer's own law; otherwise covariances between
+  /// inputs are too small by up to that share. More coordinates (LimitDraws), or landmarks that
+  /// resemble x, make it smaller.
   std::vector<double> unexplained(const Inputs& x) const;
-  /// The largest such share of a token, layer by layer: 1 where the coordinates know nothing of it.
+  /// Largest unexplained share of any one token, per layer; 1: its coordinates are all 0.
   std::vector<double> most_unexplained(const Inputs& x) const;
   /// Whether kernels are averages over draws, of inputs of this kind; or of those of graph().
   bool draws(const InputKind& inputs) const { return graph(inputs, Get::nngp)->draws(); }

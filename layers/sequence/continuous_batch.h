@@ -37,10 +37,11 @@ class ContinuousBatch {
   /// the positions that the model has (DecodingCache::most_positions); whatever is thrown, neither
   /// the batch nor rng has changed.
   std::int64_t add(const Tensor& prompt, const GenerateOptions& options, Generator& rng);
-  /// Writes the next token of every open text. Texts that end with it, by their request. If it
-  /// throws (there is no memory for any pass), no token is lost: the next step goes on from there.
+  /// Writes the next token of every open text. Texts that end with it, by their request. Where even
+  /// a pass of one text lacks memory, that text ends with the error in Generated::error. If step()
+  /// itself throws, the next one goes on from there.
   std::vector<std::pair<std::int64_t, Generated>> step();
-  /// Ends a text now; what there is of it, which step() does not give any more. Throws Error where
+  /// Ends a text and returns what was written of it; step() will not return it. Throws Error where
   /// the request has ended, or was never made.
   Generated cancel(std::int64_t request);
   /// Number of texts that step() has still to give.

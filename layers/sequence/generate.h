@@ -43,7 +43,8 @@ struct Generated {
   std::vector<std::int64_t> tokens;  ///< Without the prompt; with the stop token, if there was one.
   double log_probability =
       0;  ///< Σ ln p of these tokens under the model, without temperature or penalty.
-  /// What ended a text of a ContinuousBatch before its time; null: nothing. (generate() throws it.)
+  /// The exception that ended a text of a ContinuousBatch; null if none did. generate() throws
+  /// instead.
   std::exception_ptr error = {};
 };
 

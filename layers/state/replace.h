@@ -26,7 +26,8 @@ namespace ladon {
 /// Names follow the new layer's members, and so do files. Parameters that were shared stay shared
 /// as far as the new layer holds them. An optimizer, an average or a particle method is made anew,
 /// of the parameters that there are now: one that holds parameters which are the model's no longer
-/// throws Error at its next step. (The layer that was taken out may be trained by itself, by an
+/// throws Error at its next step, also where another model still holds them: give that one an
+/// optimizer anew, too. (The layer that was taken out may be trained by itself, by an
 /// optimizer that is made then; one that is put back is in its place again.) Throws Error where
 /// there is no such place, and for no layer.
 Owned<Layer> replace(Module& model, const std::string& path, Owned<Layer> layer);

@@ -87,7 +87,7 @@ class OverlappedSum {
 ParameterSet own_parameters(const ParameterSet& parameters);
 /// Each parameter ← that of the rank whose own it is, after step() and before zero_grad(): in all
 /// ranks the numbers of all. Throws Error, in all ranks, where they bring other parameters, and
-/// where a rank has moved one that is another's own.
+/// where a rank has stepped a parameter that another rank owns.
 void share_parameters(const ParameterSet& parameters);
 
 /// Parameters and buffers ← those of rank `from`. Throws Error, in all ranks, where they hold other

@@ -143,6 +143,15 @@ TEST(Conv, ChecksOptionsAndShapes) {
   const Conv2d layer({.in = 2, .out = 3, .window = {3, 3}}, rng);
   test::expect_error([&] { layer(ones({4, 5, 2})); }, "expects [N, H, W, 2], got shape [4, 5, 2]");
   test::expect_error([&] { layer(ones({4, 5, 5, 3})); }, "got shape [4, 5, 5, 3]");
+  test::expect_error([&] { layer(ones({5, 6, 2})); }, "; give it a batch axis: unsqueeze(x, 0)");
+  const Tensor torch = ones({2, 5, 6});
+  test::expect_error(
+      [&] { layer(torch); },
+      "; channels stand last, behind a batch axis: unsqueeze(permute(x, {1, 2, 0}), 0)");
+  layer(unsqueeze(permute(torch, {1, 2, 0}), 0));
+  const Conv1d series({.in = 2, .out = 3, .window = {3}}, rng);
+  test::expect_error([&] { series(ones({2, 5})); }, "unsqueeze(transpose(x), 0)");
+  series(unsqueeze(transpose(ones({2, 5})), 0));
   EXPECT_EQ(layer.describe(), "Conv2d(2 → 3, window [3, 3], stride [1, 1], same)");
 }
 

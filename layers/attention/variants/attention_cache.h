@@ -42,9 +42,8 @@ class KeyValueCache {
   void select(const Tensor& rows);
   /// Appends the rows of another cache of the same layer. Throws Error where their shapes differ.
   void join(const KeyValueCache& other);
-  /// What it remembers now, on the same memory, for one of the two to go on: append() writes beyond
-  /// what is remembered, and the others to memory of their own. So a pass that breaks off is
-  /// undone.
+  /// Copy that shares memory with this cache. Only one of the two may append(): it writes behind
+  /// what both hold. Keep one before a pass that may throw, to go back to.
   KeyValueCache snapshot() const;
 
  private:
@@ -73,7 +72,7 @@ struct DecodingCache {
   std::vector<KeyValueCache> layers;
   std::vector<ProjectedMemory> memory;  ///< Of decoder layers; empty elsewhere.
   Tensor memory_mask = {};  ///< bool [batch, S], false = padding; undefined: all are tokens.
-  /// Number of positions that the model has, as it tells with the first tokens; 0: no limit.
+  /// Largest number of positions of the model, set by it at the first tokens; 0: no limit.
   std::int64_t most_positions = 0;
 
   /// Positions of the next tokens, and selection of rows, as in KeyValueCache.

@@ -8,7 +8,6 @@
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
-#include "ladon/core/error.h"
 #include "ladon/core/linalg/blas.h"
 #include "ladon/core/machine/parallel.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "ladon/autograd/graph.h"
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"

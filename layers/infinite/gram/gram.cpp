@@ -1,6 +1,5 @@
 #include "ladon/layers/infinite/gram/gram.h"
 
-#include <algorithm>
 #include <optional>
 #include <sstream>
 

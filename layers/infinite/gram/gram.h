@@ -43,7 +43,7 @@ struct GramProgress {
 };
 
 struct GramOptions {
-  /// Get::ntk: both matrices, each by its name in Gram. Get::nngp: the NNGP kernel alone.
+  /// Get::ntk computes both matrices, Gram::nngp and Gram::ntk; Get::nngp only the first.
   Get get = Get::ntk;
   /// Pairs of positions that are computed, where the model ends with positions.
   Entries entries = Entries::full;

@@ -26,8 +26,8 @@ struct Landmarks {
   Selves selves;
 };
 
-/// Shares of the variances of visible tokens that a step draws for which the common coordinates do
-/// not explain. They are shares of each token's own variance: a large token hides no small one.
+/// Unexplained shares of the tokens of one layer that draws: for each visible token, the part of
+/// its own variance that the common coordinates leave out.
 struct Remainder {
   double sum = 0, worst = 0;
   std::int64_t tokens = 0;  ///< Of variance > 0.

@@ -1,7 +1,6 @@
 #include "ladon/layers/infinite/kernel/kernel.h"
 
 #include <cmath>
-#include <utility>
 
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/compare.h"

@@ -3,8 +3,11 @@
 #include "ladon/core/error.h"
 
 namespace ladon::infinite {
+namespace {
 
 std::string_view describe(Get kind) { return kind == Get::nngp ? "an NNGP kernel" : "an NTK"; }
+
+}  // namespace
 
 void check_one_kind(std::string_view operation, std::string_view first, std::optional<Get> kind,
                     std::string_view other, std::optional<Get> other_kind) {

@@ -26,9 +26,6 @@ class KernelMatrix : public Tensor {
   std::optional<Get> kind_;
 };
 
-/// "an NNGP kernel" or "an NTK".
-std::string_view describe(Get kind);
-
 /// Throws Error naming both where two kernels are known to be of different kinds. `other`: "the
 /// cross kernel", say; `first`: "the kernel of the training inputs".
 void check_one_kind(std::string_view operation, std::string_view first, std::optional<Get> kind,

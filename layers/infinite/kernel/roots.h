@@ -56,7 +56,7 @@ Tensor own_root(const Tensor& cov, const Tensor& common);
 /// Differentiable once by x, on the columns that are not.
 Tensor lower_root(const Tensor& x, const Tensor& cov);
 
-/// Lower root of one x [n, n], as lower_root(), in place, beside cov [n, n].
+/// Lower root of one x [n, n] in place, as lower_root(x, cov).
 void factorize(double* x, std::int64_t n, const double* cov);
 
 }  // namespace ladon::infinite

@@ -39,8 +39,7 @@ struct StoredGramProgress {
 };
 
 struct StoredGramOptions {
-  /// Which matrix is stored. There is no default, since one matrix without a name is taken for
-  /// either: the posterior of GaussianProcess means nngp, gradient descent ntk.
+  /// Which kernel is stored. No default: GaussianProcess needs nngp, gradient descent ntk.
   std::optional<Get> get = {};
   DType dtype = f64;  ///< Of stored tiles, f64 or f32. What is computed is f64 in any case.
   /// Inputs a side, rounded up to a multiple of vector_unit. 0: that of the folder, or such that
