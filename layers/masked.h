@@ -9,14 +9,15 @@ namespace ladon::detail {
 /// x has at least one axis of positions.
 Shape mask_shape(const Tensor& x);
 
-/// x with 0 at masked places, where `mask` (bool [N, positions]) is false: for floating x [N, .., d]
-/// only where the number is not finite or so large that its square may overflow, for indices i64
+/// x with 0 at masked places, where `mask` (bool [N, positions]) is false: for floating x [N, ..,
+/// d] only where the number is not finite or so large that its square may overflow, for indices i64
 /// [N, T] everywhere. Without it NaN in padding would make gradients of weights NaN, since 0·NaN is
 /// NaN. Returns x itself without a mask, where there is nothing to replace, and for a mask of a
 /// wrong shape, which the layer then refuses.
 ///
 /// layer(x, mask) does it for every layer, whoever calls it: only so does it hold in models that
-/// users write. What takes a mask in another way (AttentionMask, a cache, a memory) calls it itself.
+/// users write. What takes a mask in another way (AttentionMask, a cache, a memory) calls it
+/// itself.
 Tensor blank_masked(const Tensor& x, const Tensor& mask);
 
 }  // namespace ladon::detail

@@ -83,16 +83,16 @@ class Optimizer {
   /// updated, its moments, such as "parameter.NAME.momentum". NAME is the parameter's name in
   /// its set; its group does not matter. Tensors without names (`Adam({a, b})`,
   /// `Adam(model.parameters())`) are numbered over all groups, "parameter.0.steps": loaded into
-  /// another order, their states go to the wrong tensors unless shapes differ. Throws Error where two
-  /// parameters have one name (ParameterSet::with_prefix gives others). Tensors only: save it with
-  /// save_safetensors.
+  /// another order, their states go to the wrong tensors unless shapes differ. Throws Error where
+  /// two parameters have one name (ParameterSet::with_prefix gives others). Tensors only: save it
+  /// with save_safetensors.
   virtual StateDict state_dict() const;
   /// Restores such a state, by names; training then continues with the same bits. Throws Error, and
   /// changes nothing, where the state is of other parameters: it lists those that are missing, not
   /// known here, or of another shape. Also for an entry that is missing, unknown, or of another
-  /// shape or dtype. States of version 0.1 number their parameters, and have no entry for those that
-  /// were never updated. They load into an optimizer of tensors without names, in the same order as
-  /// when they were saved.
+  /// shape or dtype. States of version 0.1 number their parameters, and have no entry for those
+  /// that were never updated. They load into an optimizer of tensors without names, in the same
+  /// order as when they were saved.
   virtual void load_state_dict(const StateDict& state);
 
  protected:

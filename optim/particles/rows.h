@@ -25,8 +25,8 @@ Tensor mix_differences(const Tensor& w, const Tensor& x);
 /// ‖x_i‖ of each row.
 std::vector<double> norms(const Tensor& x);
 
-/// The e with 2^(e−1) ≤ max|x_k| < 2^e over the finite ones of n numbers, 0 where all are 0: squares
-/// of x_k·2^(−e) are in the range of f64.
+/// The e with 2^(e−1) ≤ max|x_k| < 2^e over the finite ones of n numbers, 0 where all are 0:
+/// squares of x_k·2^(−e) are in the range of f64.
 int largest_exponent(const double* x, std::int64_t n);
 
 /// Throws Error naming the first two particles whose entry of `pairs`, contiguous f64 [M, M], is

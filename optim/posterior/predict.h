@@ -31,9 +31,9 @@ struct PredictOptions {
   NoiseCriterion choose_by = NoiseCriterion::leave_one_out;
   double jitter = 1e-8;
   /// Whether the mean of each output's targets is taken off before and added to the predictions;
-  /// false: the prior's mean of 0 is meant. It must be said where the mean of an output is more than
-  /// five standard deviations of the targets around their outputs' means (Error otherwise): a prior
-  /// around 0 would pull predictions away from them. The standard deviation is that over all
+  /// false: the prior's mean of 0 is meant. It must be said where the mean of an output is more
+  /// than five standard deviations of the targets around their outputs' means (Error otherwise): a
+  /// prior around 0 would pull predictions away from them. The standard deviation is that over all
   /// outputs, which share kernel and amplitude. An output whose targets are all equal is taken as
   /// it is.
   std::optional<bool> center = {};

@@ -73,7 +73,8 @@ class WeightAverage {
   /// in an Optimizer's state.
   StateDict state_dict() const;
   /// Throws Error, and changes nothing, where the state is of other parameters, which it lists, and
-  /// for the first entry that does not fit. A state of version 0.1 with 0 updates has no parameters.
+  /// for the first entry that does not fit. A state of version 0.1 with 0 updates has no
+  /// parameters.
   void load_state_dict(const StateDict& state);
 
  private:
