@@ -1,7 +1,6 @@
 #include "ladon/layers/masked.h"
 
-#include <cmath>
-
+#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
@@ -9,21 +8,17 @@
 namespace ladon::detail {
 namespace {
 
-double largest_kept(DType dtype) { return dtype == f64 ? 0x1p500 : 0x1p60; }
-
-/// Whether padding holds a number that is to be replaced, read from x [N, .., d] as it stands in
-/// memory: most padding does not, and x then needs no copy. True also where that cannot be read.
-bool may_hold_odd(const Tensor& x, const Tensor& mask) {
-  if (x.mapped() || mask.mapped() || !x.contiguous() || !mask.contiguous()) return true;
+/// Whether padding of a plain x [N, .., d] is 0 already, as most padding is: it then needs no copy.
+bool is_blank(const Tensor& x, const Tensor& mask) {
+  if (!is_plain(x) || mask.mapped() || !x.contiguous() || !mask.contiguous()) return false;
   const bool* visible = mask.data<bool>();
   const std::int64_t channels = x.size(-1);
   return visit_floating("blank_masked", x.dtype(), [&]<class T>() {
     const T* values = x.data<T>();
-    const T most = static_cast<T>(largest_kept(x.dtype()));
     for (std::int64_t i = 0; i < mask.count(); ++i)
       for (std::int64_t c = 0; c < channels && !visible[i]; ++c)
-        if (!(std::abs(values[i * channels + c]) < most)) return true;
-    return false;
+        if (values[i * channels + c] != 0) return false;
+    return true;
   });
 }
 
@@ -41,11 +36,8 @@ Tensor blank_masked(const Tensor& x, const Tensor& mask) {
   if (x.rank() < (indices ? 2 : 3) || mask.shape() != mask_shape(x)) return x;
   Shape spread = x.shape();
   if (!indices) spread[spread.rank() - 1] = 1;
-  const Tensor padding = logical_not(reshape(mask, spread));
-  if (indices) return masked_fill(x, padding, 0);
-  if (!may_hold_odd(x, mask)) return x;
-  const Tensor odd = logical_not(less(abs(x.detach()), largest_kept(x.dtype())));
-  return masked_fill(x, logical_and(padding, odd), 0);
+  if (!indices && is_blank(x, mask)) return x;
+  return masked_fill(x, logical_not(reshape(mask, spread)), 0);
 }
 
 }  // namespace ladon::detail

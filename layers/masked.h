@@ -9,11 +9,11 @@ namespace ladon::detail {
 /// x has at least one axis of positions.
 Shape mask_shape(const Tensor& x);
 
-/// x with 0 at masked places, where `mask` (bool [N, positions]) is false: for floating x [N, ..,
-/// d] only where the number is not finite or so large that its square may overflow, for indices i64
-/// [N, T] everywhere. Without it NaN in padding would make gradients of weights NaN, since 0·NaN is
-/// NaN. Returns x itself without a mask, where there is nothing to replace, and for a mask of a
-/// wrong shape, which the layer then refuses.
+/// x with 0 at masked places, where `mask` (bool [N, positions]) is false: for floating x [N, .., d]
+/// and indices i64 [N, T]. Whatever stood there would make gradients of weights NaN wherever a layer
+/// turns it into ∞ (exp of 100, products of NaN), since 0·∞ is NaN. Outputs at padding are those of
+/// zeros, as they are where attention's limit meets padding. Returns x itself without a mask, where
+/// padding is 0 already, and for a mask of a wrong shape, which the layer then refuses.
 ///
 /// layer(x, mask) does it for every layer, whoever calls it: only so does it hold in models that
 /// users write. What takes a mask in another way (AttentionMask, a cache, a memory) calls it
