@@ -1,8 +1,11 @@
 #include "ladon/autograd/transforms/functional.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <unordered_set>
 
@@ -19,6 +22,7 @@
 #include "ladon/autograd/transforms/vmap.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/fingerprint.h"
+#include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/mapped.h"
 #include "ladon/core/modes.h"
 #include "ladon/core/random.h"
@@ -306,13 +310,52 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
 
 namespace {
 
+/// Sums over a tensor, by which two that differ by rounding are told from two that differ: of the
+/// elements and of their sizes, each over every 64th element, so that none is lost among all.
+struct Outline {
+  static constexpr std::int64_t width = 64;
+
+  explicit Outline(const Tensor& x) : dtype(x.dtype()) {
+    const Tensor row = kernels::contiguous(mapped::show(x.detach()));
+    shape = row.shape();
+    const Tensor numbers = kernels::cast(row, f64);
+    const double* from = numbers.data<double>();
+    for (std::int64_t i = 0; i < numbers.count(); i += width)
+      for (std::int64_t k = 0; k < std::min(width, numbers.count() - i); ++k) {
+        sums[static_cast<std::size_t>(k)] += from[i + k];
+        sizes[static_cast<std::size_t>(k)] += std::abs(from[i + k]);
+      }
+  }
+  /// Whether the tensors have one shape and dtype, and sums that agree to half of their digits; a
+  /// sum that is not finite agrees with any other such one.
+  bool agrees(const Outline& other) const {
+    if (shape != other.shape || dtype != other.dtype) return false;
+    const double rounding = dtype == f64 ? std::numeric_limits<double>::epsilon()
+                                         : std::numeric_limits<float>::epsilon();
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+      const double size = std::max(sizes[k], other.sizes[k]);
+      const bool both = std::isfinite(sizes[k]) && std::isfinite(other.sizes[k]);
+      if (both ? std::abs(sums[k] - other.sums[k]) > std::sqrt(rounding) * size
+               : std::isfinite(sizes[k]) || std::isfinite(other.sizes[k]))
+        return false;
+    }
+    return true;
+  }
+
+  DType dtype;
+  Shape shape;
+  std::array<double, width> sums{}, sizes{};
+};
+
 /// What checkpoint() keeps of the first run of f, to compare the second run with.
 struct FirstRun {
+  std::uint64_t first;  ///< Its nodes are numbered from here on.
   detail::DrawTape tape = {};
   std::vector<detail::Read> reads = {};
   std::vector<Tensor> captured =
-      {};                          ///< Stand-ins of the trained tensors and results it depends on.
-  std::uint64_t output = 0;        ///< Fingerprint.
+      {};                    ///< Stand-ins of the trained tensors and results it depends on.
+  std::uint64_t output = 0;  ///< Fingerprint.
+  std::optional<Outline> outline = {};
   std::vector<bool> trained = {};  ///< Of the inputs.
   bool rowwise = detail::modes.rowwise, composing = detail::modes.composing;
   mapped::Levels levels = mapped::running();  ///< Of the vmap that it was in.
@@ -340,21 +383,41 @@ struct FirstRun {
       return read.tensor->requires_grad() == read.trained;
     });
   }
-  /// Throws Error where a second run with these inputs, whose nodes are numbered from `first` on,
-  /// depends on other tensors, or gave something else.
-  void check_same(const Tensor& again, const std::vector<Tensor>& inputs,
-                  std::uint64_t first) const {
-    for (const Tensor& x : captured_by(again, inputs, first)) {
-      const bool known = std::any_of(captured.begin(), captured.end(),
-                                     [&](const Tensor& c) { return c.history() == x.history(); });
+  /// Whether it is a leaf that was frozen in the first run, and is trained now.
+  bool thawed(const Tensor& x) const {
+    return std::any_of(reads.begin(), reads.end(), [&](const detail::Read& read) {
+      return !read.trained && read.tensor->history() == x.history();
+    });
+  }
+  /// Throws Error where a second run with these inputs, whose nodes are numbered from `second` on,
+  /// depends on more tensors or on fewer, but for those that were frozen or thawed meanwhile, or
+  /// gave something else: another bit where it is comparable, else more than rounding.
+  void check_same(const Tensor& again, const std::vector<Tensor>& inputs, std::uint64_t second,
+                  bool comparable) const {
+    const std::vector<Tensor> found = captured_by(again, inputs, second);
+    const auto among = [](const std::vector<Tensor>& all, const Tensor& x) {
+      return std::any_of(all.begin(), all.end(),
+                         [&](const Tensor& c) { return c.history() == x.history(); });
+    };
+    for (const Tensor& x : found) {
+      const bool known = among(captured, x) || thawed(x);
       LADON_CHECK(
-          known || x.history()->number() >= first, "checkpoint",
+          known || x.history()->number() >= second, "checkpoint",
           "backward runs the function again, and it now depends on a tensor of shape ",
           x.history()->shape(),
           " that it did not use the first time; do not replace captured tensors before backward");
     }
-    LADON_CHECK(detail::fingerprint(again) == output, "checkpoint",
-                "backward runs the function again, and its output (shape ", again.shape(),
+    for (const Tensor& x : captured)
+      LADON_CHECK(
+          among(found, x) || x.history()->frozen() || x.history()->number() >= first, "checkpoint",
+          "backward runs the function again, and it no longer depends on a tensor of shape ",
+          x.history()->shape(),
+          " that it used the first time, and that would get no gradient: what put it there "
+          "(functional_call, HeadMask, set_hyperparameter) has ended; run backward before that, or "
+          "put it there inside the function");
+    LADON_CHECK(comparable ? detail::fingerprint(again) == output : outline->agrees(Outline(again)),
+                "checkpoint", "backward runs the function again, and its output (shape ",
+                again.shape(),
                 ") differs from the first run; the function must depend only on its inputs and "
                 "captured tensors, which must not change before backward");
   }
@@ -367,7 +430,7 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
   const std::uint64_t first = as_leaf(empty({})).history()->number();
   std::vector<Tensor> leaves, sources = inputs;
   for (const Tensor& x : inputs) leaves.push_back(x.requires_grad() ? as_leaf(x) : x);
-  FirstRun before;
+  FirstRun before{.first = first};
   detail::RecordReads reads(first);
   Tensor output;
   {
@@ -384,6 +447,7 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
   output = Tensor();
   before.reads = reads.found();
   before.output = detail::fingerprint(value);
+  before.outline = Outline(value);
   for (const Tensor& x : inputs) before.trained.push_back(x.requires_grad());
   const std::vector<Saved> kept(inputs.begin(), inputs.end());
 
@@ -401,7 +465,7 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
         targets.insert(targets.end(), before.captured.begin(), before.captured.end());
         const std::uint64_t second = as_leaf(empty({})).history()->number();
         const Tensor repeated = before.run_again(f, again);
-        if (comparable) before.check_same(repeated, again, second);
+        before.check_same(repeated, again, second, comparable);
         const std::vector<Tensor> gradients = detail::grad_up_to(targets, repeated, g, higher);
         for (std::size_t i = 0; i < targets.size(); ++i) sink.give(i, gradients[i]);
       });

@@ -273,13 +273,14 @@ struct Outside {
   Tensor input = leaf(random({3}, 1)), w = leaf(random({3}, 2)), frozen = leaf(random({3}, 3));
   Tensor constant = random({3}, 4), result = sin(w), number = scalar(2, f64);
   Tensor mask = tensor({1, 0, 1}, DType::boolean), index = tensor({2, 0, 1}, i64);
+  Tensor beside = leaf(random({3}, 5));  // that nothing else happens to
   double factor = 1.5;
   int calls = 0;
 
   Outside() { frozen.set_requires_grad(false); }
   Tensor operator()(const std::vector<Tensor>& in) {
     ++calls;
-    Tensor y = in[0] * w * constant + frozen * exp(in[0]) + result * in[0] * number;
+    Tensor y = in[0] * w * constant + frozen * exp(in[0]) + result * in[0] * number + beside;
     const Tensor unrecorded = [&] {
       const NoGrad off;
       return abs(constant) * factor;
@@ -316,21 +317,47 @@ TEST(Checkpoint, NoticesWhateverWasChanged) {
       {"another parameter",
        {[](Outside& o) { o.w = leaf(clone(o.w.detach())); }, "did not use the first time"}},
       {"another result", {[](Outside& o) { o.result = sin(o.w); }, "did not use the first time"}},
+      {"a parameter that is a constant now",
+       {[](Outside& o) { o.w = o.w.detach(); }, "no longer depends on a tensor of shape [3]"}},
+      {"a result that is a constant now",
+       {[](Outside& o) { o.result = o.result.detach(); }, "no longer depends on"}},
       {"another constant",
        {[](Outside& o) { o.constant = o.constant * 1.001; }, "differs from the first run"}},
       {"a last digit", {[](Outside& o) { o.factor *= 1 + 1e-13; }, "differs from the first run"}}};
+  // Freezing and thawing beside it excuses nothing else, but a last digit, which is rounding.
+  const std::map<std::string, Edit> meanwhile = {
+      {"", [](Outside&) {}},
+      {", and another one frozen", [](Outside& o) { o.beside.set_requires_grad(false); }},
+      {", and another one thawed", [](Outside& o) { o.frozen.set_requires_grad(true); }}};
   for (const auto& [what, change] : edits)
-    for (const int depth : {1, 2}) {
-      SCOPED_TRACE(what + (depth == 2 ? ", in a checkpoint inside another" : ""));
-      Outside o;
-      const TensorFunction f = [&](const auto& in) { return o(in); };
-      const Tensor y =
-          depth == 1 ? checkpoint(f, {o.input})
-                     : checkpoint([&](const auto& in) { return checkpoint(f, in); }, {o.input});
-      change.first(o);
-      test::expect_error([&] { backward(sum(y)); }, change.second);
-      EXPECT_FALSE(o.input.grad().defined()) << "nothing is added";
-    }
+    for (const auto& [beside, act] : meanwhile)
+      for (const int depth : {1, 2}) {
+        if (what == "a last digit" && !beside.empty()) continue;
+        SCOPED_TRACE(what + beside + (depth == 2 ? ", in a checkpoint inside another" : ""));
+        Outside o;
+        const TensorFunction f = [&](const auto& in) { return o(in); };
+        const Tensor y =
+            depth == 1 ? checkpoint(f, {o.input})
+                       : checkpoint([&](const auto& in) { return checkpoint(f, in); }, {o.input});
+        change.first(o);
+        act(o);
+        test::expect_error([&] { backward(sum(y)); }, change.second);
+        EXPECT_FALSE(o.input.grad().defined()) << "nothing is added";
+      }
+}
+
+TEST(Checkpoint, LetsFreezeAndThaw) {
+  for (const bool thaw : {false, true}) {
+    Outside o;
+    const TensorFunction f = [&](const auto& in) { return o(in); };
+    const Tensor plain = grad({sum(f({o.input}))}, {o.input})[0];
+    const Tensor y = checkpoint(f, {o.input});
+    (thaw ? o.frozen : o.beside).set_requires_grad(thaw);
+    backward(sum(y));
+    EXPECT_TRUE(all_close(o.input.grad(), plain, 1e-12));
+    EXPECT_TRUE(o.w.grad().defined());
+    EXPECT_FALSE((thaw ? o.frozen : o.beside).grad().defined()) << "as without checkpoint";
+  }
 }
 
 // What does not enter, and what the function changes by itself, may change.
