@@ -16,9 +16,14 @@ Tensor Leaf::gradient() const {
   return gradient_;
 }
 
-// Clipping, for instance, writes to gradients: one in borrowed memory is copied.
+// Clipping, for instance, writes to gradients: one whose memory somebody else sees is copied, and
+// so is one of which several elements share a place. (The gradient that is here may be set again.)
 void Leaf::set_gradient(Tensor g) {
-  if (g.storage().borrowed()) g = clone(g);
+  if (g.defined()) {
+    const bool same = gradient().storage() == g.storage();
+    const bool own = !g.storage().borrowed() && g.storage().owners() <= (same ? 2 : 1);
+    if (!own || !g.contiguous()) g = clone(g);
+  }
   const std::lock_guard lock(mutex_);
   std::swap(gradient_, g);  // the old one is freed outside
   rewrite_.reset();

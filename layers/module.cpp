@@ -194,6 +194,9 @@ LoadReport Module::load(const std::string& path, const LoadOptions& options) {
 
 void Module::to(DType dtype) {
   LADON_CHECK(is_floating(dtype), "to", "a module computes in f32 or f64, not in ", dtype);
+  named_parameters()
+      .choose([&](const std::string&, const Tensor& x) { return x.dtype() != dtype; })
+      .check_own_values("to");
   std::map<detail::Identity, Tensor> converted;  // what members share stays shared
   std::vector<Tensor> before;                    // lives as long as the keys of the map
   Walk walk;
@@ -288,6 +291,7 @@ void detail::for_each_place(Module& module,
 }
 
 detail::Replacing::Replacing(Module& model, std::string by) : model_(model), by_(std::move(by)) {
+  model.named_parameters().check_own_values(by_.c_str());
   for_each_parameter(model_, [&](const std::string&, Tensor& x) { before_.push_back(x); });
 }
 

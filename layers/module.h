@@ -150,7 +150,7 @@ class Module {
 
   /// Converts parameters and floating buffers. Do this before an optimizer or a particle method
   /// takes the parameters: they become new leaves, and whoever holds the old ones gets an Error at
-  /// the next step.
+  /// the next step. Throws Error while they have the values of an average (WeightAverage::apply).
   void to(DType dtype);
   /// Training mode (dropout draws) or evaluation mode, for this module and all inside it.
   void train(bool on = true);
@@ -190,7 +190,8 @@ void for_each_place(
 /// Scope of an operation that moves parameters of a model. Its destructor marks the parameters that
 /// left the model as replaced `by` ("share_with"), which is an Error at the next step of an
 /// optimizer that was made before, and takes the mark off those that stand in it. A leaf does not
-/// know in how many models it stands, so the mark counts for all of them.
+/// know in how many models it stands, so the mark counts for all of them. Throws
+/// Error while parameters have the values of an average, whose end would not reach the new ones.
 class Replacing {
  public:
   Replacing(Module& model, std::string by);

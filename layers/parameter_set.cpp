@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -59,6 +60,33 @@ detail::Identity detail::identity(const Tensor& x) {
     for (const std::int64_t number : {x.shape()[axis], x.strides()[axis]})
       key.push_back(static_cast<std::uint64_t>(number));
   return key;
+}
+
+namespace {
+
+/// The bytes of x's elements; empty where others may stand between them.
+std::pair<const std::byte*, const std::byte*> bytes_of(const Tensor& x) {
+  if (!x.contiguous() || x.count() == 0 || !x.levels().none()) return {nullptr, nullptr};
+  const std::size_t size = item_size(x.dtype());
+  const std::byte* begin = x.storage().bytes() + static_cast<std::size_t>(x.offset()) * size;
+  return {begin, begin + static_cast<std::size_t>(x.count()) * size};
+}
+
+}  // namespace
+
+const std::string* detail::Apart::find(const Tensor& x) const {
+  const auto [begin, end] = bytes_of(x);
+  const auto next = taken_.lower_bound(begin);
+  if (next != taken_.end() && next->first < end) return &next->second.second;
+  if (next == taken_.begin() || std::prev(next)->second.first <= begin) return nullptr;
+  return &std::prev(next)->second.second;
+}
+
+const std::string* detail::Apart::add(const std::string& name, const Tensor& x) {
+  if (const std::string* other = find(x)) return other;
+  const auto [begin, end] = bytes_of(x);
+  if (begin != end) taken_.emplace(begin, std::pair(end, name));
+  return nullptr;
 }
 
 bool matches_name(const std::string& pattern, const std::string& name) {
@@ -127,6 +155,7 @@ ParameterSet ParameterSet::except(const ParameterSet& others) const {
 }
 
 ParameterSet ParameterSet::trained() const {
+  check_in_place("trained");
   return choose([](const std::string&, const Tensor& x) { return x.requires_grad(); });
 }
 
@@ -149,6 +178,7 @@ void ParameterSet::set_frozen(bool frozen) const {
 }
 
 void ParameterSet::zero_grad() const {
+  check_in_place("zero_grad");
   for (auto [name, x] : *this)
     if (Leaf::of(x)) x.set_grad(Tensor());
 }
@@ -162,16 +192,27 @@ void ParameterSet::check_in_place(const char* operation) const {
     if (const Leaf* leaf = Leaf::of(x)) leaf->check_in_place(operation, taken_);
 }
 
+void ParameterSet::check_own_values(const char* operation) const {
+  for (const auto& [name, x] : *this)
+    if (const Leaf* leaf = Leaf::of(x)) leaf->check_own_value(operation);
+}
+
 void ParameterSet::check_distinct(const char* operation) const {
   std::map<detail::Identity, const std::string*> known;
+  detail::Apart memory;
   for (const auto& [name, x] : *this) {
     const auto [first, is_new] = known.emplace(detail::identity(x), &name);
     LADON_CHECK(is_new, operation, "`", *first->second, "` and `", name,
                 "` are one tensor, which a row would hold twice; take the set's distinct()");
+    const std::string* other = memory.add(name, x);
+    LADON_CHECK(!other, operation, "`", *other, "` and `", name,
+                "` are two tensors that share memory, which a row would hold twice; let them be "
+                "one (share_with), or clone() one");
   }
 }
 
 std::int64_t ParameterSet::count() const {
+  check_in_place("count");
   std::int64_t count = 0;
   for (const auto& [name, x] : distinct()) count += x.count();
   return count;
@@ -213,6 +254,7 @@ Tensor ParameterSet::to_row(const std::vector<Tensor>& values) const {
 }
 
 std::vector<Tensor> ParameterSet::pieces(const Tensor& rows) const {
+  check_in_place("pieces");
   check_distinct("pieces");
   const std::int64_t columns = count();
   LADON_CHECK(rows.defined() && rows.rank() >= 1 && rows.size(-1) == columns, "pieces", "the ",
@@ -247,7 +289,12 @@ void ParameterSet::perturb(double stddev, Generator& rng) const {
 
 void ParameterSet::share_with(Module& model) const {
   check_in_place("share_with");
-  const std::map<std::string, Tensor> given(begin(), end());
+  std::map<std::string, Tensor> given;
+  for (const auto& [name, x] : *this)
+    LADON_CHECK(
+        given.emplace(name, x).second || detail::identity(given.at(name)) == detail::identity(x),
+        "share_with", "two parameters are named `", name,
+        "`, and the other model has one place for both");
   std::map<detail::Identity, std::pair<std::string, Tensor>> instead;  // of the tensors there
   std::set<std::string> found;
   detail::for_each_parameter(model, [&](const std::string& path, Tensor& place) {

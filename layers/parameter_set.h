@@ -16,12 +16,14 @@
 // Two handles are one tensor where they share a place in the graph or, without history, show the
 // same elements. A set that was put together by hand may hold one twice, under two names; what is
 // chosen or united has it once, and what adds over a set (count, norm, perturb, clip_grad_norm)
-// takes it once.
+// takes it once. Two tensors that share memory without being one (parameter(x.detach())) cannot be
+// moved apart: optimizers, averages and rows refuse them.
 
 #include <concepts>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -76,7 +78,7 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   /// Parameters that do not match, or are not in `others`. (None need match: nothing is lost then.)
   ParameterSet except(const std::string& pattern) const;
   ParameterSet except(const ParameterSet& others) const;
-  /// Parameters that are not frozen.
+  /// Parameters that are not frozen. Throws Error as check_in_place does.
   ParameterSet trained() const;
   /// Union: these parameters, and those of `others` that are not among them.
   ParameterSet operator|(const ParameterSet& others) const;
@@ -89,12 +91,17 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   /// parameter(x).
   void freeze() const { set_frozen(true); }
   void thaw() const { set_frozen(false); }
+  /// Clears all gradients. Throws Error as check_in_place does: those that the model has now would
+  /// stay.
   void zero_grad() const;
 
   /// Throws Error of the operation where Module::to, share_with or replace put another tensor in
   /// one's place after this set was taken (the set that it was chosen from). It ends where the
   /// tensor stands in a model again, as after unmerge_low_rank().
   void check_in_place(const char* operation) const;
+  /// Throws Error of the operation, which is to write to the parameters or to put others in their
+  /// places, while one has the value of an average for a while (WeightAverage::apply).
+  void check_own_values(const char* operation) const;
   /// The time at which it was taken, as Leaf::check_in_place takes it.
   std::uint64_t taken() const { return taken_; }
 
@@ -104,7 +111,7 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   double norm() const;         ///< The Euclidean norm of them all.
   /// All numbers in a row, f64 [count()], without history; and a row (any floating dtype, cast)
   /// written into the parameters. Throws Error for another shape, and where the set has a tensor
-  /// twice: a row would hold its numbers twice.
+  /// twice, or two that share memory: a row would hold their numbers twice.
   Tensor to_row() const;
   void assign_row(const Tensor& row) const;
   /// Row of one tensor per parameter, of its shape, mostly gradients; undefined: zeros.
@@ -119,8 +126,8 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
   /// Puts these tensors in the places of the parameters of the same names in another model (in all
   /// places of those that are tied there), which from then on are one and the same. Throws Error,
-  /// and changes nothing, where a name is not there, or has another shape or dtype, and where two
-  /// tensors are given for what is one there. Optimizers of the other model are made anew.
+  /// and changes nothing, where a name is not there, or has another shape or dtype, where the set
+  /// has two tensors of one name, and where two are given for what is one there. Optimizers of the other model are made anew.
   void share_with(Module& model) const;
 
   /// Parameters by name, sharing storage.
@@ -145,6 +152,19 @@ namespace detail {
 /// lives.
 using Identity = std::vector<std::uint64_t>;
 Identity identity(const Tensor& x);
+
+/// Memory of tensors that are to be apart, so that who moves one does not move another. (Of
+/// contiguous tensors: those between whose elements others stand are not looked at.)
+class Apart {
+ public:
+  /// The name of a tensor among them that shares elements with x; null where none does.
+  const std::string* find(const Tensor& x) const;
+  /// The same, and adds x where none does.
+  const std::string* add(const std::string& name, const Tensor& x);
+
+ private:
+  std::map<const std::byte*, std::pair<const std::byte*, std::string>> taken_;  // begin: end, name
+};
 }  // namespace detail
 
 /// The members of an ensemble side by side:  [members, shape..] of each parameter, without history.

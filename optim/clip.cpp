@@ -18,7 +18,8 @@ namespace ladon {
 namespace {
 
 /// Gradients of those that are trained.
-std::vector<Tensor> gradients_of(const ParameterSet& parameters) {
+std::vector<Tensor> gradients_of(const char* operation, const ParameterSet& parameters) {
+  parameters.check_in_place(operation);
   std::vector<Tensor> gradients;
   for (const auto& [name, x] : parameters.trained())
     if (const Tensor g = x.grad(); g.defined()) gradients.push_back(g);
@@ -73,7 +74,7 @@ Norm norm_of(const std::vector<Tensor>& gradients) {
 double clip_grad_norm(const ParameterSet& parameters, double max_norm, ClipOptions options) {
   LADON_CHECK(max_norm > 0, "clip_grad_norm", "max_norm is ", max_norm, "; it must be positive");
   NoGrad no_grad;
-  const std::vector<Tensor> gradients = gradients_of(parameters);
+  const std::vector<Tensor> gradients = gradients_of("clip_grad_norm", parameters);
   const Norm norm = norm_of(gradients);
   const bool finite = std::isfinite(norm.root);
   LADON_CHECK(finite || !options.error_if_nonfinite, "clip_grad_norm",
@@ -88,7 +89,8 @@ void clip_grad_value(const ParameterSet& parameters, double max_value) {
   LADON_CHECK(max_value > 0, "clip_grad_value", "max_value is ", max_value,
               "; it must be positive");
   NoGrad no_grad;
-  for (const Tensor& g : gradients_of(parameters)) copy_(g, clamp(g, -max_value, max_value));
+  for (const Tensor& g : gradients_of("clip_grad_value", parameters))
+    copy_(g, clamp(g, -max_value, max_value));
 }
 
 }  // namespace ladon

@@ -12,9 +12,21 @@
 namespace ladon::detail {
 namespace {
 
-/// Whether a set calls a tensor so that came without a name.
-bool is_place(const std::string& name) {
-  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+/// Which of the parameters are named by their places: those of sets of tensors alone, each of which
+/// is "0", "1", …, where two such names meet. (None where a part of such a set is among them.)
+std::vector<bool> to_be_numbered(const ParameterSet& parameters) {
+  std::vector<bool> alone;
+  std::set<std::string> known;
+  bool meet = false, part = false;
+  std::size_t next = 0;  // in a set of tensors alone
+  for (const auto& [name, x] : parameters) {
+    if (name == "0") next = 0;
+    alone.push_back(name == std::to_string(next));
+    next = alone.back() ? next + 1 : 0;
+    part = part || (is_place(name) && !alone.back());
+    meet = meet || (!known.insert(name).second && alone.back());
+  }
+  return meet && !part ? alone : std::vector<bool>(alone.size(), false);
 }
 
 /// "`a`, `b` and 3 more".
@@ -27,11 +39,16 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
+bool is_place(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+}
+
 std::vector<std::string> state_names(const char* operation, const ParameterSet& parameters) {
+  const std::vector<bool> places = to_be_numbered(parameters);
   std::vector<std::string> names;
   std::set<std::string> known;
   for (const auto& [name, x] : parameters) {
-    names.push_back(is_place(name) ? std::to_string(names.size()) : name);
+    names.push_back(places[names.size()] ? std::to_string(names.size()) : name);
     LADON_CHECK(known.insert(names.back()).second, operation, "two parameters are named `", name,
                 "`, and a state knows them by their names; give those of one model others: "
                 "model.named_parameters().with_prefix(\"decoder.\")");
@@ -91,6 +108,17 @@ void check_parameters(const ParameterSet& parameters) {
     const auto [first, is_new] = seen.emplace(x.history().get(), name);
     LADON_CHECK(is_new, "optimizer", "parameters ", first->second, " and ", name,
                 " are the same tensor; it would be updated twice a step");
+  }
+  check_apart("optimizer", parameters);
+}
+
+void check_apart(const char* operation, const ParameterSet& parameters) {
+  Apart memory;
+  for (const auto& [name, x] : parameters) {
+    const std::string* other = memory.add(name, x);
+    LADON_CHECK(!other, operation, "parameters ", *other, " and ", name,
+                " are two tensors that share memory, so that what moves one moves the other; let "
+                "them be one (share_with), or clone() one");
   }
 }
 

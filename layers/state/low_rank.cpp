@@ -92,6 +92,10 @@ Linear LowRank::merged() const {
 LowRankUpdate::LowRankUpdate(const ParameterSet& of, const LowRankOptions& o, Generator& rng)
     : set(of), scale(scale_of(o)) {
   LADON_CHECK(!set.empty(), "LowRankUpdate", "there is no parameter");
+  set.check_in_place("LowRankUpdate");
+  LADON_CHECK(set.distinct().size() == set.size(), "LowRankUpdate", "the set of ", set.size(),
+              " parameters has only ", set.distinct().size(),
+              " tensors, and one has one update; take the set's distinct()");
   for (const auto& [name, w] : set) {
     LADON_CHECK(w.rank() >= 2 && w.count() > 0, "LowRankUpdate", "`", name, "` has shape ",
                 w.shape(), "; it must have two axes");
@@ -102,6 +106,7 @@ LowRankUpdate::LowRankUpdate(const ParameterSet& of, const LowRankOptions& o, Ge
 }
 
 std::vector<Tensor> LowRankUpdate::values() const {
+  set.check_in_place("LowRankUpdate");
   std::vector<Tensor> values;
   for (std::size_t i = 0; i < set.size(); ++i) {
     const auto& [name, w] = set[i];
@@ -114,6 +119,8 @@ std::vector<Tensor> LowRankUpdate::values() const {
 void LowRankUpdate::merge() const {
   const NoGrad off;
   set.check_in_place("merge");
+  set.check_own_values("merge");
+  adapters.check_own_values("merge");
   const std::vector<Tensor> merged = values();
   for (std::size_t i = 0; i < set.size(); ++i) {
     copy_(set[i].second.detach(), merged[i]);
@@ -121,16 +128,29 @@ void LowRankUpdate::merge() const {
   }
 }
 
+namespace {
+
+/// Advice for a pattern that is of no place, where parameters are called so.
+std::string weights_called(const Module& model, const std::string& pattern) {
+  for (const std::string& name : {pattern, pattern + ".weight"})
+    for (const auto& [path, x] : model.named_parameters())
+      if (matches_name(name, path))
+        return "; other weights, as the queries of attention, are adapted by "
+               "LowRankUpdate(model.choose(\"" +
+               name + "\"), …)";
+  return ", nor a parameter that is called so";
+}
+
+}  // namespace
+
 ParameterSet add_low_rank(Module& model, const std::string& pattern, const LowRankOptions& options,
                           Generator& rng) {
   bool any = false;
   detail::for_each_place(model, [&](const std::string& path, Owned<Layer>& place, bool) {
     any = any || (place && matches_name(pattern, path));
   });
-  LADON_CHECK(any, "add_low_rank", model.describe(), " has no Linear in a place `", pattern,
-              "`; other weights, as the queries of attention, are adapted by "
-              "LowRankUpdate(model.choose(\"",
-              pattern, "\"), …)");
+  LADON_CHECK(any, "add_low_rank", model.describe(), " has no Linear in a place `", pattern, "`",
+              weights_called(model, pattern));
   const auto paths = replace_each(model, pattern, [&](Owned<Layer> part) -> Owned<Layer> {
     const auto* linear = dynamic_cast<const Linear*>(part.get());
     LADON_CHECK(linear, "add_low_rank", "adapts Linear; `", pattern, "` is also that of ",
@@ -149,12 +169,26 @@ std::map<std::string, LowRank> merge_low_rank(Module& model) {
     if (const auto* adapted = dynamic_cast<const LowRank*>(place.get()))
       apart.emplace(path, *adapted);
   });
+  const detail::Replacing replacing(model, "merge_low_rank(), until unmerge_low_rank(),");
   for (const auto& [path, adapted] : apart) replace(model, path, adapted.merged());
   return apart;
 }
 
 void unmerge_low_rank(Module& model, const std::map<std::string, LowRank>& apart) {
-  for (const auto& [path, adapted] : apart) replace(model, path, adapted);
+  std::map<std::string, LowRank> back = apart;
+  detail::for_each_place(model, [&](const std::string& path, Owned<Layer>& place, bool) {
+    const auto at = back.find(path);
+    if (at == back.end() || !place) return;
+    const auto* merged = dynamic_cast<const Linear*>(place.get());
+    const Tensor& before = at->second.base.weight;
+    LADON_CHECK(merged && merged->weight.shape() == before.shape(), "unmerge_low_rank", "`", path,
+                "` is ", place->describe(),
+                " now, and not what merge_low_rank() put there; that "
+                "would be lost: take it out, or leave `",
+                path, "` out of the map");
+    if (merged->weight.dtype() != before.dtype()) at->second.to(merged->weight.dtype());
+  });
+  for (const auto& [path, adapted] : back) replace(model, path, adapted);
 }
 
 }  // namespace ladon

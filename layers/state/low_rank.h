@@ -60,11 +60,13 @@ struct LowRankUpdate {
   ParameterSet adapters;  ///< NAME.lora_A, NAME.lora_B of each, drawn as LowRank's.
   double scale;           ///< s
 
-  /// Throws Error as LowRank does, for no parameter, and for one of fewer than two axes.
+  /// Throws Error as LowRank does, for no parameter, for one of fewer than two axes, and for one
+  /// that the set has twice or that was replaced (ParameterSet::check_in_place).
   LowRankUpdate(const ParameterSet& set, const LowRankOptions& options, Generator& rng);
-  /// In the order of the set, recorded.
+  /// In the order of the set, recorded. Throws Error as check_in_place does.
   std::vector<Tensor> values() const;
-  /// Writes them into the parameters; B is 0 from then on.
+  /// Writes them into the parameters; B is 0 from then on. Throws Error while a parameter has the
+  /// value of an average (WeightAverage::apply), whose end would lose them.
   void merge() const;
 };
 
@@ -78,7 +80,8 @@ ParameterSet add_low_rank(Module& model, const std::string& pattern, const LowRa
 /// back, sets and optimizers of the adapters, taken before, are of replaced parameters (replace.h):
 /// save adapters first.
 std::map<std::string, LowRank> merge_low_rank(Module& model);
-/// And puts it back.
+/// And puts it back, in the dtype that the model has by then. Throws Error, and changes nothing,
+/// where another layer than a Linear of that shape stands there.
 void unmerge_low_rank(Module& model, const std::map<std::string, LowRank>& apart);
 
 }  // namespace ladon

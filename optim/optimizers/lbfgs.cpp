@@ -35,8 +35,7 @@ Lbfgs::Lbfgs(ParameterSet parameters, LbfgsOptions options)
 
 double Lbfgs::step(const std::function<Tensor()>& loss) {
   LADON_CHECK(static_cast<bool>(loss), "lbfgs", "the loss is an empty function");
-  for (const auto& [name, x] : parameters_)
-    if (const Leaf* leaf = Leaf::of(x)) leaf->check_own_value("lbfgs");
+  parameters_.check_own_values("lbfgs");
   const NoGrad no_grad;
   const State before = state_;
   const Tensor start = parameters_.to_row();

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
-#include <map>
 #include <set>
 
 #include "ladon/autograd/graph.h"
@@ -27,27 +25,11 @@ void check_parameter(const std::string& block, const Tensor& x) {
               x.shape(), " is not contiguous (strides ", x.strides(), ")");
 }
 
-/// The memory of parameters.
-class Memory {
- public:
-  /// Throws Error where x shares some with one that was added before: who moves one moves the
-  /// other.
-  void add(const std::string& block, const Tensor& x) {
-    const std::size_t size = item_size(x.dtype());
-    const std::byte* begin = x.storage().bytes() + static_cast<std::size_t>(x.offset()) * size;
-    const std::byte* end = begin + static_cast<std::size_t>(x.count()) * size;
-    if (begin == end) return;
-    const auto next = taken_.lower_bound(begin);
-    LADON_CHECK((next == taken_.end() || end <= next->first) &&
-                    (next == taken_.begin() || std::prev(next)->second <= begin),
-                "particles", "a parameter of block \"", block, "\" (shape ", x.shape(),
-                ") stands in two places");
-    taken_.emplace(begin, end);
-  }
-
- private:
-  std::map<const std::byte*, const std::byte*> taken_;
-};
+/// Throws Error where x shares memory with one that was added before: who moves one moves the other.
+void add(detail::Apart& memory, const std::string& block, const Tensor& x) {
+  LADON_CHECK(!memory.add(block, x), "particles", "a parameter of block \"", block, "\" (shape ",
+              x.shape(), ") stands in two places");
+}
 
 }  // namespace
 
@@ -83,6 +65,10 @@ ParticleBlock ParticleBlock::gathered(std::string name, const std::vector<Parame
       LADON_CHECK(x.shape() == rows[0][part].second.shape(), "particles", "block \"", name,
                   "\": parameter ", rows[0][part].first, " is ", rows[0][part].second.shape(),
                   " in row 0 and ", x.shape(), " in row ", i);
+      LADON_CHECK(rows[i][part].first == rows[0][part].first, "particles", "block \"", name,
+                  "\": parameter ", part, " is `", rows[0][part].first, "` in row 0 and `",
+                  rows[i][part].first, "` in row ", i,
+                  "; give them in one order, and under the same names");
       parameters.push_back(x);
     }
   const auto parts = static_cast<std::int64_t>(rows[0].size());
@@ -101,9 +87,9 @@ ParticleBlock::ParticleBlock(std::string name, std::vector<Tensor> parameters, s
       stacked_(stacked),
       taken_(taken) {
   std::int64_t elements = 0;
-  Memory memory;
+  detail::Apart memory;
   for (const Tensor& x : parameters_) {
-    memory.add(name_, x);
+    add(memory, name_, x);
     LADON_CHECK(x.dtype() == dtype_, "particles", "block \"", name_, "\" mixes ", dtype_, " and ",
                 x.dtype());
     elements += x.count();
@@ -191,7 +177,7 @@ void ParticleBlock::set_gradients(Tensor g) const {
       target = empty_like(parameters_[i].detach());
     copy_(target, from[i]);
     Tensor(parameters_[i])
-        .set_grad(target);  // also where it is the same: a new one by its contents
+        .set_grad(std::move(target));  // also where it is the same: a new one by its contents
   }
 }
 
@@ -207,9 +193,9 @@ void ParticleBlock::add_to_values(const Tensor& delta) const {
 
 Particles::Particles(std::vector<ParticleBlock> blocks) : blocks_(std::move(blocks)) {
   LADON_CHECK(!blocks_.empty(), "particles", "there is no block");
-  Memory memory;
+  detail::Apart memory;
   for (const ParticleBlock& block : blocks_)
-    for (const Tensor& x : block.parameters()) memory.add(block.name(), x);
+    for (const Tensor& x : block.parameters()) add(memory, block.name(), x);
 }
 
 namespace {

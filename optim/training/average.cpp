@@ -1,6 +1,7 @@
 #include "ladon/optim/training/average.h"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -12,12 +13,36 @@
 #include "ladon/optim/parameters.h"
 
 namespace ladon {
+namespace {
+
+/// Tensors in whose places averages stand now; the marks of leaves are not all, since a tensor
+/// without history has none, and two leaves may share memory.
+std::mutex lent_mutex;
+std::vector<Tensor> lent;
+
+void check_not_lent(const ParameterSet& parameters) {
+  const std::lock_guard lock(lent_mutex);
+  detail::Apart memory;
+  std::set<detail::Identity> known;
+  for (const Tensor& x : lent) {
+    memory.add("", x);
+    known.insert(detail::identity(x));
+  }
+  for (const auto& [name, x] : parameters)
+    LADON_CHECK(!memory.find(x) && !known.contains(detail::identity(x)), "average", "parameter `",
+                name, "` of shape ", x.shape(),
+                " has the value of WeightAverage::apply() for a while, also of another average; "
+                "end that scope first");
+}
+
+}  // namespace
 
 WeightAverage::WeightAverage(const ParameterSet& parameters, WeightAverageOptions options)
     : parameters_(parameters), options_(options) {
   LADON_CHECK(options.decay >= 0 && options.decay <= 1, "average", "decay is ", options.decay,
               "; it must be in [0, 1]");
   LADON_CHECK(!parameters_.empty(), "average", "the model has no parameter");
+  detail::check_apart("average", parameters_.distinct());
   for (const auto& [name, x] : parameters_) means_.push_back(zeros(x.shape(), f64));
 }
 
@@ -26,8 +51,8 @@ void WeightAverage::check_ready() const {
   parameters_.check_in_place("average");
   LADON_CHECK(applied_.expired(), "average",
               "stands in the parameters' place; end the scope of apply() first");
-  for (const auto& [name, x] : parameters_)
-    if (const Leaf* leaf = Leaf::of(x)) leaf->check_own_value("average");
+  parameters_.check_own_values("average");
+  check_not_lent(parameters_);
 }
 
 void WeightAverage::update() {
@@ -39,35 +64,45 @@ void WeightAverage::update() {
     add_(means_[i], cast(parameters_[i].second.detach(), f64) - means_[i], weight);
 }
 
-void WeightAverage::write_to(const ParameterSet& parameters) const {
+void WeightAverage::write_to(const std::vector<Tensor>& parameters) const {
   LADON_CHECK(updates_ > 0, "average", "there is no average before the first update()");
   const NoGrad no_grad;
-  for (std::size_t i = 0; i < means_.size(); ++i) copy_(parameters[i].second.detach(), means_[i]);
+  for (std::size_t i = 0; i < means_.size(); ++i) copy_(parameters[i].detach(), means_[i]);
 }
 
 void WeightAverage::copy_to(const ParameterSet& theirs) const {
   theirs.check_in_place("average");
   LADON_CHECK(theirs.size() == parameters_.size(), "average", "the model has ", theirs.size(),
               " parameters, the average ", parameters_.size());
-  for (std::size_t i = 0; i < theirs.size(); ++i) {
-    const auto& [name, x] = parameters_[i];
-    LADON_CHECK(theirs[i].first == name && theirs[i].second.shape() == x.shape(), "average",
-                "the model has `", theirs[i].first, "` of shape ", theirs[i].second.shape(),
-                " where the average has `", name, "` of shape ", x.shape());
+  const std::map<std::string, Tensor> named(theirs.begin(), theirs.end());
+  LADON_CHECK(named.size() == theirs.size(), "average",
+              "two parameters of the model have one name, by which the average knows them");
+  std::vector<Tensor> to;
+  for (const auto& [name, x] : parameters_) {
+    const auto at = named.find(name);
+    LADON_CHECK(at != named.end(), "average", "the average has `", name, "` of shape ", x.shape(),
+                ", and the model has no parameter of that name; its first is `", theirs[0].first,
+                "`");
+    LADON_CHECK(at->second.shape() == x.shape(), "average", "the model has `", name, "` of shape ",
+                at->second.shape(), " where the average has ", x.shape());
+    to.push_back(at->second);
   }
-  write_to(theirs);
+  write_to(to);
 }
 
 WeightAverage::Scope::Scope(const WeightAverage& average) : parameters_(average.parameters_) {
   average.check_ready();
   for (const auto& [name, x] : parameters_) before_.push_back(clone(x.detach()));
   try {
-    average.write_to(parameters_);
+    average.write_to(parameters_.tensors());
     for (const auto& [name, x] : parameters_) {
       versions_.push_back(x.storage().version());
       if (Leaf* leaf = Leaf::of(x)) leaf->lend("WeightAverage::apply()");
     }
     average.applied_ = alive_ = std::make_shared<const bool>(true);
+    const std::vector<Tensor> all = parameters_.tensors();
+    const std::lock_guard lock(lent_mutex);
+    lent.insert(lent.end(), all.begin(), all.end());
   } catch (...) {
     give_back();
     throw;
@@ -87,6 +122,13 @@ WeightAverage::Scope::~Scope() {
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     edited = edited || parameters_[i].second.storage().version() != versions_[i];
   give_back();
+  {
+    const std::lock_guard lock(lent_mutex);
+    for (const auto& [name, x] : parameters_)
+      lent.erase(std::find_if(lent.begin(), lent.end(), [&, &x = x](const Tensor& y) {
+        return detail::identity(x) == detail::identity(y);
+      }));
+  }
   static std::once_flag said;
   if (edited)
     std::call_once(said, [] {

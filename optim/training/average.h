@@ -32,7 +32,7 @@ struct WeightAverageOptions {
 class WeightAverage {
  public:
   /// Average of the tensors that are a model's parameters now, or of a part of them. Throws Error
-  /// unless decay is in [0, 1], and where there is no parameter.
+  /// unless decay is in [0, 1], where there is no parameter, and where two share memory.
   explicit WeightAverage(const ParameterSet& parameters, WeightAverageOptions options = {});
   WeightAverage(const WeightAverage&) = delete;
   WeightAverage& operator=(const WeightAverage&) = delete;
@@ -65,7 +65,9 @@ class WeightAverage {
     std::shared_ptr<const bool> alive_;
   };
   /// The model itself with the average in place of its parameters, for as long as the result lives.
-  /// Meanwhile steps of optimizers, update() and another apply() on them throw Error. Throws Error
+  /// Meanwhile what would be lost with it, or take it for the model, throws Error: steps of
+  /// optimizers, update() and another apply() on them; Module::to, share_with, replace and
+  /// LowRankUpdate::merge; TrainingRun::save and load. Throws Error
   /// before the first update, and where Module::to replaced parameters.
   [[nodiscard]] Scope apply() const;
 
@@ -79,7 +81,7 @@ class WeightAverage {
 
  private:
   void check_ready() const;
-  void write_to(const ParameterSet& parameters) const;
+  void write_to(const std::vector<Tensor>& parameters) const;
 
   ParameterSet parameters_;
   mutable std::weak_ptr<const bool> applied_;  // expired unless a Scope is alive

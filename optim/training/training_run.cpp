@@ -49,8 +49,12 @@ StateDict copy(const StateDict& state) {
 }  // namespace
 
 void TrainingRun::add(const std::string& name, Module& module) {
-  add_part(name, {[&module] { return state_of_module(module); },
-                  [&module](const StateDict& state) { load_module(module, state); }});
+  const auto checked = [&module]() -> Module& {  // an average's values are not the model's
+    module.named_parameters().check_own_values("training_run");
+    return module;
+  };
+  add_part(name, {[checked] { return state_of_module(checked()); },
+                  [checked](const StateDict& state) { load_module(checked(), state); }});
 }
 
 void TrainingRun::add(const std::string& name, Generator& rng) {

@@ -45,6 +45,8 @@ class TrainingRun {
   /// a '/'.
   ///
   /// Parameters, buffers and generators of a module. (Whether it trains or evaluates is not saved.)
+  /// While parameters have the values of an average (WeightAverage::apply), save and load throw
+  /// Error: those would be taken for the model's, or end with it.
   void add(const std::string& name, Module& module);
   void add(const std::string& name, Generator& rng);
   void add(const std::string& name, std::int64_t& number);
@@ -54,8 +56,17 @@ class TrainingRun {
   void add(const std::string& name, Tensor& x);
   template <Stateful T>
   requires(!std::derived_from<T, Module>) void add(const std::string& name, T& part) {
-    add_part(name, {[&part] { return StateDict(std::as_const(part).state_dict()); },
-                    [&part](const StateDict& state) { part.load_state_dict(state); }});
+    const auto check = [&part] {
+      if constexpr (std::same_as<T, ParameterSet>) part.check_own_values("training_run");
+    };
+    add_part(name, {[&part, check] {
+                      check();
+                      return StateDict(std::as_const(part).state_dict());
+                    },
+                    [&part, check](const StateDict& state) {
+                      check();
+                      part.load_state_dict(state);
+                    }});
   }
 
   /// Writes all parts into a safetensors file, in which entry "x" of the part "model" is "model/x".

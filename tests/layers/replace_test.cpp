@@ -401,6 +401,29 @@ TEST(LowRankUpdate, IsOfHeadsAndIsMerged) {
   expect_error([&] { LowRankUpdate({}, {}, rng); }, "there is no parameter");
 }
 
+TEST(LowRank, ComesBackInTheDtypeOfItsModelAndInPlaceOfItsOwnAlone) {
+  Generator rng(4);
+  Sequential model(Linear({.in = 4, .out = 4}, rng), Activation(Nonlinearity::relu));
+  const ParameterSet adapters = add_low_rank(model, "layers.0", {.rank = 2}, rng);
+  adapters.perturb(0.3, rng);
+  const Tensor x = normal({2, 4}, rng), y = model(x).detach();
+  const TemporaryFolder folder;
+  adapters.save(folder / "adapters");
+  const auto apart = merge_low_rank(model);
+  expect_error([&] { adapters.load(folder / "adapters"); },
+               "was replaced by merge_low_rank(), until unmerge_low_rank(), after");
+  replace(model, "layers.0", Activation(Nonlinearity::tanh));
+  expect_error([&] { unmerge_low_rank(model, apart); }, "and not what merge_low_rank() put there");
+  EXPECT_NE(dynamic_cast<Activation*>(model.layers[0].get()), nullptr);
+  replace(model, "layers.0", apart.at("layers.0").merged());
+  model.to(f64);
+  unmerge_low_rank(model, apart);
+  EXPECT_TRUE(all_close(model(cast(x, f64)), y, 1e-5, 1e-5));
+  EXPECT_EQ(model.parameters()[1].dtype(), f64);
+  model.to(f32);
+  EXPECT_TRUE(same_bits(model(x), y));
+}
+
 TEST(LowRank, RefusesWhatItCannotAdapt) {
   TransformerEncoder model = encoder();
   Generator rng(4);
@@ -411,7 +434,13 @@ TEST(LowRank, RefusesWhatItCannotAdapt) {
                "adapts Linear; `layers.0.*` is also that of LayerNorm");
   expect_error([&] { add_low_rank(model, "*.attention.query", {.rank = 2}, rng); },
                "as the queries of attention, are adapted by LowRankUpdate(model.choose(");
+  expect_error([&] { add_low_rank(model, "layers.0.attention.nothing", {.rank = 2}, rng); },
+               "`, nor a parameter that is called so");
   EXPECT_EQ(model.summary(), before);
+  Sequential within(Linear({.in = 4, .out = 4}, rng));
+  add_low_rank(within, "layers.0", {.rank = 2}, rng);
+  expect_error([&] { add_low_rank(within, "layers.0.base", {.rank = 2}, rng); },
+               "LowRankUpdate(model.choose(\"layers.0.base.weight\"), …)");
   Sequential mixed(Linear({.in = 4, .out = 4}, rng), Activation(Nonlinearity::relu));
   expect_error([&] { add_low_rank(mixed, "layers.*", {.rank = 2}, rng); },
                "also that of Activation");

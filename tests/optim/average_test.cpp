@@ -1,5 +1,7 @@
 #include "ladon/optim/training/average.h"
 
+#include <algorithm>
+
 #include "ladon/autograd/graph.h"
 #include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/layers/linear.h"
@@ -75,6 +77,14 @@ TEST_F(AverageTest, CopiesToAModelOfTheSameNames) {
   average.copy_to(copy);
   EXPECT_EQ(copy.weight.item(), 2.5);
   EXPECT_EQ(model.weight.item(), 4);
+  ParameterSet turned = clone(model).named_parameters();  // names, and not places, say which
+  std::reverse(turned.begin(), turned.end());
+  average.copy_to(turned);
+  EXPECT_EQ(turned[1].first, "weight");
+  EXPECT_EQ(turned[1].second.item(), 2.5);
+  EXPECT_EQ(turned[0].second.item(), -2.5);
+  expect_error([&] { average.copy_to(model.named_parameters().with_prefix("a.")); },
+               "the average has `weight` of shape [1, 1], and the model has no parameter of that");
   Linear wide({.in = 2, .out = 1}, rng), no_bias({.in = 1, .out = 1, .bias = false}, rng);
   const Tensor before = clone(wide.bias.detach());
   expect_error([&] { average.copy_to(wide); }, "`weight` of shape [1, 2] where the average has");

@@ -435,6 +435,8 @@ TEST(Identity, HoldersOfReplacedParametersSaySo) {
     WeightAverage average(model);
     const ParameterSet set = model, part = set.choose("*.weight");
     Svgd svgd(particles_of_rows(model.choose("layers.0.weight")), {.alpha = 0.1});
+    const LowRankUpdate update(part, {.rank = 1}, rng);
+    const auto dtype = [&] { return model.parameters()[0].dtype(); };
     const auto give_gradients = [&] {
       for (auto [name, x] : set) x.set_grad(ones_like(x));
     };
@@ -444,6 +446,18 @@ TEST(Identity, HoldersOfReplacedParametersSaySo) {
         {"update", [&] { average.update(); }},
         {"apply", [&] { svgd.apply(); }},
         {"to_row", [&] { set.to_row(); }},
+        {"clip_grad_norm", [&] { clip_grad_norm(set, 1); }},
+        {"clip_grad_value", [&] { clip_grad_value(set, 1); }},
+        {"zero_grad", [&] { set.zero_grad(); }},
+        {"trained", [&] { set.trained(); }},
+        {"count", [&] { set.count(); }},
+        {"pieces", [&] { set.pieces(zeros({12}, f64)); }},
+        {"LowRankUpdate", [&] { LowRankUpdate(part, {.rank = 1}, rng); }},
+        {"values of a LowRankUpdate", [&] { update.values(); }},
+        {"TangentMap",
+         [&] {
+           infinite::TangentMap(model, ones({1, 2}, dtype()), set);
+         }},
         {"of a chosen part", [&] { part.norm(); }},
         {"of a union", [&] { (ParameterSet() | part).freeze(); }}};
     change.act(model);
@@ -460,6 +474,207 @@ TEST(Identity, HoldersOfReplacedParametersSaySo) {
     Sgd(model, {.lr = 0.1});
     ParameterSet(model).freeze();
     ParameterSet(model).thaw();
+  }
+}
+
+// --- memory that two tensors share ---
+
+TEST(Identity, TwoTensorsOnOneMemoryAreRefused) {
+  Generator rng(1);
+  Linear l0({.in = 2, .out = 2}, rng), l1({.in = 2, .out = 2}, rng);
+  const Tensor all = zeros({6});
+  const std::map<std::string, std::pair<Tensor, Tensor>> pairs = {
+      {"the same elements", {l0.weight, parameter(l0.weight.detach())}},
+      {"elements that overlap",
+       {parameter(slice(all, 0, {.stop = 4})), parameter(slice(all, 0, {.start = 3}))}},
+      {"one inside the other",
+       {parameter(slice(all, 0, {.start = 2, .stop = 3})), parameter(all.detach())}}};
+  for (const auto& [how, pair] : pairs) {
+    const ParameterSet set{{"a", pair.first}, {"b", pair.second}};
+    const std::map<std::string, std::function<void()>> uses = {
+        {"an optimizer", [&] { Adam{set}; }},
+        {"groups of one",
+         [&] {
+           Sgd(ParameterGroups{{.parameters = {set[0]}}, {.parameters = {set[1]}}}, {.lr = 0.1});
+         }},
+        {"a sampler", [&] { Sgld(set, {.lr = 0.1, .target = {.count = 10}}, rng); }},
+        {"Lbfgs", [&] { Lbfgs{set}; }},
+        {"an average", [&] { WeightAverage{set}; }},
+        {"to_row", [&] { set.to_row(); }},
+        {"assign_row", [&] { set.assign_row(zeros({set.count()}, f64)); }},
+        {"pieces", [&] { set.pieces(zeros({set.count()}, f64)); }}};
+    for (const auto& [use, act] : uses) {
+      SCOPED_TRACE(how + ", " + use);
+      expect_error(act, "two tensors that share memory");
+    }
+  }
+  const ParameterSet apart{{"a", parameter(slice(all, 0, {.stop = 3}))},
+                           {"b", parameter(slice(all, 0, {.start = 3}))}};
+  Adam{apart};
+  WeightAverage{apart};
+  apart.assign_row(ones({6}, f64));
+}
+
+// A gradient belongs to one leaf: what is done to it in place is done to nothing else.
+TEST(Identity, AGradientThatIsSetIsTheLeafsOwn) {
+  const Tensor seven = tensor({7, 7, 7, 7, 7}, f64);
+  const std::map<std::string, std::function<Tensor(const Tensor& x)>> gradients = {
+      {"that the caller keeps", [&](const Tensor&) { return slice(seven, 0, {.stop = 2}); }},
+      {"of two leaves", [&](const Tensor&) { return slice(seven, 0, {.stop = 2}); }},
+      {"expanded", [](const Tensor&) { return expand(tensor({7}, f64), {2}); }},
+      {"the parameter", [](const Tensor& x) { return x.detach(); }},
+      {"a column", [&](const Tensor&) { return slice(seven, 0, {.stop = 4, .step = 2}); }}};
+  for (const auto& [what, gradient] : gradients)
+    for (const bool norm : {false, true}) {
+      SCOPED_TRACE(what);
+      Tensor a = leaf(tensor({7, 7}, f64)), b = leaf(tensor({7, 7}, f64));
+      a.set_grad(gradient(a));
+      b.set_grad(gradient(b));
+      if (norm)
+        EXPECT_NEAR(clip_grad_norm({a, b}, 7), 14, 1e-12);
+      else
+        clip_grad_value({a, b}, 3.5);
+      for (const Tensor& x : {a, b}) {
+        EXPECT_TRUE(all_close(x.grad(), full({2}, 3.5, f64), 1e-12)) << x.grad();
+        EXPECT_TRUE(all_equal(x.detach(), full({2}, 7, f64)));
+      }
+      EXPECT_TRUE(all_equal(seven, full({5}, 7, f64)));
+    }
+  Tensor x = leaf(zeros({3}, f64)), y = ones({3}, f64);
+  const std::byte* bytes = y.storage().bytes();
+  x.set_grad(std::move(y));
+  EXPECT_EQ(x.grad().storage().bytes(), bytes) << "nobody else sees it";
+}
+
+// --- while an average stands in the places ---
+
+TEST(Identity, WhatAnAverageWouldLoseIsRefused) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "run";
+  Generator rng(1);
+  const auto linear = [&] { return Linear({.in = 2, .out = 2}, rng); };
+  Sequential model(linear(), linear()), other(linear(), linear());
+  add_low_rank(model, "layers.1", {.rank = 1}, rng);
+  const LowRankUpdate update(model.choose("layers.0.weight"), {.rank = 1}, rng);
+  TrainingRun run, of_set;
+  ParameterSet set = model;
+  run.add("model", model);
+  of_set.add("set", set);
+  run.save(path);
+  of_set.save(path + "2");
+  WeightAverage average(model, {.decay = 1}), of_adapters(update.adapters);
+  average.update();
+  of_adapters.update();
+  set.assign_row(full({set.count()}, 0.25, f64));
+  average.update();
+  const StateDict before = copy_of(model.state_dict());
+  const std::map<std::string, std::function<void()>> uses = {
+      {"to", [&] { model.to(f64); }},
+      {"replace", [&] { replace(model, "layers.0", linear()); }},
+      {"replace_each",
+       [&] { replace_each(model, "layers.?", [](Owned<Layer> part) { return part; }); }},
+      {"merge_low_rank", [&] { merge_low_rank(model); }},
+      {"share_with", [&] { other.choose("layers.0.*").share_with(model); }},
+      {"merge", [&] { update.merge(); }},
+      {"save", [&] { run.save(path); }},
+      {"load", [&] { run.load(path); }},
+      {"save of a set", [&] { of_set.save(path); }},
+      {"load of a set", [&] { of_set.load(path + "2"); }}};
+  for (const auto& [use, act] : uses) {
+    SCOPED_TRACE(use);
+    {
+      const WeightAverage::Scope scope = average.apply();
+      expect_error(act, "has the value of WeightAverage::apply() for a while");
+    }
+    expect_equal(model.state_dict(), before);
+  }
+  {
+    const WeightAverage::Scope scope = of_adapters.apply();
+    expect_error([&] { update.merge(); }, "has the value of WeightAverage::apply() for a while");
+  }
+  update.merge();
+  merge_low_rank(model);
+  run.save(path);
+}
+
+// Tensors without history have no mark; two averages of theirs do not stand there at once either.
+TEST(Identity, OneAverageAtATimeAlsoOfPlainTensors) {
+  const Tensor x = zeros({4}, f64);
+  const ParameterSet all{{"a", x}}, same{{"b", x}}, part{{"a", slice(x, 0, {.stop = 2})}},
+      rest{{"a", slice(x, 0, {.start = 2})}}, leaves{{"a", parameter(x.detach())}};
+  WeightAverage average(part);
+  average.update();
+  for (const ParameterSet* others : {&all, &same, &part, &leaves, &rest}) {
+    WeightAverage other(*others);
+    other.update();
+    fill_(x, 2);
+    {
+      const WeightAverage::Scope scope = average.apply();
+      if (others == &rest) {
+        const WeightAverage::Scope beside = other.apply();
+        EXPECT_EQ(x.to_vector(), std::vector<double>(4, 0));
+      } else {
+        expect_error([&] { static_cast<void>(other.apply()); }, "end that scope first");
+        expect_error([&] { other.update(); }, "end that scope first");
+      }
+    }
+    EXPECT_EQ(x.to_vector(), std::vector<double>(4, 2));
+    fill_(x, 0);
+    static_cast<void>(other.apply());
+  }
+}
+
+// What put tensors into a model has ended when backward runs a checkpoint again: where the model's
+// own stand there, the second run has the same bits, and would give the first ones no gradient.
+TEST(Identity, ACheckpointFindsTheTensorsOfItsFirstRun) {
+  Generator rng(1);
+  MultiHeadAttention model({.dim = 4, .heads = 2}, rng);
+  Linear map({.in = 4, .out = 4, .parameterization = Parameterization::ntk}, rng);
+  const std::string std_name = map.hyperparameters()[0].first;
+  const Tensor x = normal({1, 3, 4}, rng);
+  model.freeze();
+  const LowRankUpdate update(model.choose("query"), {.rank = 1}, rng);  // whose B begins at 0
+  std::vector<Tensor> clones;
+  for (const Tensor& w : model.parameters()) clones.push_back(parameter(clone(w.detach())));
+  const Tensor mask = parameter(ones({2}));
+  const Tensor number = map.hyperparameters()[0].second;
+  const Tensor trained = parameter(clone(number.detach()));
+  using Run = std::function<Tensor()>;
+  const auto set_number = [&](const Tensor& value) { map.set_hyperparameter(std_name, value); };
+  struct Case {
+    std::string by;
+    Tensor trained;
+    const Layer* layer;
+    std::function<Tensor(const Run& run)> inside;
+  };
+  const std::vector<Case> cases = {
+      {"functional_call of updates", update.adapters[1].second, &model,
+       [&](const Run& run) { return functional_call(model, update.set, update.values(), run); }},
+      {"functional_call of clones", clones[0], &model,
+       [&](const Run& run) { return functional_call(model, clones, run); }},
+      {"HeadMask", mask, &model,
+       [&](const Run& run) {
+         const HeadMask masked(model, mask);
+         return run();
+       }},
+      {"set_hyperparameter", trained, &map, [&](const Run& run) {
+         set_number(trained);
+         const Tensor y = run();
+         set_number(number);
+         return y;
+       }}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.by);
+    const TensorFunction f = [&](const std::vector<Tensor>& in) { return (*c.layer)(in[0]); };
+    const auto loss = [&](const Tensor& y) { return sum(square(y)); };
+    const Tensor plain = grad(c.inside([&] { return loss(f({x})); }), c.trained);
+    const Tensor ended = c.inside([&] { return checkpoint(f, {x}); });
+    expect_error([&] { backward(loss(ended)); },
+                 "[checkpoint] the function no longer depends on a tensor of shape");
+    const Tensor inside = c.inside([&] { return grad(loss(checkpoint(f, {x})), c.trained); });
+    EXPECT_TRUE(all_close(inside, plain));
+    const TensorFunction whole = [&](const auto& in) { return c.inside([&] { return f(in); }); };
+    EXPECT_TRUE(all_close(grad(loss(checkpoint(whole, {x})), c.trained), plain));
   }
 }
 
@@ -507,6 +722,19 @@ TEST(Identity, OneTensorThereIsGivenOne) {
       },
       "`layers.0.weight` and `layers.2.weight` are one tensor in the other model, and two here");
   EXPECT_EQ(model.parameters()[0].history(), before);
+}
+
+// Two models' parameters in one set have one name twice.
+TEST(Identity, TwoTensorsOfOneNameHaveNoPlace) {
+  Generator rng(1);
+  Sequential a = tied_model(1), b = tied_model(2), c = tied_model(3);
+  const auto before = c.parameters()[0].history();
+  const ParameterSet both = a.named_parameters() | b;
+  expect_error([&] { both.share_with(c); }, "[share_with] two parameters are named `layers.");
+  expect_error([&] { both.state_dict(); }, "[state_dict] two parameters are named `layers.");
+  EXPECT_EQ(c.parameters()[0].history(), before);
+  const ParameterSet twice{{"a", a.parameters()[0]}, {"b", a.parameters()[0]}};
+  expect_error([&] { LowRankUpdate(twice, {.rank = 1}, rng); }, "has only 1 tensors");
 }
 
 // Constants in a model's places are told apart, too.

@@ -155,6 +155,12 @@ TEST(Particles, GatherWholeModels) {
   Linear other({.in = 3, .out = 2}, rng);
   expect_error([&] { particles({&models[0], &other}); }, "[2, 2] in row 0 and [2, 3] in row 1");
   expect_error([&] { particles({&models[0], &models[0]}); }, "stands in two places");
+  const Tensor p = leaf(zeros({2})), q = leaf(zeros({2}));  // of one shape, and not alike
+  expect_error(
+      [&] {
+        particles_of_members({{{"a", p}, {"b", q}}, {{"b", leaf(p)}, {"a", leaf(q)}}});
+      },
+      "parameter 0 is `a` in row 0 and `b` in row 1");
   const Tensor memory = arange(0, 9, 1, f64);
   const auto part = [&](std::int64_t start) {
     return parameter(slice(memory, 0, {.start = start, .stop = start + 3}));
