@@ -24,6 +24,12 @@ Tensor state_of(const Shape& shape) {
   return from_vector(std::vector<std::int64_t>(shape.begin(), shape.end()), {shape.rank()});
 }
 
+/// Whether moments of that name are sums or means of squares, of which a step takes the root.
+bool of_squares(const std::string& moment) {
+  return moment.starts_with("second_moment") || moment == "largest_second" ||
+         moment == "sum_of_squares";
+}
+
 /// Throws Error unless all elements of the gradient are finite, and their squares too if those are
 /// kept: ∞ in a moment would hold its parameter where it is for good.
 void check_range(const std::string& name, const Tensor& gradient, bool squared) {
@@ -118,9 +124,13 @@ double Optimizer::rate() const {
   return lr_ * factor;
 }
 
-std::vector<std::string> Optimizer::state_names(const char* operation) const {
+std::vector<std::string> Optimizer::state_names(const char* operation,
+                                                const StateDict& state) const {
+  const bool old = !state.empty() && detail::names_in(state, "parameter.", ".shape").empty();
   ParameterSet all;
-  for (const Item& item : items_) all.emplace_back(item.name, item.parameter);
+  for (const Item& item : items_)
+    all.emplace_back(old && detail::is_place(item.name) ? std::to_string(item.index) : item.name,
+                     item.parameter);
   return detail::state_names(operation, all);
 }
 
@@ -157,7 +167,7 @@ void Optimizer::load_state_dict(const StateDict& state) {
   const double lr = reader.number("lr");
   detail::check_not_negative("optimizer", "lr", lr);
   const std::int64_t steps = reader.count("steps");
-  const std::vector<std::string> names = state_names("load_state_dict");
+  const std::vector<std::string> names = state_names("load_state_dict", state);
   detail::check_same_parameters(names, detail::parameters_of(state, names));
   check_shapes(state, names);
   std::vector<Item> items;
@@ -173,6 +183,10 @@ void Optimizer::load_state_dict(const StateDict& state) {
       const Tensor like = initial(j, item.parameter);
       const Tensor& moment =
           reader.entry(entry(name, moment_names_[j]), like.dtype(), like.shape());
+      LADON_CHECK(!of_squares(moment_names_[j]) || moment.count() == 0 ||
+                      number_of("load_state_dict", amin(moment.detach())) >= 0,
+                  "load_state_dict", "\"", entry(name, moment_names_[j]),
+                  "\" has an element below 0, or NaN, and is a mean of squares");
       item.moments.push_back(kernels::clone(moment.detach()));
     }
     items.push_back(std::move(item));

@@ -80,12 +80,12 @@ class Optimizer {
 
   /// A copy of all that a resumed run needs beside the parameters: "lr" (f64), "steps" (i64), and
   /// for each parameter "parameter.NAME.steps" and "parameter.NAME.shape" (i64) and, once it was
-  /// updated, its moments, such as "parameter.NAME.momentum". NAME is the parameter's name in
-  /// its set; its group does not matter. Tensors without names (`Adam({a, b})`,
-  /// `Adam(model.parameters())`) are numbered over all groups, "parameter.0.steps": loaded into
-  /// another order, their states go to the wrong tensors unless shapes differ. Throws Error where
-  /// two parameters have one name (ParameterSet::with_prefix gives others). Tensors only: save it
-  /// with save_safetensors.
+  /// updated, its moments, such as "parameter.NAME.momentum". NAME is the parameter's name in its
+  /// set; its group does not matter. Tensors without names (`Adam({a, b})`,
+  /// `Adam(model.parameters())`) are numbered by their place in the set, "parameter.0.steps" (over
+  /// all groups, if several have none): loaded into another order, their states go to the wrong
+  /// tensors unless shapes differ. Throws Error where two parameters have one name
+  /// (ParameterSet::with_prefix gives others). Tensors only: save it with save_safetensors.
   virtual StateDict state_dict() const;
   /// Restores such a state, by names; training then continues with the same bits. Throws Error, and
   /// changes nothing, where the state is of other parameters: it lists those that are missing, not
@@ -121,9 +121,10 @@ class Optimizer {
   /// Moment `which` of a parameter before its first update: zeros like it.
   virtual Tensor initial(std::size_t which, const Tensor& parameter) const;
   std::size_t size() const { return items_.size(); }  ///< Number of parameters.
-  /// Names of the parameters in states, in the order of Item::index. Throws Error of `operation`
-  /// where two have one name.
-  std::vector<std::string> state_names(const char* operation) const;
+  /// Names of the parameters in states, in the order of Item::index; in a state of version 0.1,
+  /// which has no shapes, tensors without names are numbered over all groups. Throws Error of
+  /// `operation` where two have one name.
+  std::vector<std::string> state_names(const char* operation, const StateDict& state = {}) const;
 
  private:
   void check_ready() const;

@@ -66,7 +66,7 @@ void Sampler::load_state_dict(const StateDict& state) {
   StateDict rest = state;
   rest.erase("temperature");
   rest.erase("generator");
-  const std::vector<std::string> names = state_names("load_state_dict");
+  const std::vector<std::string> names = state_names("load_state_dict", state);
   const bool with_streams = !detail::names_in(state, "parameter.", ".stream").empty();
   std::vector<std::int64_t> streams = streams_;
   detail::check_same_parameters(names, detail::parameters_of(state, names));

@@ -5,6 +5,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/layers/linear.h"
+#include "ladon/optim/optim.h"
 #include "ladon/tests/optim/makers.h"
 
 namespace ladon::test {
@@ -265,6 +266,31 @@ TEST(Optimizer, RefusesAStateThatDoesNotFitAndKeepsItsOwn) {
          [](StateDict& s) { s["parameter.0.shape"] = tensor({4}, i64); });
   refuse("it must be at least 0", [](StateDict& s) { s["steps"] = scalar(-1, i64); });
   refuse("it must be finite", [](StateDict& s) { s["lr"] = scalar(-1, f64); });
+}
+
+// A step takes their roots.
+TEST(Optimizer, RefusesSquaresBelowZero) {
+  Tensor x = parameter(ones({2}));
+  const auto refuses = [&](auto optimizer, const std::string& name) {
+    x.set_grad(ones({2}));
+    optimizer.step();
+    const std::string entry = "parameter.x." + name;
+    for (const double value : {-1.0, std::nan("")}) {
+      StateDict state = optimizer.state_dict();
+      ASSERT_TRUE(state.contains(entry));
+      state[entry] = tensor({1, value});
+      expect_error([&] { optimizer.load_state_dict(state); }, "is a mean of squares");
+    }
+    StateDict state = optimizer.state_dict();
+    state[entry] = tensor({0, 2});
+    optimizer.load_state_dict(state);
+  };
+  const ParameterSet set{{"x", x}};
+  refuses(Adam(set), "second_moment");
+  refuses(AdamW(set, {.amsgrad = true}), "largest_second");
+  refuses(Rmsprop(set, {.centered = true}), "second_moment");
+  refuses(Adagrad(set), "sum_of_squares");
+  refuses(Psgld(set, {.lr = 0.1, .target = {.count = 10}}, Generator(1)), "second_moment");
 }
 
 TEST(Optimizer, LeavesWhatIsFrozen) {

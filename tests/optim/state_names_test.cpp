@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -206,6 +207,77 @@ TEST(StateNames, OfTensorsAloneAreTheirPlaces) {
         },
         "made from tensors without names, number their parameters");
   });
+}
+
+/// The entries of a state that name a parameter, and by which names.
+std::set<std::string> names_of(const StateDict& state) {
+  std::set<std::string> names;
+  for (const auto& [key, x] : state)
+    for (std::size_t at = 0; at < key.size();) {
+      const std::size_t dot = std::min(key.find('.', at), key.size());
+      const std::string part = key.substr(at, dot - at);
+      if (!part.empty() && part.find_first_not_of("0123456789") == part.npos) names.insert(part);
+      at = dot + 1;
+    }
+  return names;
+}
+
+// A part of a set keeps the names that it has there, and so does a set whose names are digits.
+TEST(StateNames, OfDigitsStay) {
+  every([](const StateRow& row) {
+    const ParameterSet all({start(1), start(2), start(3)});
+    const ParameterSet front = all.except("2"), back = all.except("0");
+    const auto one = row.make(front), other = row.make(back);
+    EXPECT_EQ(names_of(one->state()), (std::set<std::string>{"0", "1"}));
+    EXPECT_EQ(names_of(other->state()), (std::set<std::string>{"1", "2"}));
+    expect_error([&] { other->load(one->state()); }, "lacks `2`, and it has `0`");
+    const Tensor a = start(1), b = start(2);
+    const ParameterSet set{{"7", a}, {"3", b}}, turned{{"3", leaf(b)}, {"7", leaf(a)}};
+    const auto first = row.make(set), second = row.make(turned);
+    for (int t = 0; t < 3; ++t) first->step(set, t);
+    second->load(first->state());
+    expect_same_state(first->state(), second->state());
+    EXPECT_EQ(names_of(second->state()), (std::set<std::string>{"3", "7"}));
+    const ParameterSet twice{{"7", a}, {"7", b}};
+    expect_error([&] { row.make(twice)->state(); }, "two parameters are named `7`");
+  });
+}
+
+TEST(StateNames, OfDigitsInGroupsStay) {
+  const ParameterSet all({start(1), start(2), start(3)});
+  const auto names = [](const ParameterGroups& groups) {
+    return names_of(Adam(groups).state_dict());
+  };
+  const auto groups = decay_except(all, "1");
+  EXPECT_EQ(names(groups), (std::set<std::string>{"0", "1", "2"}));
+  Adam adam(groups);
+  for (auto [name, x] : all) x.set_grad(full({3}, std::stod(name), f64));
+  adam.step();
+  EXPECT_NEAR(adam.state_dict().at("parameter.1.first_moment").to_vector()[0], 0.1, 1e-15)
+      << "the name is that in the set, not the place among the groups";
+  EXPECT_EQ(names({{.parameters = all.choose("2")}}), (std::set<std::string>{"2"}));
+  expect_error(
+      [&] {
+        names({{.parameters = {start(1)}}, {.parameters = all.except("1")}});
+      },
+      "two parameters are named `0`");
+}
+
+// A state of version 0.1 has no shapes, and numbers over all groups, whatever the names were.
+TEST(StateNames, OfVersionOneAreNumberedOverGroups) {
+  const ParameterSet all({start(1), start(2), start(3)});
+  Adam adam(decay_except(all, "1"));  // 0 and 2, then 1
+  StateDict old{{"lr", scalar(0.1, f64)}, {"steps", scalar(1, i64)}};
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = "parameter." + std::to_string(i) + ".";
+    old[name + "steps"] = scalar(1, i64);
+    old[name + "first_moment"] = full({3}, i, f64);
+    old[name + "second_moment"] = full({3}, i, f64);
+  }
+  adam.load_state_dict(old);
+  const StateDict state = adam.state_dict();
+  for (const auto& [name, place] : std::map<std::string, double>{{"0", 0}, {"2", 1}, {"1", 2}})
+    EXPECT_EQ(state.at("parameter." + name + ".first_moment").to_vector()[0], place) << name;
 }
 
 // Also where they stand in groups: the place is that among all.
