@@ -85,7 +85,7 @@ Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMask& mask) c
 Tensor TransformerEncoder::forward(const Tensor& x, DecodingCache& cache,
                                    const Tensor& mask) const {
   const NoGrad no_grad;
-  cache.prepare(layers.size());
+  cache.prepare(layers.size(), projections(layers));
   const Tensor tokens = blank_masked(x, mask);
   return stacked(layers, final_norm, tokens,
                  [&](const auto& layer, const Tensor& y, std::size_t i) {

@@ -2,6 +2,7 @@
 // Parts of the layers of a Transformer, for encoder and decoder alike; users see transformer.h.
 
 #include <string>
+#include <vector>
 
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
@@ -20,6 +21,16 @@ Owned<Layer> final_norm_of(const TransformerEncoderOptions& o);
 Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, const AttentionMask& mask);
 Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, KeyValueCache& cache,
               const Tensor& mask);
+
+/// Weights of the layers' self-attentions, by which a cache knows its model.
+template <class BlockLayer>
+std::vector<Tensor> projections(const std::vector<BlockLayer>& layers) {
+  std::vector<Tensor> weights;
+  for (const BlockLayer& layer : layers)
+    if (const MultiHeadAttention* attention = layer.attention.kind())
+      weights.insert(weights.end(), {attention->query, attention->value});
+  return weights;
+}
 
 /// Throws Error where what stands in the block mixes positions, of which a cache shows the new ones
 /// alone.

@@ -129,7 +129,7 @@ DecodingCache TransformerDecoder::remember(const Tensor& memory, const Tensor& m
   const NoGrad no_grad;
   DecodingCache cache;
   cache.memory_mask = mask;
-  cache.prepare(layers.size());
+  cache.prepare(layers.size(), projections(layers));
   for (const TransformerDecoderLayer& layer : layers)
     cache.memory.push_back(layer.cross_attention.project_memory(memory, memory, mask));
   return cache;
@@ -141,7 +141,7 @@ Tensor TransformerDecoder::forward(const Tensor& x, DecodingCache& cache,
   LADON_CHECK(cache.memory.size() == layers.size(), "TransformerDecoder",
               "the cache remembers the memory of ", cache.memory.size(), " layers, not of ",
               layers.size(), "; make it by remember(memory)");
-  cache.prepare(layers.size());
+  cache.prepare(layers.size(), projections(layers));
   const AttentionMask memory_mask{.key_mask = cache.memory_mask};
   const Tensor tokens = blank_masked(x, mask);
   return stacked(layers, final_norm, tokens,

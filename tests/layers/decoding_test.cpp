@@ -11,6 +11,7 @@
 #include "ladon/layers/attention/variants/attention_variants.h"
 #include "ladon/layers/sequence/generate.h"
 #include "ladon/layers/sequence/language_model.h"
+#include "ladon/layers/state/functional_call.h"
 #include "ladon/layers/transformer/transformer.h"
 #include "ladon/tests/core/kernels/layouts.h"
 #include "ladon/tests/support.h"
@@ -272,6 +273,42 @@ TEST(Decoding, MisuseIsAnError) {
   // Nothing of it is recorded, and what was remembered does not change.
   EXPECT_FALSE(model(x, cache).requires_grad());
   EXPECT_EQ(cache.layers[1].lengths(), (std::vector<std::int64_t>{6, 6}));
+}
+
+// The keys and values of one model mean nothing to another of the same form, nor to this one once
+// it learned.
+TEST(Decoding, ACacheKnowsItsModel) {
+  Generator rng(7);
+  TransformerEncoder model({{.dim = 8, .heads = 2, .dropout = 0, .attention = {.causal = true}}, 2},
+                           rng);
+  model.eval();
+  const TransformerEncoder twin = clone(model), same = model;
+  const Tensor x = normal({1, 3, 8}, rng), next = normal({1, 1, 8}, rng);
+  DecodingCache cache, of_twin;
+  model(x, cache);
+  twin(x, of_twin);
+  expect_error([&] { twin(next, cache); }, "remembers what another model saw");
+  DecodingCache copy = cache, snapshot = cache.snapshot(), joined;
+  expect_error([&] { twin(next, copy); }, "remembers what another model saw");
+  expect_error([&] { twin(next, snapshot); }, "remembers what another model saw");
+  expect_error([&] { cache.join(of_twin); }, "remembers what another model saw");
+  joined.join(cache);
+  joined.join(copy);
+  expect_error([&] { twin(concat({next, next}, 0), joined); }, "remembers what another model saw");
+  EXPECT_TRUE(same_bits(same(next, copy), twin(next, of_twin))) << "a copy has the same tensors";
+  std::vector<Tensor> values;
+  for (const Tensor& w : model.parameters()) values.push_back(w.detach());
+  DecodingCache inside;  // values of functional_call may be computed anew for each token
+  for (const Tensor& token : {x, next}) {
+    for (Tensor& w : values) w = clone(w);
+    functional_call(model, values, [&] { return model(token, inside); });
+  }
+  for (const char* part : {"layers.0.attention.query", "layers.1.attention.value"}) {
+    DecodingCache before;
+    model(x, before);
+    model.choose(part).perturb(0.1, rng);
+    expect_error([&] { model(next, before); }, "or this one with other weights");
+  }
 }
 
 // Heads that share keys are heads with equal keys.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/leaf.h"
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/index.h"
@@ -11,6 +12,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/fingerprint.h"
 
 namespace ladon {
 namespace {
@@ -243,26 +245,47 @@ void DecodingCache::select(const Tensor& rows) {
 void DecodingCache::join(const DecodingCache& other) {
   LADON_CHECK(memory.empty() && other.memory.empty(), "DecodingCache",
               "caches with a memory do not join; write texts of one batch of memories");
-  prepare(other.layers.size());
+  take_model(other.layers.size(), other.model);
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].join(other.layers[i]);
   if (other.most_positions > 0) most_positions = other.most_positions;
 }
 
 DecodingCache DecodingCache::snapshot() const {
-  DecodingCache now{
-      .layers = {}, .memory = memory, .memory_mask = memory_mask, .most_positions = most_positions};
+  DecodingCache now{.layers = {},
+                    .memory = memory,
+                    .memory_mask = memory_mask,
+                    .most_positions = most_positions,
+                    .model = model};
   for (const KeyValueCache& layer : layers) now.layers.push_back(layer.snapshot());
   return now;
 }
 
-void DecodingCache::prepare(std::size_t count) {
-  if (layers.empty()) layers.resize(count);
-  LADON_CHECK(layers.size() == count, "DecodingCache", "is of ", layers.size(),
-              " layers, the model has ", count, "; make one for each model");
+void DecodingCache::prepare(std::size_t count, const std::vector<Tensor>& weights) {
+  std::uint64_t of = 0;
+  for (const Tensor& w : weights) {
+    if (!Leaf::of(w)) continue;  // a value of functional_call may be computed anew for each token
+    of = detail::fingerprint(reinterpret_cast<std::uintptr_t>(w.storage().bytes()), of);
+    of = detail::fingerprint(w.storage().version(), of);
+  }
+  take_model(count, of);
   for (const KeyValueCache& layer : layers)
     LADON_CHECK(
         layer.lengths() == layers[0].lengths(), "DecodingCache",
         "its layers have seen different positions: an Error broke off a pass; make a new one");
+}
+
+void DecodingCache::take_model(std::size_t count, std::uint64_t of) {
+  if (layers.empty()) layers.resize(count);
+  LADON_CHECK(layers.size() == count, "DecodingCache", "is of ", layers.size(),
+              " layers, the model has ", count, "; make one for each model");
+  const bool remembers =
+      !memory.empty() || std::any_of(layers.begin(), layers.end(), [](const KeyValueCache& layer) {
+        return !layer.lengths().empty();
+      });  // a first pass that an Error broke off has left nothing
+  LADON_CHECK(!remembers || model == 0 || of == 0 || model == of, "DecodingCache",
+              "remembers what another model saw, or this one with other weights; make one for each "
+              "model, and anew once its weights changed");
+  if (of != 0) model = of;
 }
 
 }  // namespace ladon

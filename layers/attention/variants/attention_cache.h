@@ -2,6 +2,7 @@
 // Caches of attention: keys and values of the positions it has seen, so that a model that writes
 // one token after the other looks at each only once.
 
+#include <cstdint>
 #include <vector>
 
 #include "ladon/layers/attention/attention_hook.h"
@@ -74,17 +75,24 @@ struct DecodingCache {
   Tensor memory_mask = {};  ///< bool [batch, S], false = padding; undefined: all are tokens.
   /// Largest number of positions of the model, set by it at the first tokens; 0: no limit.
   std::int64_t most_positions = 0;
+  /// Fingerprint of the model whose positions it has seen, as prepare() takes it; 0: of none yet.
+  std::uint64_t model = 0;
 
   /// Positions of the next tokens, and selection of rows, as in KeyValueCache.
   Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
   void select(const Tensor& rows);
-  /// Appends the rows of a cache of the same model; of decoders' none (Error).
+  /// Appends the rows of a cache of the same model; of another, or of decoders, none (Error).
   void join(const DecodingCache& other);
   /// As KeyValueCache's.
   DecodingCache snapshot() const;
-  /// Makes it one of `count` layers if it is new. Throws Error if it is another model's, or if an
-  /// Error broke off a pass half way: its layers then have seen different positions.
-  void prepare(std::size_t count);
+  /// Makes it one of `count` layers if it is new, whose attentions project by `weights`. Throws
+  /// Error if it is another model's, also one of the same form (a clone), if these weights were
+  /// written to since, or if an Error broke off a pass half way: its layers then have seen different
+  /// positions.
+  void prepare(std::size_t count, const std::vector<Tensor>& weights);
+
+ private:
+  void take_model(std::size_t count, std::uint64_t of);
 };
 
 }  // namespace ladon
