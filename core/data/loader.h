@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "ladon/core/error.h"
 #include "ladon/core/random.h"
 #include "ladon/core/state.h"
 #include "ladon/core/tensor.h"
@@ -91,6 +92,8 @@ class Loader {
   /// The batch at position(), which moves on; to the next epoch after the last. If making it
   /// throws, the position stays.
   Batch next() {
+    LADON_CHECK(make_, "Loader",
+                "nothing makes its batches: it was moved from, or made of an empty function");
     if (planned_ != position_.epoch) {
       batches_ = plan_.epoch(position_.epoch);
       planned_ = position_.epoch;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ladon/core/data/loader.h"
+#include "ladon/core/held.h"
 #include "ladon/core/machine/background.h"
 
 namespace ladon {
@@ -33,28 +34,28 @@ class Prefetch {
   Batch next() {
     if (!coming_.valid()) start();
     Batch batch = coming_.get();
-    position_ = source_->position();
+    position_ = source().position();
     start();
     return batch;
   }
-  std::int64_t size() const { return source_->size(); }
+  std::int64_t size() const { return source().size(); }
   /// Position of the batch that next() gives: the one to save, whatever has been made ahead.
   DataPosition position() const { return position_; }
   void seek(const DataPosition& position) {
     go_back();
-    source_->seek(position);
+    source().seek(position);
     position_ = position;
     start();
   }
   /// The source's, at position(). The batch that is being made is made again.
   StateDict state_dict() const {
     go_back();
-    return source_->state_dict();
+    return source().state_dict();
   }
   void load_state_dict(const StateDict& state) {
     go_back();
-    source_->load_state_dict(state);
-    position_ = source_->position();
+    source().load_state_dict(state);
+    position_ = source().position();
     start();
   }
 
@@ -62,11 +63,13 @@ class Prefetch {
   /// Waits, and forgets what was made.
   void go_back() const {
     coming_ = {};
-    source_->seek(position_);
+    source().seek(position_);
   }
   void start() {
-    coming_ = parallel::in_background([source = source_.get()] { return source->next(); });
+    coming_ = parallel::in_background([source = &source()] { return source->next(); });
   }
+
+  Source& source() const { return detail::held("Prefetch", source_); }
 
   std::unique_ptr<Source> source_;
   DataPosition position_;

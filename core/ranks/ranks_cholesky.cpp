@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ladon/core/error.h"
+#include "ladon/core/held.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/ranks/ranks.h"
 
@@ -288,9 +289,10 @@ Cholesky::Cholesky(std::int64_t n, double ridge, const Block& block, std::int64_
 Cholesky::Cholesky(Cholesky&&) noexcept = default;
 Cholesky& Cholesky::operator=(Cholesky&&) noexcept = default;
 Cholesky::~Cholesky() = default;
+Cholesky::State& Cholesky::state() const { return detail::held("Cholesky", state_); }
 
-std::int64_t Cholesky::size() const { return state_->n; }
-double Cholesky::log_determinant() const { return state_->log_determinant; }
+std::int64_t Cholesky::size() const { return state().n; }
+double Cholesky::log_determinant() const { return state().log_determinant; }
 
 Tensor Cholesky::solve(const Tensor& b) const {
   LADON_CHECK(b.defined() && is_floating(b.dtype()) && b.rank() == 2 && b.size(0) == size() &&
@@ -300,10 +302,10 @@ Tensor Cholesky::solve(const Tensor& b) const {
   Tensor x = empty(b.shape(), f64);
   kernels::copy(x, b);
 #ifdef LADON_SCALAPACK
-  if (state_->shared) check_alike("Cholesky::solve", "the right sides", x);
-  if (state_->shared) return state_->shared->solve(x.data<double>(), x.size(1));
+  if (state().shared) check_alike("Cholesky::solve", "the right sides", x);
+  if (state().shared) return state().shared->solve(x.data<double>(), x.size(1));
 #endif
-  return lapack::cholesky_solve(state_->factor, x);
+  return lapack::cholesky_solve(state().factor, x);
 }
 
 }  // namespace ladon::ranks

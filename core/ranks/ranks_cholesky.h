@@ -51,6 +51,7 @@ class Cholesky {
 
  private:
   struct State;
+  State& state() const;  // throws Error where it was moved from
   std::unique_ptr<State> state_;
 };
 

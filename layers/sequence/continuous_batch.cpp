@@ -45,7 +45,12 @@ ContinuousBatch::ContinuousBatch(NextToken next) : next_(std::move(next)) {
   LADON_CHECK(next_, "ContinuousBatch", "the model is an empty function");
 }
 ContinuousBatch::~ContinuousBatch() = default;
-ContinuousBatch::ContinuousBatch(ContinuousBatch&&) noexcept = default;
+// Inside on_token the batch that is left is in a step, and this one is not.
+ContinuousBatch::ContinuousBatch(ContinuousBatch&& other) noexcept
+    : next_(std::move(other.next_)),
+      cache_(std::move(other.cache_)),
+      rows_(std::move(other.rows_)),
+      requests_(other.requests_) {}
 
 std::int64_t ContinuousBatch::open() const {
   return std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return !row.cancelled; });

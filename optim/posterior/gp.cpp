@@ -8,6 +8,7 @@
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/held.h"
 #include "ladon/core/linalg/lapack.h"
 #include "ladon/optim/posterior/kernel_blocks.h"
 
@@ -70,12 +71,14 @@ GaussianProcess::GaussianProcess(std::shared_ptr<const Solver> solver, const Ten
   weights_ = solver_->solve(targets_);
 }
 
+const Solver& GaussianProcess::solver() const { return detail::held(operation, solver_); }
+
 // RW algorithm 2.1:  mean = K* α,  V = L⁻¹ K*ᵀ,  covariance = K** − VᵀV    (RW 2.25, 2.26)
 GpPrediction GaussianProcess::predict(const infinite::KernelMatrix& cross,
                                       const infinite::KernelMatrix& test) const {
   constexpr std::string_view caller = "GaussianProcess::predict", among = "the training kernel";
-  infinite::check_one_kind(caller, among, solver_->kind(), "the cross kernel", cross.kind());
-  infinite::check_one_kind(caller, among, solver_->kind(), "the test kernel", test.kind());
+  infinite::check_one_kind(caller, among, solver().kind(), "the cross kernel", cross.kind());
+  infinite::check_one_kind(caller, among, solver().kind(), "the test kernel", test.kind());
   infinite::check_one_kind(caller, "the cross kernel", cross.kind(), "the test kernel",
                            test.kind());
   const Tensor k =
@@ -87,7 +90,7 @@ GpPrediction GaussianProcess::predict(const infinite::KernelMatrix& cross,
   const Tensor columns = transpose(k);  // [N, M]
   const bool exact_weights = !weights_.residual.defined();
   const DType precision = kernel_blocks::least_precise(
-      solver_->precision(), kernel_blocks::least_precise(cross.dtype(), test.dtype()));
+      solver().precision(), kernel_blocks::least_precise(cross.dtype(), test.dtype()));
   const auto proper = [&](const Tensor& left, const std::function<Tensor()>& allowed) {
     return kernel_blocks::proper_covariance(caller, left, prior, precision, allowed,
                                             kernel_blocks::one_kernel);
@@ -97,13 +100,13 @@ GpPrediction GaussianProcess::predict(const infinite::KernelMatrix& cross,
         number_of("predict", amax((variances ? prior : diagonal(prior)).detach()));
     return kernel_blocks::rounding_of_squares(transpose(solved), largest, precision);
   };
-  if (const Tensor v = exact_weights ? solver_->half_solve(columns) : Tensor(); v.defined()) {
+  if (const Tensor v = exact_weights ? solver().half_solve(columns) : Tensor(); v.defined()) {
     const Tensor known = variances ? sum(square(v), 0) : matmul(transpose(v), v);
     posterior.covariance =
-        proper(prior - known, [&] { return rounding(solver_->solve(columns).x); });
+        proper(prior - known, [&] { return rounding(solver().solve(columns).x); });
     return posterior;
   }
-  const LinearSolution z = solver_->solve_for_squares(columns);
+  const LinearSolution z = solver().solve_for_squares(columns);
   if (!exact_weights) posterior.mean = posterior.mean + matmul(transpose(z.x), weights_.residual);
   if (z.residual.defined()) {
     const Tensor unknown = unsqueeze(z.unknown, 1);  // [M, 1]
@@ -125,15 +128,16 @@ GpPrediction GaussianProcess::predict(const infinite::KernelMatrix& cross,
 }
 
 double GaussianProcess::log_marginal_likelihood() const {
+  const double log_determinant = solver().log_determinant();
   return log_density(targets_,
                      number_of("GaussianProcess", sum(quadratic_forms(targets_, weights_).value)),
-                     solver_->log_determinant());
+                     log_determinant);
 }
 
 // With P = A⁻¹:  σ²_i = 1/P_ii,  μ_i = y_i − α_i/P_ii    (RW 5.12),
 //   ln p(y_i | the others) = −½ ln 2πσ²_i − (y_i − μ_i)²/(2σ²_i)    (RW 5.10)
 LeaveOneOut GaussianProcess::leave_one_out() const {
-  const Tensor variance = reciprocal(solver_->inverse_diagonal());
+  const Tensor variance = reciprocal(solver().inverse_diagonal());
   const Tensor error = weights_.x * unsqueeze(variance, 1);  // y_i − μ_i, [N, O]
   const double outputs = static_cast<double>(targets_.size(1));
   const double log_density =
@@ -144,6 +148,7 @@ LeaveOneOut GaussianProcess::leave_one_out() const {
 
 // ln N(y | 0, aA) = −yᵀA⁻¹y/(2a) − ½ N ln a + …  is largest at a = yᵀA⁻¹y/N.
 double GaussianProcess::amplitude() const {
+  solver();
   return number_of("GaussianProcess", sum(quadratic_forms(targets_, weights_).value)) /
          static_cast<double>(targets_.count());
 }

@@ -97,6 +97,7 @@ class GaussianProcess {
   const LinearSolution& weights() const { return weights_; }
 
  private:
+  const Solver& solver() const;  // throws Error where this was moved from
   std::shared_ptr<const Solver> solver_;
   Tensor targets_;  // [N, O]
   LinearSolution weights_;

@@ -101,15 +101,20 @@ Tensor factorize(std::string_view operation, const Tensor& kernel, const Ridge& 
 
 void fail_indefinite(std::string_view operation, const Ridge& ridge, double smallest_eigenvalue,
                      double missing) {
-  const std::string relative =
-      ridge.mean > 0
-          ? detail::join("a jitter of at least ", ridge.jitter + missing / ridge.mean, " or ")
-          : "";
-  detail::fail(operation, "the kernel, with noise ", ridge.noise, " and jitter ", ridge.jitter,
-               " (times the mean of its diagonal, ", ridge.mean,
+  const std::string jitter =
+      ridge.mean > 0 ? detail::join("a jitter of at least ", ridge.jitter + missing / ridge.mean)
+                     : "";
+  const std::string noise =
+      ridge.takes_noise ? detail::join("a noise of at least ", ridge.noise + missing) : "";
+  detail::fail(operation, "the kernel, with ",
+               ridge.takes_noise ? detail::join("noise ", ridge.noise, " and ") : "", "jitter ",
+               ridge.jitter, " (times the mean of its diagonal, ", ridge.mean,
                ") added to the diagonal, is not positive definite: its smallest eigenvalue is ",
-               smallest_eigenvalue, "; give ", relative, "a noise of at least ",
-               ridge.noise + missing);
+               smallest_eigenvalue,
+               jitter.empty() && noise.empty()
+                   ? "; no jitter helps, since the mean of a kernel's diagonal is positive: check "
+                     "what was given for it"
+                   : "; give " + jitter + (jitter.empty() || noise.empty() ? "" : " or ") + noise);
 }
 
 Tensor proper_covariance(std::string_view operation, const Tensor& left, const Tensor& prior,

@@ -29,6 +29,7 @@ Tensor test_block(std::string_view operation, const Tensor& x, std::int64_t m);
 /// diagonal. The jitter is relative, so that it means the same for any scale of the kernel.
 struct Ridge {
   double noise, jitter, mean;
+  bool takes_noise = true;  ///< Whether the caller has a noise to give, which advice may name.
   double total() const { return noise + jitter * mean; }
 };
 

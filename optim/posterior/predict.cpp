@@ -76,7 +76,8 @@ class Spectrum {
         std::max(1e-8, 4 * static_cast<double>(n) * kernel_blocks::epsilon_of(precision) * highest);
     const double least = lowest + std::max(jitter, rounding);
     if (least >= 0) return;
-    const kernel_blocks::Ridge ridge = kernel_blocks::ridge_of(caller, diagonal(kernel), 0, jitter);
+    kernel_blocks::Ridge ridge = kernel_blocks::ridge_of(caller, diagonal(kernel), 0, jitter);
+    ridge.takes_noise = false;  // the noise is learned of what the kernel leaves
     kernel_blocks::fail_indefinite(caller, ridge, (lowest + jitter) * ridge.mean,
                                    -2 * (lowest + jitter) * ridge.mean);
   }

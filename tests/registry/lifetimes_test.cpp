@@ -127,6 +127,34 @@ TEST(Lifetimes, EveryClassWithAStateHasItsModel) {
     EXPECT_TRUE(named.contains(name)) << name << " has no state any more";
 }
 
+TEST(Lifetimes, WhatOwnsByAPointerSaysThatItWasMovedFrom) {
+  const std::map<std::string, const char*> elsewhere{
+      {"Tensor", "undefined then (autograd/operands.h)"},
+      {"PackedWeights", "a scope, which is not moved"},
+      {"Leaf", "of the graph, which is not moved"},
+      {"Node", "of the graph, which is not moved"},
+      {"Owned", "checks each use; containers are in every_layer_test.cpp"},
+      {"Limit", "a layer's, by value or by reference"},
+      {"Passes", "of a Limit"},
+      {"DualFunction", "a value"},
+      {"KernelNode", "a handle, as a Tensor is"},
+      {"WeightAverage", "is not moved"},
+      {"ParticleMethod", "its noise ends with it"},
+      {"CgSolver", "products with a matrix that somebody else owns"}};
+  int found = 0;
+  for (const auto& [name, c] : classes()) {
+    if (!offered().contains(c.header) || elsewhere.contains(name) ||
+        matches(c.body, "(std::(?:unique|shared)_ptr<[^;(]*> \\w+_;)").empty())
+      continue;
+    ++found;
+    EXPECT_TRUE(has_row({"tests/models/moved_test.cpp", "", "\"NAME::"}, name))
+        << "`" << name << "` (" << c.header
+        << ") owns by a pointer, which is null once it was moved from: let each use say so "
+           "(core/held.h), and add its rows to tests/models/moved_test.cpp";
+  }
+  EXPECT_GE(found, 6) << "the walk does not find the owners";
+}
+
 // --- functions that keep a reference ---
 
 template <class... Arguments>

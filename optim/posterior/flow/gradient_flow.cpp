@@ -7,6 +7,7 @@
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/held.h"
 #include "ladon/core/linalg/lapack.h"
 #include "ladon/core/random.h"
 #include "ladon/optim/posterior/kernel_blocks.h"
@@ -86,17 +87,22 @@ GradientFlow::GradientFlow(const infinite::KernelMatrix& ntk, const Tensor& targ
   LADON_CHECK(options.learning_rate > 0 && std::isfinite(options.learning_rate), name,
               "the learning rate is ", options.learning_rate, "; it must be positive and finite");
   decompositions_->ridge = kernel_blocks::ridge_of(name, diagonal(ntk_), 0, options.jitter);
+  decompositions_->ridge.takes_noise = false;
+}
+
+GradientFlow::Decompositions& GradientFlow::decompositions() const {
+  return detail::held(name, decompositions_);
 }
 
 const Tensor& GradientFlow::factor() const {
-  Decompositions& d = *decompositions_;
+  Decompositions& d = decompositions();
   const std::lock_guard lock(d.mutex);
   if (!d.factor.defined()) d.factor = kernel_blocks::factorize(name, ntk_, d.ridge);
   return d.factor;
 }
 
 const GradientFlow::Decompositions& GradientFlow::eigenbasis() const {
-  Decompositions& d = *decompositions_;
+  Decompositions& d = decompositions();
   const std::lock_guard lock(d.mutex);
   if (d.values.defined()) return d;
   const auto [values, vectors] = lapack::eigh(ntk_);
@@ -140,15 +146,17 @@ Tensor GradientFlow::residual(const Tensor& initial) const {
 }
 
 Tensor GradientFlow::train(double t, const Tensor& initial) const {
+  decompositions();
   check_time(t);
   const Tensor r = residual(initial);
   if (!std::isinf(t)) return targets_ - r + spectral(t, r, true);
   // f_0 + K (K + δI)⁻¹ r = y − δ (K + δI)⁻¹ r
-  return targets_ - phi(t, r) * decompositions_->ridge.total();
+  return targets_ - phi(t, r) * decompositions().ridge.total();
 }
 
 Tensor GradientFlow::test(double t, const infinite::KernelMatrix& cross,
                           const InitialOutputs& initial) const {
+  decompositions();
   check_time(t);
   infinite::check_one_kind(name, among, kind_, "the cross kernel", cross.kind());
   const Tensor k = kernel_blocks::cross_block(name, "the cross NTK", cross, -1, targets_.size(0));
@@ -166,6 +174,7 @@ Tensor GradientFlow::test(double t, const infinite::KernelMatrix& cross,
 // the symmetric part of K** + (S K − 2 K*) Sᵀ.
 GpPrediction GradientFlow::ensemble(double t, const infinite::KernelMatrix& cross,
                                     const NngpBlocks& nngp) const {
+  decompositions();
   check_time(t);
   infinite::check_one_kind(name, among, kind_, "the cross kernel", cross.kind());
   for (const infinite::KernelMatrix& block : {nngp.train, nngp.cross, nngp.test})

@@ -73,7 +73,8 @@ class GradientFlow {
 
  private:
   struct Decompositions;
-  const Tensor& factor() const;  // L of LLᵀ = Θ
+  Decompositions& decompositions() const;  // throws Error where this was moved from
+  const Tensor& factor() const;            // L of LLᵀ = Θ
   const Decompositions& eigenbasis() const;
   Tensor spectral(double t, const Tensor& r, bool times_kernel) const;
   Tensor phi(double t, const Tensor& r) const;

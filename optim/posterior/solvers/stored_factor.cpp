@@ -9,6 +9,7 @@
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/held.h"
 #include "ladon/core/io/parts.h"
 #include "ladon/core/linalg/blas.h"
 #include "ladon/core/machine/background.h"
@@ -191,11 +192,12 @@ StoredFactor::StoredFactor(std::unique_ptr<State> state) : state_(std::move(stat
 StoredFactor::StoredFactor(StoredFactor&&) noexcept = default;
 StoredFactor& StoredFactor::operator=(StoredFactor&&) noexcept = default;
 StoredFactor::~StoredFactor() = default;
+StoredFactor::State& StoredFactor::state() const { return detail::held("StoredFactor", state_); }
 
-std::int64_t StoredFactor::size() const { return state_->n(); }
-double StoredFactor::log_determinant() const { return state_->log_determinant; }
-std::optional<infinite::Get> StoredFactor::kind() const { return state_->kind; }
-DType StoredFactor::precision() const { return state_->precision; }
+std::int64_t StoredFactor::size() const { return state().n(); }
+double StoredFactor::log_determinant() const { return state().log_determinant; }
+std::optional<infinite::Get> StoredFactor::kind() const { return state().kind; }
+DType StoredFactor::precision() const { return state().precision; }
 
 LinearSolution StoredFactor::solve(const Tensor& b) const { return {passes(b, true)}; }
 Tensor StoredFactor::half_solve(const Tensor& b) const { return passes(b, false); }
@@ -205,7 +207,7 @@ Tensor StoredFactor::passes(const Tensor& b, bool both) const {
   LADON_CHECK(b.defined() && is_floating(b.dtype()) && b.rank() == 2 && b.size(0) == size(),
               "StoredFactor::solve", "the right sides must be floating-point, [", size(),
               ", k], one row per input", b.defined() ? detail::join("; got ", b.shape()) : "");
-  const State& u = *state_;
+  const State& u = state();
   Tensor x = clone(cast(b.detach(), f64));
   const std::int64_t k = x.size(1);
   const auto part = [&](std::int64_t i) {

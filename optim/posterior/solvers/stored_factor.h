@@ -50,6 +50,7 @@ class StoredFactor : public Solver {
   struct State;
   explicit StoredFactor(std::unique_ptr<State> state);
   Tensor passes(const Tensor& b, bool both) const;
+  State& state() const;  // throws Error where it was moved from
   std::unique_ptr<State> state_;
 };
 

@@ -265,11 +265,14 @@ TEST(GradientFlow, RefusesWhatDoesNotFit) {
   expect_error([&] { flow.ensemble(1, ones({3, 2}, f64), large); }, "[3, 3], the NTK [2, 2]");
   expect_error([&] { max_learning_rate(k, 0); }, "elements is 0");
   expect_error([&] { max_learning_rate(k, 2, 1); }, "momentum is 1");
+  for (const double t : {1.0, infinite_time})  // it takes a jitter, and no noise
+    expect_error([&] { GradientFlow(-eye(2, f64), y).train(t); },
+                 "smallest eigenvalue is -1; no jitter helps, since the mean of a kernel's");
   // Eigenvalues 4 and −2, at finite time and at the end.
   const Tensor indefinite = tensor({1, 3, 3, 1}, {2, 2}, f64);
   for (const double t : {1.0, infinite_time}) {
     expect_error([&] { GradientFlow(indefinite, y).train(t); }, "smallest eigenvalue is -2;");
-    expect_error([&] { GradientFlow(indefinite, y).train(t); }, "jitter of at least 4");
+    expect_error([&] { GradientFlow(indefinite, y).train(t); }, "; give a jitter of at least 4");
     EXPECT_TRUE(test::finite(GradientFlow(indefinite, y, {.jitter = 4}).train(t)));
   }
   expect_error(

@@ -10,6 +10,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/core/held.h"
 #include "ladon/core/linalg/blas.h"
 #include "ladon/core/machine/background.h"
 #include "ladon/core/machine/machine.h"
@@ -222,13 +223,14 @@ StoredGram::StoredGram(std::unique_ptr<State> state) : state_(std::move(state)) 
 StoredGram::StoredGram(StoredGram&&) noexcept = default;
 StoredGram& StoredGram::operator=(StoredGram&&) noexcept = default;
 StoredGram::~StoredGram() = default;
+StoredGram::State& StoredGram::state() const { return detail::held("StoredGram", state_); }
 
-std::int64_t StoredGram::size() const { return state_->n; }
-Get StoredGram::kind() const { return state_->kind; }
-DType StoredGram::dtype() const { return state_->dtype; }
-const StoredGramEstimate& StoredGram::estimate() const { return state_->estimate; }
-std::uint64_t StoredGram::identity() const { return state_->identity; }
-Tensor StoredGram::diagonal() const { return clone(state_->diagonal); }
+std::int64_t StoredGram::size() const { return state().n; }
+Get StoredGram::kind() const { return state().kind; }
+DType StoredGram::dtype() const { return state().dtype; }
+const StoredGramEstimate& StoredGram::estimate() const { return state().estimate; }
+std::uint64_t StoredGram::identity() const { return state().identity; }
+Tensor StoredGram::diagonal() const { return clone(state().diagonal); }
 
 std::int64_t StoredGram::across() const { return (size() + estimate().tile - 1) / estimate().tile; }
 std::int64_t StoredGram::first(std::int64_t i) const {
@@ -241,8 +243,8 @@ Tensor StoredGram::tile(std::int64_t i, std::int64_t j) const {
               "there is no tile ", i, ", ", j, ": the matrix has ", across(), " a side");
   const std::int64_t row = std::min(i, j), column = std::max(i, j);
   const std::int64_t index = row * across() - row * (row - 1) / 2 + column - row;
-  const Tensor block = state_->fetch(index);
-  state_->keep(index, block);
+  const Tensor block = state().fetch(index);
+  state().keep(index, block);
   const Tensor exact = cast(block, f64);
   return i <= j ? exact : transpose(exact);
 }
@@ -251,7 +253,7 @@ Tensor StoredGram::rows(std::int64_t begin, std::int64_t end) const {
   const NoGrad off;
   LADON_CHECK(0 <= begin && begin <= end && end <= size(), "StoredGram::rows", "there are no rows ",
               begin, " to ", end, ": the matrix has ", size());
-  if (!state_->parts)
+  if (!state().parts)
     ranks::check_alike("StoredGram::rows", detail::join("rows ", begin, " to ", end));
   Tensor result = zeros({end - begin, size()}, f64);
   const auto crossed = [=](std::int64_t first, std::int64_t count) {
@@ -267,16 +269,16 @@ Tensor StoredGram::rows(std::int64_t begin, std::int64_t end) const {
                       Slice{column, column + block.size(1)}}),
           at(block, {Slice{*some.start - row, *some.stop - row}}));
   };
-  state_->for_each(
+  state().for_each(
       [&](const GramTile& t) {
-        return (state_->parts || state_->own(t)) &&
+        return (state().parts || state().own(t)) &&
                (crosses(t.row, t.rows) || crosses(t.column, t.columns));
       },
       [&](const GramTile& t, const Tensor& block) {
         take(block, t.row, t.column);
         if (t.row != t.column) take(transpose(block), t.column, t.row);
       });
-  if (!state_->parts) ranks::all_reduce(result);  // the others have zeros there
+  if (!state().parts) ranks::all_reduce(result);  // the others have zeros there
   return result;
 }
 
@@ -295,7 +297,7 @@ Tensor StoredGram::multiply(const Tensor& v) const {
                        std::int64_t row, std::int64_t column) {
     blas::gemm<double>(rows, k, columns, 1, a, {from + column * k, k, 1}, 1, {to + row * k, k, 1});
   };
-  state_->for_each([&](const GramTile& t) { return state_->own(t); },
+  state().for_each([&](const GramTile& t) { return state().own(t); },
                    [&](const GramTile& t, const Tensor& block) {
                      const blas::Matrix<const double> a{block.data<double>(), t.columns, 1};
                      add(a, t.rows, t.columns, t.row, t.column);

@@ -94,6 +94,7 @@ class StoredGram {
                                const StoredGramOptions&);
   struct State;
   explicit StoredGram(std::unique_ptr<State> state);
+  State& state() const;  // throws Error where it was moved from
   std::unique_ptr<State> state_;
 };
 
