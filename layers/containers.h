@@ -22,8 +22,11 @@ struct Identity : Layer {
 struct LayerContainer : Layer {
   std::vector<Owned<Layer>> layers;
 
-  /// Adds a layer at the end.
-  void append(Owned<Layer> layer) { layers.push_back(std::move(layer)); }
+  /// Adds a layer at the end. Where the container is in evaluation mode, so is the layer then.
+  void append(Owned<Layer> layer) {
+    if (layer && !training()) layer->eval();
+    layers.push_back(std::move(layer));
+  }
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   bool per_position() const override;  ///< Whether all of them are.
   void visit(Visitor& v) override { v("layers", layers); }

@@ -69,6 +69,16 @@ std::string hint(const LoadReport& report, const StateDict& state, const LoadOpt
          (options.strict ? "; strict = false loads what fits" : "");
 }
 
+/// Why nothing is loaded: what stands under one name, or that no name is the same.
+std::string first_misfit(const LoadReport& report, const StateDict& own, const StateDict& state) {
+  if (report.misfits.empty())
+    return detail::join("it begins with `", state.begin()->first, "`, the module with `",
+                        own.begin()->first, "`");
+  const LoadReport::Misfit& x = report.misfits[0];
+  return detail::join("`", x.name, "` is ", x.given_dtype, " ", x.given, " in the state and ",
+                      x.expected_dtype, " ", x.expected, " in the module");
+}
+
 void check_strict(const LoadReport& report, const StateDict& own, const StateDict& state,
                   const LoadOptions& options) {
   const char* operation = "load_state_dict";
@@ -150,8 +160,8 @@ LoadReport detail::load_state(const StateDict& own, const StateDict& state,
               options.prefix.empty() ? "" : " behind `" + options.prefix + "`",
               "; the module begins with `", own.begin()->first, "`");
   LADON_CHECK(!report.loaded.empty() || own.empty(), "load_state_dict",
-              "nothing of the state fits: it begins with `", given.begin()->first,
-              "`, the module with `", own.begin()->first, "`", hint(report, given, options));
+              "nothing of the state fits: ", first_misfit(report, own, given),
+              hint(report, given, options));
   const NoGrad no_grad;
   check_ties(report, own, given);
   const std::vector<Tensor> values = values_of(report, own, given);

@@ -302,7 +302,14 @@ TEST(LoadReport, APrefixIsTakenOffAndHintedAt) {
   expect_error([&] { model.load_state_dict(whole, {.prefix = "decoder."}); },
                "none of the state's 35 names begins with `decoder.`");
   expect_error([&] { model.load_state_dict(whole, {.strict = false}); },
-               "nothing of the state fits");
+               "nothing of the state fits: it begins with `encoder.");
+  Generator rng(9);
+  Linear narrow({.in = 2, .out = 1, .bias = false}, rng);
+  expect_error(
+      [&] {
+        narrow.load_state_dict({{"weight", ones({1, 3})}}, {.strict = false});
+      },
+      "nothing of the state fits: `weight` is f32 [1, 3] in the state and f32 [1, 2] in");
   StateDict deeper;
   for (const auto& [name, x] : whole) deeper["model." + name] = x;
   expect_error([&] { model.load_state_dict(deeper, {.prefix = "model."}); },

@@ -80,6 +80,25 @@ TEST(HeadMask, CallsTheHookThatWasThereAndPutsItBack) {
   EXPECT_TRUE(same_bits(layer(x), before));
 }
 
+// A copy that is made meanwhile is not of the scope, which could not take its mask out.
+TEST(HeadMask, IsNotCopied) {
+  for (const bool hooked : {false, true}) {
+    MultiHeadAttention layer = attention(2);
+    if (hooked) layer.hook = Doubled();
+    Generator rng(3);
+    const Tensor x = normal({2, 3, layer.query.size(2)}, rng, 0, 1, layer.query.dtype());
+    const Tensor y = layer(x).detach();
+    std::vector<std::string> names;
+    for (const auto& [name, w] : layer.named_parameters()) names.push_back(name);
+    const HeadMask outer(layer, tensor({0.5, 2})), mask(layer, tensor({0, 1}));
+    const MultiHeadAttention copy = clone(layer);
+    EXPECT_TRUE(all_close(copy(x), y));
+    EXPECT_FALSE(all_close(layer(x), y));
+    for (std::size_t i = 0; i < names.size(); ++i)
+      EXPECT_EQ(copy.named_parameters()[i].first, names[i]);
+  }
+}
+
 TEST(HeadMask, RefusesBadMasks) {
   MultiHeadAttention layer = attention(2);
   expect_error([&] { HeadMask(layer, ones({3})); }, "floating [2] or [batch, 2], got f32");

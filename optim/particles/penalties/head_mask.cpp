@@ -10,20 +10,31 @@ namespace ladon {
 namespace {
 
 /// A hook that multiplies values [batch, heads, T, width] by mask(values), after the hook within
-/// it.
+/// it. A copy, as of a layer that is cloned meanwhile, has no mask: none would take it out again.
 struct Masked : AttentionHook {
   Owned<AttentionHook> inner;
   std::function<Tensor(const Tensor& values)> mask;  // → broadcasts to [batch, heads, 1, 1]
 
+  Masked() = default;
+  Masked(const Masked& other) : AttentionHook(other), inner(other.inner) {}
+  Masked& operator=(const Masked&) = delete;
+
   AttentionHeads heads(const AttentionHeads& h) const override {
     AttentionHeads changed = inner ? inner->heads(h) : h;
-    changed.v = changed.v * mask(changed.v);
+    if (mask) changed.v = changed.v * mask(changed.v);
     return changed;
   }
   Tensor bias(const AttentionHeads& h) const override { return inner ? inner->bias(h) : Tensor(); }
-  void visit(Visitor& v) override { v("inner", inner); }
+  void visit(Visitor& v) override {
+    if (mask)
+      v("inner", inner);
+    else if (inner)
+      inner->visit(v);
+  }
   std::string describe() const override {
-    return inner ? "masked heads, " + inner->describe() : "masked heads";
+    const std::string within = inner ? inner->describe() : "none";
+    if (!mask) return within;
+    return inner ? "masked heads, " + within : "masked heads";
   }
 };
 
