@@ -16,7 +16,7 @@
 
 namespace ladon::example {
 
-extern const char* const commit;  // made by commit.cmake
+extern const char commit[];  // made by commit.cmake
 
 namespace {
 

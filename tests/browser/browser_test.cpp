@@ -30,12 +30,12 @@ class StudyPage : public testing::TestWithParam<std::string> {
   void SetUp() override {
     const std::string program = Browser::found();
     if (program.empty())
-      GTEST_SKIP() << "SKIPPED: there is no Chromium in PATH (tests/run --with-browser), nor "
+      GTEST_SKIP() << "there is no Chromium in PATH (tests/run --with-browser), nor "
                       "another in LADON_BROWSER";
     if (!browser_ || browser_->failed()) browser_ = std::make_unique<Browser>(program);
     const fs::path page = run_of(GetParam()).page;
     if (!fs::exists(page))
-      GTEST_SKIP() << "SKIPPED: there is no " << page << " (cmake --preset wasm && cmake --build "
+      GTEST_SKIP() << "there is no " << page << " (cmake --preset wasm && cmake --build "
                    << "--preset wasm, with Emscripten)";
     file_ = page;
   }

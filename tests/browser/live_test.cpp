@@ -83,7 +83,7 @@ class LivePage : public testing::Test {
   void SetUp() override {
     const auto page = run_of("live").page;
     if (Browser::found().empty() || !exists(page))
-      GTEST_SKIP() << "SKIPPED: there is no Chromium, or no " << page;
+      GTEST_SKIP() << "there is no Chromium, or no " << page;
     browser_ = std::make_unique<Browser>(Browser::found());
     browser_->open(page);
   }

@@ -87,7 +87,7 @@ TEST(Plot, WordsAreShownAsTheyAre) {
   EXPECT_EQ(quoted("ood_auroc of 'a'"), R"('ood\_auroc of ''a''')");
 }
 
-TEST(Plot, LabelsOfTheScriptThatTheDrawingLacksAreNamed) {
+TEST(Plot, LabelsOfTheScriptThatTheDrawingByGnuplotLacksAreNamed) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
   const test::TemporaryFolder folder;
   const auto said = [&](int left) {
@@ -107,7 +107,7 @@ TEST(Plot, LabelsOfTheScriptThatTheDrawingLacksAreNamed) {
   }
 }
 
-TEST(Plot, LegendsThatTheDrawingLacksAreNamed) {
+TEST(Plot, LegendsThatTheDrawingByGnuplotLacksAreNamed) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
   const test::TemporaryFolder folder;
   const auto said = [&](const std::string& name, const std::string& others) {
@@ -123,7 +123,7 @@ TEST(Plot, LegendsThatTheDrawingLacksAreNamed) {
   EXPECT_NE(lines.find("lacks the label \"three\""), std::string::npos) << lines;
 }
 
-TEST(Plot, PanelsAreSlidesOfTheirOwnWhereOneAsks) {
+TEST(Plot, PanelsAreSlidesByGnuplotWhereOneAsks) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
   const test::TemporaryFolder folder;
   for (const bool each : {false, true}) {
@@ -148,7 +148,7 @@ TEST(Plot, PanelsAreSlidesOfTheirOwnWhereOneAsks) {
   }
 }
 
-TEST(Plot, SlidesNeedNoPanelOfTheirPicture) {
+TEST(Plot, SlidesByGnuplotNeedNoPanelOfTheirPicture) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
   const test::TemporaryFolder folder;
   Picture picture(folder.path(), "further", true);

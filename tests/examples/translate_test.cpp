@@ -127,7 +127,7 @@ TEST_F(Translate, MisuseIsAnError) {
 }
 
 // The first pairs of real ones; how far it gets in an hour is in the example's card.
-TEST_F(Translate, ReadsRealPairs) {
+TEST_F(Translate, ReadsPairsOfRealData) {
   const fs::path data = test::shared_data() / "multi30k";
   if (!fs::exists(data)) GTEST_SKIP() << "no real data at " << data;
   const auto at = [&](const char* name) { return (data / name).string() + " "; };

@@ -57,7 +57,7 @@ TEST(Data, EveryFileThatAPageReadsHasItsSumAndItsAddress) {
   EXPECT_GT(read, 0);
 }
 
-TEST(Data, AreJudgedByTheirContent) {
+TEST(Data, RealDataAreJudgedByTheirContent) {
   const TemporaryFolder folder;
   EXPECT_EQ(judged(folder.path()).first, 1);
   std::ofstream(folder / "TREC.test") << "of other digits\n";

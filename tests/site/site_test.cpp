@@ -39,8 +39,7 @@ std::set<std::string> values(const std::string& html, const std::string& attribu
 class Site : public testing::Test {
  protected:
   void SetUp() override {
-    if (!installed("pandoc"))
-      GTEST_SKIP() << "SKIPPED: pandoc, which makes the site, is not installed";
+    if (!installed("pandoc")) GTEST_SKIP() << "pandoc, which makes the site, is not installed";
   }
 
   /// Builds the site; the pages of a lesson and of a study are made by stand-ins, which take no

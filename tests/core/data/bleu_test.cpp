@@ -122,7 +122,7 @@ TEST(ParallelText, LinesStayTogether) {
   expect_error([&] { read_text(folder / "none"); }, "none: cannot open");
 }
 
-TEST(ParallelText, ReadsRealTranslations) {
+TEST(ParallelText, ReadsTranslationsOfRealData) {
   const auto folder = test::shared_data() / "multi30k";
   if (!detail::has_gzip() || !std::filesystem::exists(folder))
     GTEST_SKIP() << "no zlib, or no real data at " << folder;

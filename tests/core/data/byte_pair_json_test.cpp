@@ -59,7 +59,7 @@ TEST(BytePairJson, RoundTrip) {
   EXPECT_EQ(loaded.special(), saved.special());
 }
 
-TEST(BytePairJson, HoldsGpt2) {
+TEST(BytePairJson, HoldsGpt2OfRealData) {
   const std::filesystem::path data = test::shared_data() / "gpt2_bpe";
   if (!std::filesystem::exists(data)) GTEST_SKIP() << "no real data at " << data;
   const test::TemporaryFolder folder;

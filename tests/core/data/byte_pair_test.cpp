@@ -332,7 +332,7 @@ TEST(BytePair, OneLongWordIsNoTrouble) {
   EXPECT_EQ(tokenizer.encode(std::string(200'000, 'a')), Indices(50'000, 257));
 }
 
-class Gpt2 : public testing::Test {
+class Gpt2OfRealData : public testing::Test {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(folder_)) GTEST_SKIP() << "no real data at " << folder_;
@@ -347,7 +347,7 @@ class Gpt2 : public testing::Test {
 
 // Results of a few lines of Python, with the published pattern (package regex) and a plain loop
 // over the same two files.
-TEST_F(Gpt2, EncodesAsThePublishedTokenizer) {
+TEST_F(Gpt2OfRealData, EncodesAsThePublishedTokenizer) {
   const auto expect = [&](const char* text, const Indices& tokens) {
     EXPECT_EQ(tokenizer().encode(text), tokens) << text;
     EXPECT_EQ(tokenizer().decode(tokens), text);
@@ -383,7 +383,7 @@ std::uint64_t hash(const Indices& tokens) {
 }
 
 // Counts and hashes from the same lines of Python. (338,025 is also what nanoGPT prints.)
-TEST_F(Gpt2, EncodesWholeFiles) {
+TEST_F(Gpt2OfRealData, EncodesWholeFiles) {
   const auto expect = [&](const char* name, std::size_t count, std::uint64_t of_tokens) {
     const std::string path = test::shared_data() / name;
     if (!std::filesystem::exists(path) || (path.ends_with("gz") && !detail::has_gzip())) return;
@@ -398,7 +398,7 @@ TEST_F(Gpt2, EncodesWholeFiles) {
   expect("multi30k/train.de.gz", 815006, 0xd87033f6c635209b);
 }
 
-TEST_F(Gpt2, SavesTheFilesByteForByte) {
+TEST_F(Gpt2OfRealData, SavesTheFilesByteForByte) {
   const TemporaryFolder out;
   const std::string encoder = out / "encoder.json", merges = out / "vocab.bpe";
   tokenizer().save(encoder, merges);

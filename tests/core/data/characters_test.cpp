@@ -40,7 +40,7 @@ TEST(Characters, RoundTripAsAFile) {
   expect_error([&] { CharacterVocabulary::load(folder / "none"); }, "none: cannot open");
 }
 
-TEST(Characters, OfTheRealPlays) {
+TEST(Characters, OfPlaysOfRealData) {
   const std::string path = test::shared_data() / "tinyshakespeare/input.txt";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no real data at " << path;
   const std::string text = read_file(path);

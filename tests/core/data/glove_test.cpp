@@ -153,7 +153,7 @@ TEST(EmbeddingTable, HandlesNoOverlapAndRefusesMismatches) {
   expect_error([&] { embedding_table(Vocabulary(), {}, rng); }, "[n, d]");
 }
 
-TEST(Glove, ReadsTheRealFile) {
+TEST(Glove, ReadsRealData) {
   const auto path = test::shared_data() / "glove" / "glove-50d-5k.json";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no word vectors at " << path;
   const Glove glove = read_glove(path);

@@ -214,7 +214,7 @@ TEST(Standardization, KeepsConstantPixelsFinite) {
   expect_error([&] { standardize(zeros({1, 1, 3, 2}, f64)); }, "images are f32, got f64");
 }
 
-TEST(Cifar, ReadsTheRealFile) {
+TEST(Cifar, ReadsRealData) {
   const auto folder = test::shared_data() / "cifar10_jpegderived";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no real data at " << folder;
   const ImageDataset train = read_cifar10(folder / "train_4000.bin");

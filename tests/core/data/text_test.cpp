@@ -182,7 +182,7 @@ TEST(Tokenize, IsIdempotent) {
   }
 }
 
-class RealText : public ::testing::Test {
+class TextOfRealData : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(test::shared_data()))
@@ -192,7 +192,7 @@ class RealText : public ::testing::Test {
 };
 
 // Rows and classes as the data's own notes state them.
-TEST_F(RealText, Trec) {
+TEST_F(TextOfRealData, Trec) {
   const TextDataset train = read_trec(path("trec/TREC.train"));
   const TextDataset test = read_trec(path("trec/TREC.test"), train.label_names);
   EXPECT_EQ(train.texts.size(), 5452u);
@@ -202,14 +202,14 @@ TEST_F(RealText, Trec) {
   for (const std::string& text : train.texts) ASSERT_TRUE(is_utf8(text));
 }
 
-TEST_F(RealText, RtPolarity) {
+TEST_F(TextOfRealData, RtPolarity) {
   const TextDataset data =
       read_lines({path("rt_polarity/rt-polarity.neg"), path("rt_polarity/rt-polarity.pos")});
   EXPECT_EQ(data.texts.size(), 2u * 5331u);
   EXPECT_EQ(std::count(data.labels.begin(), data.labels.end(), 1), 5331);
 }
 
-TEST_F(RealText, LabelTsvInAllThreeLayouts) {
+TEST_F(TextOfRealData, LabelTsvInAllThreeLayouts) {
   const std::tuple<const char*, std::size_t, TsvColumns> files[] = {
       {"sst2/stsa.binary.train", 6920, {.separator = ' '}},
       {"sst2/stsa.binary.dev", 872, {.separator = ' '}},

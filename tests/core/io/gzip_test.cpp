@@ -127,7 +127,7 @@ TEST(Gzip, StopsADecompressionBomb) {
   expect_error([&] { read_maybe_gzip(path, 100); }, path);
 }
 
-TEST(Gzip, ReadsTheRealDigits) {
+TEST(Gzip, ReadsDigitsOfRealData) {
   const auto folder = test::shared_data() / "mnist_t10k";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no real data at " << folder;
   const std::string images = folder / "t10k-images-idx3-ubyte.gz";

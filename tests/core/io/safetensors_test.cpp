@@ -142,7 +142,7 @@ std::string without_checksums(const std::string& bytes) {
   return safetensors(text, elements);
 }
 
-TEST(Safetensors, AgreesWithTheReferenceCases) {
+TEST(Safetensors, AgreesWithTheReferenceOfRealData) {
   const auto folder = test::shared_data() / "safetensors_cases";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no reference files at " << folder;
   std::ifstream expected(folder / "EXPECTED.tsv");

@@ -45,7 +45,7 @@ TEST_F(GaussianOutputs, TailsFollowTheirLaw) {
   EXPECT_LT(row(result, "sqrt, H = 1").at("ks_p").at("mean").get<double>(), 1e-6);
 }
 
-TEST_F(GaussianOutputs, DrawsWhateverThereIsWithoutNoise) {
+TEST_F(GaussianOutputs, DrawsWhateverThereIsWithoutNoiseByGnuplot) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "needs gnuplot";
   Generator rng(1);
   save_npy((folder_ / "one.npy").string(), normal({1, 1, 4}, rng));

@@ -250,7 +250,7 @@ TEST_F(GpClassify, ProgressIsThatOfTheWholeRun) {
   EXPECT_GT(before, 95);
 }
 
-class RealDigits : public GpClassify {
+class DigitsOfRealData : public GpClassify {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(data)) GTEST_SKIP() << "no real data at " << data;
@@ -260,7 +260,7 @@ class RealDigits : public GpClassify {
   const std::string labels = data / "t10k-labels-idx1-ubyte.gz";
 };
 
-TEST_F(RealDigits, AreReadByTheProgram) {
+TEST_F(DigitsOfRealData, AreReadByTheProgram) {
   const Run result = run("--mnist " + images + " " + labels +
                          " --models dense --no-finite --train 300 --test 300");
   ASSERT_EQ(result.status, 0) << result.error;
@@ -269,7 +269,7 @@ TEST_F(RealDigits, AreReadByTheProgram) {
 }
 
 // Another program's figure for the same files, rows and kernel is .9505.
-TEST_F(RealDigits, AreClassifiedAsWellAsElsewhere) {
+TEST_F(DigitsOfRealData, AreClassifiedAsWellAsElsewhere) {
   const ImageDataset all = read_mnist(images, labels);
   const ImageDataset train = take(all, 0, 4000), test = take(all, 8000, 2000);
   const Standardization standardize(train.images, Grouping::channel);

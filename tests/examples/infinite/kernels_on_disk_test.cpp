@@ -66,7 +66,7 @@ TEST_F(KernelsOnDisk, NeedSomeMemory) {
   EXPECT_EQ(std::count(narrow.error.begin(), narrow.error.end(), '\n'), 1) << narrow.error;
 }
 
-TEST_F(KernelsOnDisk, ReadDigits) {
+TEST_F(KernelsOnDisk, ReadDigitsOfRealData) {
   const std::filesystem::path data = test::shared_data() / "mnist_t10k";
   if (!std::filesystem::exists(data)) GTEST_SKIP() << "no real data at " << data;
   const Run digits = run("--mnist " + (data / "t10k-images-idx3-ubyte.gz").string() + " " +

@@ -87,7 +87,7 @@ TEST_F(NngpCompare, EveryColumnIsExplained) {
   }
 }
 
-TEST_F(NngpCompare, DrawsWhateverThereIsWithoutNoise) {
+TEST_F(NngpCompare, DrawsWhateverThereIsWithoutNoiseByGnuplot) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "needs gnuplot";
   Generator rng(1);
   save_npy((folder_ / "one.npy").string(), normal({1, 1, 4}, rng));

@@ -58,7 +58,7 @@ TEST_F(HeadRoles, TrainedHeadsLookAfterARuleEach) {
 }
 
 // Heads of the picture's seed stand by rules: the diagonal is what heads_by_rule chose first.
-TEST_F(HeadRoles, DrawsTheMapsOfTheRunInTheMiddle) {
+TEST_F(HeadRoles, DrawsTheMapsOfTheRunInTheMiddleByGnuplot) {
   const Run result = run("--seeds 3 --epochs 1 --dim 16 --heads 4 --methods plain,svgd");
   ASSERT_EQ(result.status, 0) << result.error;
   std::vector<double> leading;

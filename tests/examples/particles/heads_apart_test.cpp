@@ -43,7 +43,7 @@ TEST_F(HeadsApart, ThePageEndsWhereTheRunDoes) {
   refuses("--heads 1 --page " + file.string(), "--page");
 }
 
-TEST_F(HeadsApart, ReportsEveryFigureAndDrawsThePicture) {
+TEST_F(HeadsApart, ReportsEveryFigureAndDrawsThePictureByGnuplot) {
   const Run result = run("--seeds 2 --epochs 2 --dim 16 --heads 4 --methods plain,wgd");
   ASSERT_EQ(result.status, 0) << result.error;
   double ratio = 0;

@@ -216,7 +216,7 @@ TEST_F(Particles, RowsAreMeansOverSeeds) {
   EXPECT_EQ(of(last, "modes", "sgld").at("variance_ratio"), figures[2]) << "a seed alone differs";
 }
 
-TEST_F(Particles, DrawsWhateverThereIsWithoutNoise) {
+TEST_F(Particles, DrawsWhateverThereIsWithoutNoiseByGnuplot) {
   if (!has_gnuplot()) GTEST_SKIP() << "needs gnuplot";
   for (const std::string& arguments :
        {std::string("--particles 1"), std::string("--targets banana --methods wgd"),
