@@ -11,7 +11,7 @@ if(GIT_FOUND)
   endif()
 endif()
 file(CONFIGURE OUTPUT ${FILE} @ONLY CONTENT "namespace ladon::example {
-extern const char commit[];
+extern const char commit[128];
 // In a section of its own and always as long: what tells programs by their bytes leaves it out.
 [[gnu::section(\".ladon_commit\")]] const char commit[128] = \"@commit@\";
 }  // namespace ladon::example

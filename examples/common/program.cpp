@@ -16,7 +16,7 @@
 
 namespace ladon::example {
 
-extern const char commit[];  // made by commit.cmake
+extern const char commit[128];  // made by commit.cmake
 
 namespace {
 

@@ -22,7 +22,7 @@ std::string with(const std::string& from, const std::string& to) {
   return text.replace(text.find(from), from.size(), to);
 }
 
-TEST(Figures, OfAPageDifferByAnyDigit) {
+TEST(PrintedFigures, OfAPageDifferByAnyDigit) {
   const auto page = std::filesystem::path(LADON_SOURCE_DIR) / "examples/nngp_compare/README.md";
   int edits = 0;
   for (const Block& block : read_page(page).blocks)
@@ -37,7 +37,7 @@ TEST(Figures, OfAPageDifferByAnyDigit) {
   EXPECT_GT(edits, 20);
 }
 
-TEST(Figures, LeaveOutTimesAndTheWidthsOfColumns) {
+TEST(PrintedFigures, LeaveOutTimesAndTheWidthsOfColumns) {
   EXPECT_TRUE(same_figures(shown, with("3.25\n", "19.75\n")));
   EXPECT_TRUE(same_figures(shown, with("12 s", "7.5 s")));
   EXPECT_TRUE(same_figures(shown, with("16       ", "16    ")));
@@ -48,7 +48,7 @@ TEST(Figures, LeaveOutTimesAndTheWidthsOfColumns) {
   EXPECT_EQ(without_times(two), "kernel ece seconds ↓ peak_mb ↓\nnone 0.08 # #\ndense 0.07 # #\n");
 }
 
-TEST(Figures, OfOtherRoundingsAreWithinTheirErrors) {
+TEST(PrintedFigures, OfOtherRoundingsAreWithinTheirErrors) {
   EXPECT_EQ(beyond_rounding(shown, shown), "");
   EXPECT_EQ(beyond_rounding(shown, with("0.0038", "0.0054")), "") << "2.8 errors of 0.00057";
   EXPECT_EQ(beyond_rounding(shown, with("± 0.0004", "± 0.0006")), "") << "an error";
@@ -57,7 +57,7 @@ TEST(Figures, OfOtherRoundingsAreWithinTheirErrors) {
   EXPECT_EQ(beyond_rounding(shown, with("3.25\n", "19.75\n")), "") << "a time";
 }
 
-TEST(Figures, BeyondRoundingAreNamed) {
+TEST(PrintedFigures, BeyondRoundingAreNamed) {
   const auto expect = [](const std::string& printed, const std::string& why) {
     EXPECT_NE(beyond_rounding(shown, printed).find(why), std::string::npos)
         << beyond_rounding(shown, printed);
