@@ -51,8 +51,8 @@ TEST(PrintedFigures, LeaveOutTimesAndTheWidthsOfColumns) {
 TEST(PrintedFigures, OfOtherRoundingsAreWithinTheirErrors) {
   EXPECT_EQ(beyond_rounding(shown, shown), "");
   EXPECT_EQ(beyond_rounding(shown, with("0.0038", "0.0054")), "") << "2.8 errors of 0.00057";
-  EXPECT_EQ(beyond_rounding(shown, with("± 0.0004", "± 0.0006")), "") << "an error";
-  EXPECT_EQ(beyond_rounding(shown, with("1.25", "1.26")), "") << "a unit of the last digit";
+  EXPECT_EQ(beyond_rounding(shown, with("± 0.0004", "± 0.0016")), "") << "an error";
+  EXPECT_EQ(beyond_rounding(shown, with("1.25", "1.38")), "") << "a tenth";
   EXPECT_EQ(beyond_rounding(shown, with("-2.5e-3", "-2.4e-3")), "");
   EXPECT_EQ(beyond_rounding(shown, with("3.25\n", "19.75\n")), "") << "a time";
 }
@@ -63,8 +63,9 @@ TEST(PrintedFigures, BeyondRoundingAreNamed) {
         << beyond_rounding(shown, printed);
   };
   expect(with("0.0038", "0.0056"), "0.0038 and 0.0056");
-  expect(with("± 0.0004", "± 0.0009"), "0.0004 and 0.0009");
-  expect(with("1.25", "1.27"), "1.25 and 1.27");
+  expect(with("± 0.0004", "± 0.0017"), "0.0004 and 0.0017");
+  expect(with("1.25", "1.40"), "1.25 and 1.4 ");
+  expect(with("16 ", "18 "), "16 and 18");
   expect(with("-2.5e-3", "-2.5e-2"), "-0.0025 and -0.025");
   expect(with("-2.5e-3", "2.5e-3"), "-0.0025 and 0.0025");
   expect(with("slope", "sloop"), "other words");

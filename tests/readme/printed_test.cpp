@@ -11,9 +11,9 @@
 //     printed with. The programs run at an instruction level that nearly every processor has. The
 //     number of threads, and of cores, changes no bit.
 //   - elsewhere words to the letter, and numbers within three errors where one is printed beside
-//     them, or one unit of the last digit: another compiler fuses and orders operations in another
-//     way, the last bits differ, and a chain of samples may go another way (figures.h). Pictures,
-//     which have more digits, are not compared then.
+//     them, else within a tenth, or one unit of the last digit: another compiler fuses and orders
+//     operations in another way, the last bits differ, and a chain of samples or a training may go
+//     another way (figures.h). Pictures, which have more digits, are not compared then.
 //
 // A page that has passed is not run again while all is the same by which its output could differ:
 // its programs (a changed comment leaves them as they are), the libraries that they load, gnuplot,
