@@ -36,15 +36,18 @@ double scaled_erfc(double x) {
   return 1 / (std::sqrt(std::numbers::pi) * (x + tail));
 }
 
-/// τ² = p − c²/q for q > 0, to the last places even where it nearly cancels (Kahan), and never
-/// below 0; by powers of 4 to numbers that do not overflow.
-double rest_variance(double p, double q, double c) {
-  if (!(p > 0)) return 0;
-  const int i = std::ilogb(p) / 2, j = std::ilogb(q) / 2;
-  const double a = std::ldexp(p, -2 * i), b = std::ldexp(q, -2 * j), m = std::ldexp(c, -i - j);
-  const double square = m * m;
-  const double determinant = std::fma(a, b, -square) - std::fma(m, m, -square);
-  return std::ldexp(std::max(determinant, 0.0) / b, 2 * i);
+/// E[eˣ − 1; x < 0] = Σ_k E[xᵏ; x < 0]/k! over k ≥ 1 for x ~ N(m, τ²), both at most ½: where eˣ is
+/// about 1, and the difference of E[eˣ; x < 0] and `down` = P(x < 0) would leave nothing.
+/// Σ starts with m·down − τ·density; E[xᵏ; x < 0] = m·E[xᵏ⁻¹; x < 0] + (k − 1)·τ²·E[xᵏ⁻²; x < 0].
+double small_excess(double m, double tau, double down, double density) {
+  double before = down, moment = m * down - tau * density, sum = moment;
+  for (int k = 2; k <= 24; ++k) {  // over k!: both moments carry their factorials
+    const double next = (m * moment + tau * tau * before) / k;
+    before = moment;
+    moment = next;
+    sum += next;
+  }
+  return sum;
 }
 
 /// above·x for x > 0, below·(eˣ − 1) for x < 0.
@@ -72,7 +75,9 @@ struct ExponentialUnit {
     const double z = (h + tau) / std::numbers::sqrt2;
     const double power = z > 0 ? 0.5 * std::exp(-0.5 * h * h) * scaled_erfc(z)
                                : 0.5 * std::exp(m + 0.5 * tau * tau) * std::erfc(z);
-    return {above * (m * up + tau * density) + below * (power - down), above * up + below * power,
+    const double excess =
+        std::abs(m) < 0.5 && tau < 0.5 ? small_excess(m, tau, down, density) : power - down;
+    return {above * (m * up + tau * density) + below * excess, above * up + below * power,
             jump() * density / tau + below * power,
             -jump() * density * h / (tau * tau) + below * (power - density / tau)};
   }

@@ -1,5 +1,7 @@
 #include "ladon/layers/infinite/dual/entries.h"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "ladon/autograd/graph.h"
@@ -34,6 +36,15 @@ DualPair each_entry(const Tensor& p, const Tensor& q, const Tensor& c,
     }
   });
   return y;
+}
+
+double rest_variance(double p, double q, double c) {
+  if (!(p > 0)) return 0;
+  const int i = std::ilogb(p) / 2, j = std::ilogb(q) / 2;
+  const double a = std::ldexp(p, -2 * i), b = std::ldexp(q, -2 * j), m = std::ldexp(c, -i - j);
+  const double square = m * m;
+  const double determinant = std::fma(a, b, -square) - std::fma(m, m, -square);
+  return std::ldexp(std::max(determinant, 0.0) / b, 2 * i);
 }
 
 DualPair expanded_where(
@@ -72,8 +83,7 @@ Tensor both_at_most(double most, const Tensor& p, const Tensor& q) {
 
 Tensor moderate(double most, const Tensor& p, const Tensor& q, const Tensor& c) {
   constexpr double correlation = 0.8;
-  return logical_and(both_at_most(most, p, q),
-                     less_equal(square(c), correlation * correlation * p * q));
+  return logical_and(both_at_most(most, p, q), less_equal(abs(c), correlation * sqrt(p) * sqrt(q)));
 }
 
 }  // namespace ladon::infinite

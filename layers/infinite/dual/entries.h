@@ -16,6 +16,10 @@ struct EntryPair {
 kernels::DualPair each_entry(const Tensor& p, const Tensor& q, const Tensor& c,
                              const std::function<EntryPair(double p, double q, double c)>& of);
 
+/// p − c²/q for q > 0, the variance of u given v, to the last places even where it nearly cancels
+/// (Kahan), and never below 0; by powers of 4 to numbers that do not overflow.
+double rest_variance(double p, double q, double c);
+
 /// E and E' by f's Hermite expansion, which is fast, for the entries where it is exact (`few`,
 /// bool, broadcast), and by `other`, which gets them as lists [n], for those where it is not: each
 /// by the rule that its own p, q and c ask for.

@@ -40,7 +40,7 @@ std::shared_ptr<const DualRule> family(Dual which, std::vector<double> parameter
 /// φ(x) = a·min(x, 0) + b·max(x, 0) = αx + β|x|, and its derivative α + β·sign(x).
 std::vector<double> even_and_odd(double a, double b) {
   const double alpha = 0.5 * (a + b), beta = 0.5 * (b - a);
-  return {alpha * alpha, beta * beta};
+  return {alpha * alpha, beta * beta, 0, 0};
 }
 
 // E = Σ_k a_k(√p)·a_k(√q)·ρ^k with the Hermite coefficients a_k of φ(σz) (Mehler), and for a
@@ -79,9 +79,9 @@ DualFunction DualFunction::sign() { return {"sign", family(Dual::threshold, even
 
 DualFunction DualFunction::step() { return {"step", family(Dual::threshold, even_and_odd(0, 1))}; }
 
-DualFunction DualFunction::erf() { return {"erf", family(Dual::erf, {})}; }
+DualFunction DualFunction::erf() { return {"erf", family(Dual::erf, {1, 1})}; }
 
-DualFunction DualFunction::gelu() { return {"gelu", family(Dual::gelu, {})}; }
+DualFunction DualFunction::gelu() { return {"gelu", family(Dual::gelu, {1, 1})}; }
 
 DualFunction DualFunction::sin(double a, double b, double shift) {
   return {"sin", family(Dual::sine, {0.5 * a * a, b * b, std::cos(2 * shift)})};

@@ -5,7 +5,7 @@
 // A density times the one of (u, v) is another normal one, so the new terms are closed:
 //   E[gelu(u)·exp(−v²/2b)] = (1 + q/b)^−½·E gelu(u'),   u' ~ N(0, p − c²/(b + q)),
 //   E gelu(u') = p'/√(2π·(1 + p'))
-//   E[exp(−u²/2b)·exp(−v²/2b')] = ((1 + p/b)·(1 + q/b') − c²/(b·b'))^−½.
+//   E[exp(−u²/2b)·exp(−v²/2b')] = ((1 + q/b')·(1 + (p − c²/(b' + q))/b))^−½.
 // Their derivatives come by forward mode: numbers that carry their derivative in one direction.
 
 #include <array>
@@ -53,6 +53,28 @@ struct Forward {
   }
 };
 
+double number(double x) { return x; }
+template <class S>
+double number(const Forward<S>& x) {
+  return number(x.x);
+}
+
+/// p − c²/q, which keeps its digits where it nearly cancels.
+double rest(double p, double q, double c) { return rest_variance(p, q, c); }
+template <class S>
+Forward<S> rest(const Forward<S>& p, const Forward<S>& q, const Forward<S>& c) {
+  const S slope = c.x / q.x;
+  return {rest(p.x, q.x, c.x), p.d - slope * (c.d + c.d) + slope * slope * q.d};
+}
+
+/// p − c²/(b + q). For large q by p − c²/q, since p and c²/q may differ by rounding errors only.
+template <class S>
+S left(const S& p, const S& q, const S& c, const S& b) {
+  const S all = b + q;
+  if (number(q) <= number(b)) return p - c * (c / all);
+  return p * (b / all) + rest(p, q, c) * (q / all);
+}
+
 /// Addition of the sum of densities to gelu's dual.
 template <class S>
 S added(const S& p, const S& q, const S& c) {
@@ -62,10 +84,10 @@ S added(const S& p, const S& q, const S& c) {
     for (std::size_t j = 0; j < b.size(); ++j) b[j] = width(j);
     return b;
   }();
-  const S one(1), turn(2 * std::numbers::pi), c2 = c * c;
+  const S one(1), turn(2 * std::numbers::pi);
   const auto with_gelu = [&](const S& of_u, const S& of_v, const S& b) {
-    const S left = of_u - c2 / (b + of_v);
-    return left / sqrt(turn * (one + left) * (one + of_v / b));
+    const S rest = left(of_u, of_v, c, b);
+    return rest / sqrt(turn * (one + rest)) / sqrt(one + of_v / b);
   };
   S sum(0);
   for (std::size_t j = 0; j < widths.size(); ++j) {
@@ -73,7 +95,8 @@ S added(const S& p, const S& q, const S& c) {
     sum = sum + a * (with_gelu(p, q, b) + with_gelu(q, p, b));
     for (std::size_t k = 0; k < widths.size(); ++k) {
       const S other(widths[k]);
-      sum = sum + a * S(amplitudes[k]) / sqrt((one + p / b) * (one + q / other) - c2 / (b * other));
+      sum =
+          sum + a * S(amplitudes[k]) / sqrt(one + left(p, q, c, other) / b) / sqrt(one + q / other);
     }
   }
   return sum;
@@ -125,7 +148,7 @@ class GeluTanhRule final : public SlopedRule {
     return {a.first + b.first, a.second + b.second};
   }
 
-  kernels::DualForm gelu_{kernels::Dual::gelu, {}};
+  kernels::DualForm gelu_{kernels::Dual::gelu, {1, 1}};
   std::shared_ptr<const DualRule> series_;
 };
 

@@ -60,9 +60,10 @@ const std::array<KernelNode, nodes>& logistic_nodes() {
   return made;
 }
 
-/// factor·φ(scale·x + deviation·z), for a base function φ that is known in closed form.
+/// factor·φ(x), for a base function φ that is known in closed form and has the parameter `spread`:
+/// the a or b of kernels::Dual.
 struct Term {
-  double factor, scale, deviation;
+  double factor, spread;
 };
 
 /// constant + Σ_i terms_i; where both variances are at most `small`, or they and ρ moderate, by the
@@ -83,12 +84,9 @@ class MixtureRule final : public SlopedRule {
     const Tensor few = logical_or(both_at_most(small_, p, q), moderate(30, p, q, c));
     const auto at_any_variance = [&](const Tensor& x, const Tensor& y, const Tensor& z) {
       DualPair sum = over_pairs(
-          x, y, z,
-          [](const DualForm& f, const Tensor& u, const Tensor& v, const Tensor& w) {
+          x, y, z, [](const DualForm& f, const Tensor& u, const Tensor& v, const Tensor& w) {
             return kernels::dual(f, u, v, w, true);
-          },
-          [](const Term&, const Term&) { return 1.0; },
-          [](const Term& i, const Term& j) { return i.scale * j.scale; });
+          });
       sum.first = sum.first + constant_ * constant_;
       return sum;
     };
@@ -96,34 +94,27 @@ class MixtureRule final : public SlopedRule {
   }
 
   DualPair slopes(const Tensor& p, const Tensor& q, const Tensor& c) const override {
-    return over_pairs(
-        p, q, c, kernels::dual_slopes,
-        [](const Term& i, const Term& j) { return i.scale * j.scale; },
-        [](const Term& i, const Term&) { return i.scale * i.scale; });
+    return over_pairs(p, q, c, kernels::dual_slopes);
   }
   DualPair curvatures(const Tensor& p, const Tensor& q, const Tensor& c) const override {
-    return over_pairs(
-        p, q, c, kernels::dual_curvatures,
-        [](const Term& i, const Term& j) { return i.scale * i.scale * j.scale * j.scale; },
-        [](const Term& i, const Term& j) { return i.scale * i.scale * i.scale * j.scale; });
+    return over_pairs(p, q, c, kernels::dual_curvatures);
   }
 
-  static Tensor moved(const Tensor& variance, const Term& i, const Term& j) {
-    return i.scale * j.scale * variance + i.deviation * j.deviation;
-  }
-
-  /// Σ_ij of what `of` makes of the base function's pairs, times a factor for each of the two
-  /// results.
-  template <class Of, class First, class Second>
-  DualPair over_pairs(const Tensor& p, const Tensor& q, const Tensor& c, const Of& of,
-                      const First& first, const Second& second) const {
+  /// Σ_ij of what `of` makes of the base function's pairs. All get p, q and c as they are: those of
+  /// u/τ_i and v/τ_j would be rounded one by one, and with them pq − c², which is 0 at ρ = ±1.
+  template <class Of>
+  DualPair over_pairs(const Tensor& p, const Tensor& q, const Tensor& c, const Of& of) const {
     DualPair sum{zeros(c.shape(), f64), zeros(c.shape(), f64)};
+    DualForm form = base_;
+    const std::size_t n = form.parameters.size();
+    form.parameters.resize(n + 2);
     for (const Term& i : terms_)
       for (const Term& j : terms_) {
-        const DualPair e = of(base_, moved(p, i, i), moved(q, j, j), i.scale * j.scale * c);
-        const double weight = i.factor * j.factor;
-        sum.first = sum.first + weight * first(i, j) * e.first;
-        sum.second = sum.second + weight * second(i, j) * e.second;
+        form.parameters[n] = i.spread;
+        form.parameters[n + 1] = j.spread;
+        const DualPair e = of(form, p, q, c);
+        sum.first = sum.first + i.factor * j.factor * e.first;
+        sum.second = sum.second + i.factor * j.factor * e.second;
       }
     return sum;
   }
@@ -150,7 +141,7 @@ DualFunction DualFunction::tanh() {
   return {"tanh",
           mixture(Dual::erf, {}, 0, 1, {0, 0, f, Powers::odd},
                   [](const KernelNode& n) {
-                    return Term{n.weight, 1 / (std::numbers::sqrt2 * n.k), 0};
+                    return Term{n.weight, 2 * n.k * n.k};
                   }),
           f};
 }
@@ -161,7 +152,7 @@ DualFunction DualFunction::sigmoid() {
   return {"sigmoid",
           mixture(Dual::erf, {}, 0.5, 4, {0.5, 0, half_tanh, Powers::odd},
                   [](const KernelNode& n) {
-                    return Term{n.weight / 2, 1 / (2 * std::numbers::sqrt2 * n.k), 0};
+                    return Term{n.weight / 2, 8 * n.k * n.k};
                   }),
           f};
 }
@@ -172,7 +163,7 @@ DualFunction DualFunction::silu() {
   return {"silu",
           mixture(Dual::gelu, {}, 0, 4, {0, 0.5, even, Powers::even},
                   [](const KernelNode& n) {
-                    return Term{n.weight * 2 * n.k, 1 / (2 * n.k), 0};
+                    return Term{n.weight, 4 * n.k * n.k};
                   }),
           f};
 }
@@ -183,7 +174,7 @@ DualFunction DualFunction::softplus() {
   return {"softplus",
           mixture(Dual::rectifier, {0.25, 0.25}, 0, 4, {0, 0.5, even, Powers::even},
                   [](const KernelNode& n) {
-                    return Term{n.weight, 1, 2 * n.k};
+                    return Term{n.weight, 4 * n.k * n.k};
                   }),
           f};
 }

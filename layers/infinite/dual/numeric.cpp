@@ -199,7 +199,7 @@ void check_left_out(const char* of, const Tensor& left, const Tensor& right, con
 }
 
 kernels::DualForm kink_form(double kappa) {
-  return {kernels::Dual::rectifier, {0, 0.25 * kappa * kappa}};
+  return {kernels::Dual::rectifier, {0, 0.25 * kappa * kappa, 0, 0}};
 }
 
 /// The coefficients of f'(√p·z) from those of f(√p·z): a'_k = √(k+1)·a_{k+1}/√p (partial

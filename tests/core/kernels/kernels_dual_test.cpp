@@ -80,10 +80,10 @@ struct Case {
 };
 
 TEST(DualLoops, AccurateAtEveryLevel) {
-  const Case cases[] = {{"abs", Dual::rectifier, {0, 1}, abs_dual, 2, 1},
-                        {"relu", Dual::rectifier, {0.25, 0.25}, relu_dual, 2, 1},
-                        {"erf", Dual::erf, {}, erf_dual, 2, 2},
-                        {"gelu", Dual::gelu, {}, gelu_dual, 2, 2}};
+  const Case cases[] = {{"abs", Dual::rectifier, {0, 1, 0, 0}, abs_dual, 2, 1},
+                        {"relu", Dual::rectifier, {0.25, 0.25, 0, 0}, relu_dual, 2, 1},
+                        {"erf", Dual::erf, {1, 1}, erf_dual, 2, 2},
+                        {"gelu", Dual::gelu, {1, 1}, gelu_dual, 2, 2}};
   const Entries entries(2000);
   constexpr double epsilon = 0x1p-52;
   for (const Case& k : cases)
@@ -114,7 +114,7 @@ TEST(DualLoops, AccurateAtEveryLevel) {
 // The arcs alone: abs' is 2/π·asin ρ, relatively accurate also where it is small.
 TEST(DualLoops, SmallArcsKeepTheirDigits) {
   const Entries entries(2000);
-  const double f[] = {0, 1};
+  const double f[] = {0, 1, 0, 0};
   for (const Level& level : levels()) {
     double worst = 0;
     for (std::int64_t i = 0; i < entries.count(); i += dual_block) {

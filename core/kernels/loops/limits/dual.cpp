@@ -41,40 +41,97 @@ struct Pair {
   double first, second;
 };
 
+// pq leaves the range of f64 where p and q lie far outside of 1, and with it the correlation is
+// lost. A homogeneous φ needs no such range. Of degree d, with p = 4^i·p', q = 4^j·q', c =
+// 2^(i+j)·c', and the same of the noise:
+//   E = 2^(d(i+j))·E(p', q', c'),   ∂/∂c divides by 2^(i+j), ∂/∂p by 4^i.
+// All factors are powers of two, so that the bits are those without them wherever these are right.
+
+/// Whether products of p and q, two of a kind, and what rounding leaves of them, are normal numbers.
+LADON_INLINE bool moderate(double x) { return x == 0.0 || (x > 0x1p-440 && x < 0x1p220); }
+
+/// i with x = 4^i·x' and x' in [1, 4), near that for a subnormal x; 0 for 0.
+LADON_INLINE int64_t quarter_exponent(double x) {
+  if (x == 0.0) return 0;
+  const int64_t exponent = static_cast<int64_t>(bits(x) >> 52 & 0x7ff) - 1023;
+  return (exponent + 1024) / 2 - 512;
+}
+
+/// i for which x/4^i is moderate: 0 where x is. A large x stays as large as it may be, so that noise
+/// of about 1 does not become 0 beside it.
+LADON_INLINE int64_t scale_of(double x) {
+  if (moderate(x)) return 0;
+  return quarter_exponent(x) - (x > 1.0 ? 100 : 0);
+}
+
+/// 2^n for |n| ≤ 1022.
+LADON_INLINE double power_of_two(int64_t n) {
+  return from_bits<double>(static_cast<std::uint64_t>(n + 1023) << 52);
+}
+
+/// x·2^(ni + mj) for |i|, |j| ≤ 512 and small n, m.
+LADON_INLINE double scaled(double x, int64_t i, int n, int64_t j, int m) {
+  for (int k = n < 0 ? -n : n; k > 0; --k) x *= power_of_two(n < 0 ? -i : i);
+  for (int k = m < 0 ? -m : m; k > 0; --k) x *= power_of_two(m < 0 ? -j : j);
+  return x;
+}
+
+/// Variances of noise that is added to u and to v, independent of all else: f and f + 1. What it
+/// adds to s² is added after the difference pq − c², of which nothing would be left at ρ = ±1 if p
+/// and q held the noise already.
+struct Noise {
+  double u, v, both;
+  LADON_INLINE explicit Noise(const double* f) : u(f[0]), v(f[1]), both(f[0] * f[1]) {}
+
+  LADON_INLINE double determinant(double p, double q, double c) const {
+    return LADON_LEVEL::determinant(p, q, c) + (both + (p * v + q * u));
+  }
+  LADON_INLINE Noise scaled(int64_t i, int64_t j) const {
+    const double list[] = {LADON_LEVEL::scaled(u, i, -2, 0, 0),
+                           LADON_LEVEL::scaled(v, 0, 0, j, -2)};
+    return Noise(list);
+  }
+};
+
 // φ(x) = αx + β|x|; E[u|v|] = 0 by symmetry, and E|u||v| = 2/π·(s + c·asin ρ) with asin ρ =
 // ±(π/2−ω):
 //   E    = α²c + β²·2/π·(s + |c|(π/2 − ω)) = α²c + β²|c| + β²·2/π·(s − |c|ω)
 //   E'   = α² ± β²(1 − 2ω/π)
 //   ∂E/∂p = β²·s/(πp)
 // In this form relu (α = β = ½) keeps its relative accuracy also at ρ → −1, where E ~ ω³.
-// A variable without variance counts as independent: φ'(0) = α.
+// A variable without variance counts as independent: φ'(0) = α. p, q and s are those with noise.
 struct Rectifier {
   static constexpr int degree = 1;  // φ(tx) = t·φ(x) for t > 0
   double alpha2, beta2;
-  LADON_INLINE explicit Rectifier(const double* f) : alpha2(f[0]), beta2(f[1]) {}
+  Noise noise;
+  LADON_INLINE explicit Rectifier(const double* f) : alpha2(f[0]), beta2(f[1]), noise(f + 2) {}
+  LADON_INLINE Noise& added() { return noise; }
 
   LADON_INLINE double derivative(double c, const Angle& w) const {
     const double small = alpha2 + copysign(beta2 * two_over_pi, c) * w.rest;
     const double large = alpha2 + copysign(beta2, c) - copysign(beta2 * two_over_pi, c) * w.angle;
     return w.steep ? small : large;
   }
+  LADON_INLINE double over(double x, double variance) const {
+    const double p = variance + noise.u;
+    return x / (p == 0.0 ? infinity<double> : p);
+  }
   LADON_INLINE Pair values(double p, double q, double c) const {
-    const double s = sqrt(determinant(p, q, c)), m = abs(c);
+    const double s = sqrt(noise.determinant(p, q, c)), m = abs(c);
     const Angle w = angle(s, m);
     const double linear = alpha2 * c + beta2 * m;
     return {linear + (beta2 * two_over_pi) * (s - m * w.angle), derivative(c, w)};
   }
   LADON_INLINE Pair slopes(double p, double q, double c) const {
-    const double s = sqrt(determinant(p, q, c));
-    const double by_p = (beta2 * over_pi) * s / (p == 0.0 ? infinity<double> : p);
-    return {derivative(c, angle(s, abs(c))), by_p};
+    const double s = sqrt(noise.determinant(p, q, c));
+    return {derivative(c, angle(s, abs(c))), over((beta2 * over_pi) * s, p)};
   }
   /// ∂E'/∂c = β²·2/(πs),  ∂E'/∂p = −c/(2p)·∂E'/∂c.  Both are infinite at s = 0, but they cancel
   /// where p, q and c move together, as on a diagonal; there 0 stands for them.
   LADON_INLINE Pair curvatures(double p, double q, double c) const {
-    const double s = sqrt(determinant(p, q, c));
+    const double s = sqrt(noise.determinant(p, q, c));
     const double by_c = (beta2 * two_over_pi) / (s == 0.0 ? infinity<double> : s);
-    return {by_c, by_c * (-0.5 * c) / (p == 0.0 ? infinity<double> : p)};
+    return {by_c, over(by_c * (-0.5 * c), p)};
   }
 };
 
@@ -84,9 +141,10 @@ struct Threshold {
   static constexpr int degree = 0;  // φ(tx) = φ(x) for t > 0
   Rectifier integral;
   LADON_INLINE explicit Threshold(const double* f) : integral(f) {}
+  LADON_INLINE Noise& added() { return integral.noise; }
 
   LADON_INLINE Pair values(double p, double q, double c) const {
-    return {integral.derivative(c, angle(sqrt(determinant(p, q, c)), abs(c))), 0.0};
+    return {integral.derivative(c, angle(sqrt(integral.noise.determinant(p, q, c)), abs(c))), 0.0};
   }
   LADON_INLINE Pair slopes(double p, double q, double c) const {
     return integral.curvatures(p, q, c);
@@ -94,14 +152,17 @@ struct Threshold {
   LADON_INLINE Pair curvatures(double, double, double) const { return {0.0, 0.0}; }
 };
 
-// With D² = (1+2p)(1+2q) − 4c² = 1 + 2(p+q) + 4s²:
-//   E = 2/π·atan2(2c, D),  E' = 4/(πD),  ∂E/∂p = −4/π·c/(D(1+2p))
-//   ∂E'/∂c = 16/π·c/D³,  ∂E'/∂p = −4/π·(1+2q)/D³
+// φ(x) = erf(x/√a) of u, and erf(x/√b) of v. With D² = (a+2p)(b+2q) − 4c² = ab + 2(bp+aq) + 4s²:
+//   E = 2/π·atan2(2c, D),  E' = 4/(πD),  ∂E/∂p = −4/π·c/(D(a+2p))
+//   ∂E'/∂c = 16/π·c/D³,  ∂E'/∂p = −4/π·(b+2q)/D³
 struct Erf {
-  LADON_INLINE explicit Erf(const double*) {}
+  static constexpr int degree = 0;  // where a and b are multiplied with the variances
+  Noise noise;
+  LADON_INLINE explicit Erf(const double* f) : noise(f) {}
+  LADON_INLINE Noise& added() { return noise; }
 
-  LADON_INLINE static double root(double p, double q, double c) {
-    return sqrt(1.0 + (2.0 * (p + q) + 4.0 * determinant(p, q, c)));
+  LADON_INLINE double root(double p, double q, double c) const {
+    return sqrt(noise.both + (2.0 * (p * noise.v + q * noise.u) + 4.0 * determinant(p, q, c)));
   }
   LADON_INLINE Pair values(double p, double q, double c) const {
     const double d = root(p, q, c);
@@ -109,62 +170,69 @@ struct Erf {
   }
   LADON_INLINE Pair slopes(double p, double q, double c) const {
     const double d = root(p, q, c);
-    return {(4.0 * over_pi) / d, (-4.0 * over_pi) * c / (d * (1.0 + 2.0 * p))};
+    return {(4.0 * over_pi) / d, (-4.0 * over_pi) * c / (d * (noise.u + 2.0 * p))};
   }
   LADON_INLINE Pair curvatures(double p, double q, double c) const {
     const double d = root(p, q, c), factor = (4.0 * over_pi) / (d * d * d);
-    return {factor * 4.0 * c, -factor * (1.0 + 2.0 * q)};
+    return {factor * 4.0 * c, -factor * (noise.v + 2.0 * q)};
   }
 };
 
-// With P = (1+p)(1+q), d² = P − c² = 1 + p + q + s², and A = atan2(c, d) = ±(π/2 − ω'):
-//   E    = c/4 + cA/2π + (c² + pq·d²)/(2πPd)
-//   E'   = 1/4 + A/2π + c/(2πd)·(1/d² + (1 − pq)/P + 1),  where 1 − pq + P = 2 + p + q
-//   ∂E/∂p = 1/(2π(1+p)d)·((q·d² − c²)/P + s²/2 − c²/(2d²))
-//   ∂E'/∂c = 1/(2πd)·(1 + (1 + 3c²/d²)/d² + K·(1 + c²/d²)),  K = (2 + p + q)/P
-//   ∂E'/∂p = c/(2πd)·(−1/(2(1+p)) − (1+q)/(2d²)·(3/d² + K) + 1/P − K/(1+p))
+// φ(x) = x·Φ(x/√a) of u, and x·Φ(x/√b) of v. With P = (a+p)(b+q), d² = P − c² = ab + bp + aq + s²,
+// and A = atan2(c, d) = ±(π/2 − ω'):
+//   E    = c/4 + cA/2π + (ab·c² + pq·d²)/(2πPd)
+//   E'   = 1/4 + A/2π + c/(2πd)·(ab/d² + K),  K = (2ab + bp + aq)/P
+//   ∂E/∂p = 1/(2π(a+p)d)·((aq·d² − ab·c²)/P + s²/2 − ab·c²/(2d²))
+//   ∂E'/∂c = 1/(2πd)·(1 + (1 + 3c²/d²)·ab/d² + K·(1 + c²/d²))
+//   ∂E'/∂p = c/(2πd)·(b/P − (1/2 + K)/(a+p) − (b+q)/(2d²)·(3ab/d² + K))
 // As for the rectifier, c/4 + cA/2π = (c + |c|)/4 − |c|ω'/2π loses nothing at ρ → −1.
 struct Gelu {
-  LADON_INLINE explicit Gelu(const double*) {}
+  static constexpr int degree = 1;  // where a and b are multiplied with the variances
+  Noise noise;
+  LADON_INLINE explicit Gelu(const double* f) : noise(f) {}
+  LADON_INLINE Noise& added() { return noise; }
 
   struct Terms {
-    double s2, d2, d, product, over_d, over_p, angle;  // over_p = 1/P
-    LADON_INLINE Terms(double p, double q, double c) {
+    double s2, d2, d, product, over_d, over_p, angle, k;  // over_p = 1/P
+    LADON_INLINE Terms(const Noise& n, double p, double q, double c) {
       s2 = determinant(p, q, c);
-      d2 = 1.0 + (p + q + s2);
+      const double mixed = p * n.v + q * n.u;
+      d2 = n.both + (mixed + s2);
       d = sqrt(d2);
-      product = (1.0 + p) * (1.0 + q);
+      product = (n.u + p) * (n.v + q);
       const double inverse = 1.0 / (product * d);
       over_d = inverse * product;
       over_p = inverse * d;
       angle = LADON_LEVEL::angle(d, abs(c)).angle;
+      k = (2.0 * n.both + mixed) * over_p;
     }
   };
-  LADON_INLINE static double derivative(const Terms& t, double p, double q, double c) {
+  LADON_INLINE double derivative(const Terms& t, double c) const {
     const double half = 0.25 + copysign(0.25, c) - copysign(over_two_pi, c) * t.angle;
-    const double bracket = t.over_d * t.over_d + (2.0 + (p + q)) * t.over_p;
+    const double bracket = noise.both * (t.over_d * t.over_d) + t.k;
     return half + (over_two_pi * c) * t.over_d * bracket;
   }
   LADON_INLINE Pair values(double p, double q, double c) const {
-    const Terms t(p, q, c);
+    const Terms t(noise, p, q, c);
     const double m = abs(c);
-    const double rest = (c * c + (p * q) * t.d2) * (t.over_p * t.over_d) - m * t.angle;
-    return {0.25 * (c + m) + over_two_pi * rest, derivative(t, p, q, c)};
+    const double rest =
+        (noise.both * (c * c) + (p * q) * t.d2) * (t.over_p * t.over_d) - m * t.angle;
+    return {0.25 * (c + m) + over_two_pi * rest, derivative(t, c)};
   }
   LADON_INLINE Pair slopes(double p, double q, double c) const {
-    const Terms t(p, q, c);
-    const double c2 = c * c;
+    const Terms t(noise, p, q, c);
+    const double c2 = noise.both * (c * c);
     const double bracket =
-        (q * t.d2 - c2) * t.over_p + 0.5 * t.s2 - 0.5 * c2 * (t.over_d * t.over_d);
-    return {derivative(t, p, q, c), over_two_pi * t.over_d / (1.0 + p) * bracket};
+        (noise.u * q * t.d2 - c2) * t.over_p + 0.5 * t.s2 - 0.5 * c2 * (t.over_d * t.over_d);
+    return {derivative(t, c), over_two_pi * t.over_d / (noise.u + p) * bracket};
   }
   LADON_INLINE Pair curvatures(double p, double q, double c) const {
-    const Terms t(p, q, c);
-    const double over_d2 = t.over_d * t.over_d, k = (2.0 + (p + q)) * t.over_p;
-    const double ratio = c * c * over_d2, over_one_p = 1.0 / (1.0 + p);
-    const double by_c = 1.0 + (1.0 + 3.0 * ratio) * over_d2 + k * (1.0 + ratio);
-    const double by_p =
-        t.over_p - over_one_p * (0.5 + k) - 0.5 * (1.0 + q) * over_d2 * (3.0 * over_d2 + k);
+    const Terms t(noise, p, q, c);
+    const double over_d2 = t.over_d * t.over_d, one = noise.both * over_d2, k = t.k;
+    const double ratio = c * c * over_d2, over_one_p = 1.0 / (noise.u + p);
+    const double by_c = 1.0 + (1.0 + 3.0 * ratio) * one + k * (1.0 + ratio);
+    const double by_p = noise.v * t.over_p - over_one_p * (0.5 + k) -
+                        0.5 * (noise.v + q) * over_d2 * (3.0 * one + k);
     return {over_two_pi * t.over_d * by_c, over_two_pi * c * t.over_d * by_p};
   }
 };
@@ -214,36 +282,7 @@ struct Exponential {
   }
 };
 
-// For p and q far from 1, the product pq overflows or underflows f64 and the correlation is lost. A
-// homogeneous φ can be rescaled: of degree d, with p = 4^i·p', q = 4^j·q',
-// c = 2^(i+j)·c':
-//   E = 2^(d(i+j))·E(p', q', c'),   ∂/∂c divides by 2^(i+j), ∂/∂p by 4^i.
-// All factors are powers of two, so that the bits are those without them wherever these are right.
-
-/// Whether x is 0, or so moderate that products of two such, and their rounding errors, are normal.
-LADON_INLINE bool moderate(double x) { return x == 0.0 || (x > 0x1p-440 && x < 0x1p440); }
-
-/// i with x = 4^i·x' and x' in [1, 4), in [2^−50, 4) for a subnormal x; 0 for 0.
-LADON_INLINE int64_t quarter_exponent(double x) {
-  if (x == 0.0) return 0;
-  const int64_t exponent = static_cast<int64_t>(bits(x) >> 52 & 0x7ff) - 1023;
-  return (exponent + 1024) / 2 - 512;
-}
-
-/// 2^n for |n| ≤ 1022.
-LADON_INLINE double power_of_two(int64_t n) {
-  return from_bits<double>(static_cast<std::uint64_t>(n + 1023) << 52);
-}
-
-/// x·2^(ni + mj) for |i|, |j| ≤ 512 and small n, m.
-LADON_INLINE double scaled(double x, int64_t i, int n, int64_t j, int m) {
-  for (int k = n < 0 ? -n : n; k > 0; --k) x *= power_of_two(n < 0 ? -i : i);
-  for (int k = m < 0 ? -m : m; k > 0; --k) x *= power_of_two(m < 0 ? -j : j);
-  return x;
-}
-
-/// How often `first` and `second` are differentiated by c, and how
-/// often `second` is by p.
+/// How often `first` and `second` are differentiated by c, and `second` by p.
 struct Derivatives {
   int first_by_c, second_by_c, second_by_p;
 };
@@ -252,9 +291,11 @@ template <class Family, Pair (Family::*of)(double p, double q, double c) const>
 void each_scaled(const double* f, const double* p, const double* q, const double* c, double* first,
                  double* second, Derivatives by) {
   constexpr int d = Family::degree;
-  const Family family(f);
+  Family family(f);
+  const Noise noise = family.added();
   for (int64_t k = 0; k < dual_block; ++k) {
-    const int64_t i = quarter_exponent(p[k]), j = quarter_exponent(q[k]);
+    const int64_t i = scale_of(at_least(p[k], noise.u)), j = scale_of(at_least(q[k], noise.v));
+    family.added() = noise.scaled(i, j);
     const Pair e = (family.*of)(scaled(p[k], i, -2, 0, 0), scaled(q[k], 0, 0, j, -2),
                                 scaled(c[k], i, -1, j, -1));
     const int n = d - by.first_by_c, m = d - by.second_by_c;

@@ -6,12 +6,13 @@
 
 namespace ladon::kernels {
 
-/// Families of functions φ with a closed form, and their parameters f[0], f[1], ….
+/// Families of functions φ with a closed form, and their parameters f[0], f[1], …. In the first four
+/// a belongs to u and b, in its place, to v; with a standard normal z of their own x' = x + √a·z.
 enum class Dual {
-  rectifier,    ///< φ(x) = αx + β|x|.                f = α², β²
-  threshold,    ///< φ(x) = α + β·sign(x).            f = α², β²
-  erf,          ///< φ(x) = erf(x).
-  gelu,         ///< φ(x) = x·Φ(x).
+  rectifier,    ///< φ(x) = E_z[αx' + β|x'|].         f = α², β², a, b
+  threshold,    ///< φ(x) = E_z[α + β·sign(x')].      f = α², β², a, b
+  erf,          ///< φ(x) = erf(x/√a).                f = a, b
+  gelu,         ///< φ(x) = x·Φ(x/√a).                f = a, b
   sine,         ///< φ(x) = a·sin(bx + δ).            f = a²/2, b², cos 2δ
   exponential,  ///< any φ with E = A·exp(h(p+q) + gc).   f = A, h, g
   polynomial,   ///< E = Σ_k b_k(p)·b_k(q)·c^k.       f = K, centre, then K + 1 rows of K/2 + 1:

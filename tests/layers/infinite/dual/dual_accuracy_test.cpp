@@ -164,6 +164,51 @@ TEST(DualAccuracy, HoldsAtExtremes) {
   EXPECT_THROW(DualFunction::elu(NAN), Error);
 }
 
+/// Value and derivative of f against the quadrature, relative to what they are at ρ = 1.
+void expect_accurate(const Function& f, double p, double q, double rho, double tolerance) {
+  const double c = p == q ? rho * p : rho * std::sqrt(p) * std::sqrt(q);
+  const DualResult e = dual(f.dual, scalar(p, f64), scalar(q, f64), scalar(c, f64), true);
+  const auto near = [&](const Tensor& got, double (*g)(double), const char* what) {
+    const double largest = std::sqrt(expectation(g, p, p, 1)) * std::sqrt(expectation(g, q, q, 1));
+    EXPECT_NEAR(got.item() / largest, expectation(g, p, q, rho) / largest, tolerance)
+        << f.name << "'s " << what << " at p = " << p << ", q = " << q << ", rho = " << rho;
+  };
+  near(e.value, f.value, "value");
+  near(e.derivative, f.slope, "derivative");
+}
+
+TEST(DualAccuracy, HoldsAtSmallAndMixedScales) {
+  const double variances[] = {1, 1e-30, 1e-36, 1e-120, 1e-300};
+  for (const Function& f : functions())
+    for (const double p : variances)
+      for (const double q : variances) {
+        if (q > p) continue;
+        for (const double rho : {-0.95, -0.45, 0.6, 1.0})
+          expect_accurate(f, p, q, rho, f.kinked && rho == 1 ? 2e-8 : 2e-9);
+      }
+}
+
+TEST(DualAccuracy, HoldsAtLargeScales) {
+  for (const Function& f : functions())
+    for (const double p : {1e8, 1e16, 1e40})
+      for (const double rho : {-1.0, 0.6, 1.0}) expect_accurate(f, p, p, rho, 1e-9);
+  for (const Function& f : functions())  // where the quadrature's own products overflow
+    for (const double p : {1e156, 1e200, 1e300})
+      for (const double rho : {-0.6, 0.0, 0.6, 1.0}) {
+        const auto at = [&](double variance) {
+          const Tensor x = scalar(variance, f64);
+          return dual(f.dual, x, x, rho * x, true);
+        };
+        const DualResult e = at(p), expected = at(1e80);
+        const bool bounded = std::abs(f.value(1e3)) < 2;
+        EXPECT_NEAR(e.value.item() / (bounded ? 1 : p),
+                    expected.value.item() / (bounded ? 1 : 1e80), 1e-11)
+            << f.name << " at p = " << p << ", rho = " << rho;
+        EXPECT_NEAR(e.derivative.item(), expected.derivative.item(), 1e-11)
+            << f.name << "' at p = " << p << ", rho = " << rho;
+      }
+}
+
 // Near the variance and the correlation up to which expansions are taken, both rules agree.
 TEST(DualAccuracy, MeetsTheExpansionWhereTheyChange) {
   for (const Function& f : functions())
