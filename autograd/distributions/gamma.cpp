@@ -14,6 +14,7 @@
 #include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/special.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon {
 namespace {
@@ -78,6 +79,50 @@ Tensor times_log(const Tensor& a, const Tensor& x, bool of_1_plus = false) {
 /// rounded.
 Tensor wide(const Tensor& x) { return cast(x, f64); }
 
+// Of large concentrations a the laws are small differences of terms like a·ln a. There
+//   ln Γ(a) = (a − ½)·ln a − a + ½·ln 2π + s(a),  ψ(a) = ln a − 1/(2a) + s'(a)
+// with Stirling's remainders s and s', and the large terms cancel on paper.
+
+constexpr double half_log_two_pi = 0.91893853320467274178, least_large = 32;
+
+/// s(a) and s'(a).
+struct Remainders {
+  Tensor value, slope;
+};
+Remainders remainders(const Tensor& a) {
+  const Tensor large = greater_equal(a, 16), at = where(large, a, 16), one = where(large, 1, a);
+  // Σ_k B_2k/(2k·(2k − 1)·a^(2k−1)), to rounding from 16 on
+  constexpr double series[] = {1.0 / 12,   -1.0 / 360,      1.0 / 1260, -1.0 / 1680,
+                               1.0 / 1188, -691.0 / 360360, 1.0 / 156,  -3617.0 / 122400};
+  const Tensor r = 1 / at, r2 = r * r;
+  Tensor value = zeros_like(a), slope = zeros_like(a);
+  for (int k = 7; k >= 0; --k) {
+    value = value * r2 + series[k];
+    slope = slope * r2 - (2 * k + 1) * series[k];
+  }
+  return {where(large, value * r, lgamma(one) - ((one - 0.5) * log(one) - one + half_log_two_pi)),
+          where(large, slope * r2, digamma(one) - log(one) + 0.5 / one)};
+}
+/// s(b) − s(a) − s'(a)·(b − a).
+Tensor beyond_tangent(const Tensor& a, const Tensor& b) {
+  const Remainders at_a = remainders(a);
+  return remainders(b).value - at_a.value - at_a.slope * (b - a);
+}
+
+/// m·(ln(1 + d) − d); `logarithms`: m·ln(1 + d), which is taken where d is not small.
+Tensor times_excess(const Tensor& m, const Tensor& d, const Tensor& logarithms) {
+  const Tensor near = less(abs(d), 0.5), u = where(near, d, 0);
+  return where(near, m * (log1p(u) - u), logarithms - m * d);
+}
+
+/// `large` where the mask says so, else `usual`; a form that no element asks for is not computed.
+template <class Usual, class Large>
+Tensor by_size(const Tensor& mask, const Usual& usual, const Large& large) {
+  if (!any(mapped::show(mask)).item<bool>()) return usual();
+  if (all(mapped::show(mask)).item<bool>()) return large();
+  return where(mask, large(), usual());
+}
+
 }  // namespace
 
 // --- Gamma ---
@@ -97,7 +142,15 @@ Tensor Gamma::log_prob(const Tensor& x) const {
   const Tensor a = wide(concentration_), rate = wide(rate_), at = wide(x);
   const Tensor outside = logical_or(less(at, 0), equal(at, HUGE_VAL));
   const Tensor y = on_support(at, outside, 1, [&](const Tensor& inside) {
-    return a * log(rate) + times_log(a - 1, inside) - rate * inside - lgamma(a);
+    return by_size(
+        greater_equal(a, least_large),
+        [&] { return a * log(rate) + times_log(a - 1, inside) - rate * inside - lgamma(a); },
+        [&] {
+          const Tensor scaled = rate * inside, d = (scaled - a) / a;
+          const Tensor logarithms = times_log(a - 1, scaled) - (a - 1) * log(a);
+          return log(rate) - 0.5 * log(a) - half_log_two_pi - remainders(a).value +
+                 times_excess(a - 1, d, logarithms) - d;
+        });
   });
   return cast(y, promote(rate_.dtype(), x.dtype()));
 }
@@ -111,18 +164,33 @@ Tensor Gamma::variance() const {
 
 Tensor Gamma::entropy() const {
   const Tensor a = wide(concentration_);
-  return cast(a - log(wide(rate_)) + lgamma(a) + (1 - a) * digamma(a), rate_.dtype());
+  const Tensor of_one = by_size(
+      greater_equal(a, least_large), [&] { return a + lgamma(a) + (1 - a) * digamma(a); },
+      [&] {
+        const Remainders s = remainders(a);
+        return 0.5 * log(a) + (half_log_two_pi + 0.5) - 0.5 / a + s.value + (1 - a) * s.slope;
+      });
+  return cast(of_one - log(wide(rate_)), rate_.dtype());
 }
 
 // (a − a')ψ(a) − ln Γ(a) + ln Γ(a') + a'(ln β − ln β') + a(β' − β)/β; the last two are
-// a'·(r − 1 − ln r) + (a − a')(r − 1) with r = β'/β.
+// a'·(r − 1 − ln r) + (a − a')(r − 1) with r = β'/β. With excess(t) = t − 1 − ln t all this is
+// a'·excess(ar/a') + ½·excess(a'/a) + s(a') − s(a) − s'(a)·(a' − a).
 Tensor Gamma::kl_from(const Distribution& other) const {
   const Gamma& q = detail::same_family(*this, other);
   const Tensor a = wide(concentration_), b = wide(q.concentration_), rate = wide(rate_),
                rate_q = wide(q.rate_);
-  const Tensor of_rates = b * detail::excess(rate_q, rate) + (a - b) * ((rate_q - rate) / rate);
-  return cast((a - b) * digamma(a) - lgamma(a) + lgamma(b) + of_rates,
-              promote(rate_.dtype(), q.rate_.dtype()));
+  const Tensor y = by_size(
+      logical_and(greater_equal(a, least_large), greater_equal(b, least_large)),
+      [&] {
+        return (a - b) * digamma(a) - lgamma(a) + lgamma(b) + b * detail::excess(rate_q, rate) +
+               (a - b) * ((rate_q - rate) / rate);
+      },
+      [&] {
+        return b * detail::excess(a * (rate_q / rate), b) + 0.5 * detail::excess(b, a) +
+               beyond_tangent(a, b);
+      });
+  return cast(y, promote(rate_.dtype(), q.rate_.dtype()));
 }
 
 // --- Dirichlet ---
@@ -151,6 +219,25 @@ constexpr double simplex_tolerance = 1e-5;
 /// ln of the normalizer ΠΓ(a_k)/Γ(Σa).
 Tensor log_normalizer(const Tensor& a) { return sum(lgamma(a), -1) - lgamma(sum(a, -1)); }
 
+/// Where the sum A of the concentrations is large.
+Tensor large_total(const Tensor& a) { return greater_equal(sum(a, -1), least_large); }
+
+/// Σ(a_k − 1)·ln x_k − log_normalizer(a) by `logarithms`, which are (a_k − 1)·ln x_k, by d_k =
+/// x_k/p_k − 1 with p_k = a_k/A, and by `off` = Σx − 1:
+/// Σ(a_k − 1)·ln(1 + d_k) − ½·Σ ln p_k + (n − 1)/2·ln A − (n − 1)/2·ln 2π − Σs(a_k) + s(A).
+/// Near the mean Σa_k·d_k = A·off is taken out of the first sum.
+Tensor density_of_large(const Tensor& a, const Tensor& logarithms, const Tensor& d,
+                        const Tensor& off) {
+  const Tensor total = sum(a, -1), log_p = log(a / unsqueeze(total, -1)), m = a - 1;
+  const double free = static_cast<double>(a.size(-1) - 1);
+  const Tensor near = less(abs(d), 0.5), u = where(near, d, 0);
+  const Tensor at_mean = sum(m * (log1p(u) - u) - u, -1) + total * off;
+  const Tensor apart = sum(where(near, m * log1p(u), logarithms - m * log_p), -1);
+  return where(all(near, -1), at_mean, apart) - 0.5 * sum(log_p, -1) +
+         free * (0.5 * log(total) - half_log_two_pi) - sum(remainders(a).value, -1) +
+         remainders(total).value;
+}
+
 }  // namespace
 
 Tensor Dirichlet::log_prob(const Tensor& x) const {
@@ -164,7 +251,13 @@ Tensor Dirichlet::log_prob(const Tensor& x) const {
   const Tensor beyond = any(logical_or(less(at, 0), greater(at, 1)), -1, keep_dims);
   const Tensor off = greater(abs(sum(at, -1, keep_dims) - 1), simplex_tolerance);
   const Tensor inside = on_support(at, logical_or(beyond, off), 1, [&](const Tensor& p) {
-    return sum(times_log(a - 1, p), -1, keep_dims) - unsqueeze(log_normalizer(a), -1);
+    const Tensor y = by_size(
+        large_total(a), [&] { return sum(times_log(a - 1, p), -1) - log_normalizer(a); },
+        [&] {
+          const Tensor d = (p * sum(a, -1, keep_dims) - a) / a;
+          return density_of_large(a, times_log(a - 1, p), d, sum(p, -1) - 1);
+        });
+    return unsqueeze(y, -1);
   });
   return cast(squeeze(inside, -1), promote(concentration_.dtype(), x.dtype()));
 }
@@ -181,18 +274,42 @@ Tensor Dirichlet::variance() const {
 
 // E[ln x_k] = ψ(a_k) − ψ(Σa)
 Tensor Dirichlet::entropy() const {
-  const Tensor a = wide(concentration_);
-  const Tensor expected = digamma(a) - digamma(sum(a, -1, keep_dims));
-  return cast(log_normalizer(a) - sum((a - 1) * expected, -1), concentration_.dtype());
+  const Tensor a = wide(concentration_), total = sum(a, -1);
+  const auto n = static_cast<double>(a.size(-1));
+  const Tensor y = by_size(
+      large_total(a),
+      [&] {
+        const Tensor expected = digamma(a) - digamma(unsqueeze(total, -1));
+        return log_normalizer(a) - sum((a - 1) * expected, -1);
+      },
+      [&] {
+        const Remainders s = remainders(a), of_total = remainders(total);
+        const Tensor each =
+            0.5 * log(a / unsqueeze(total, -1)) - 0.5 / a + s.value - (a - 1) * s.slope;
+        return sum(each, -1) + 0.5 * n / total + (n - 1) * (half_log_two_pi + 0.5) -
+               0.5 * (n - 1) * log(total) - of_total.value + (total - n) * of_total.slope;
+      });
+  return cast(y, concentration_.dtype());
 }
 
 Tensor Dirichlet::kl_from(const Distribution& other) const {
   const Dirichlet& q = detail::same_family(*this, other);
   const Tensor a = wide(concentration_), b = wide(q.concentration_);
   LADON_CHECK(a.size(-1) == b.size(-1), "kl", "of ", a.size(-1), " numbers from ", b.size(-1));
-  const Tensor expected = digamma(a) - digamma(sum(a, -1, keep_dims));
-  return cast(log_normalizer(b) - log_normalizer(a) + sum((a - b) * expected, -1),
-              promote(concentration_.dtype(), q.concentration_.dtype()));
+  const Tensor all_a = sum(a, -1), all_b = sum(b, -1);
+  const Tensor y = by_size(
+      logical_and(large_total(a), large_total(b)),
+      [&] {
+        const Tensor expected = digamma(a) - digamma(unsqueeze(all_a, -1));
+        return log_normalizer(b) - log_normalizer(a) + sum((a - b) * expected, -1);
+      },
+      [&] {  // as Gamma's, of each minus that of the sums, where Σ b_k·ln(q_k/p_k) ≥ 0 is left
+        const Tensor p = a / unsqueeze(all_a, -1), q_mean = b / unsqueeze(all_b, -1);
+        const Tensor each =
+            b * detail::excess(p, q_mean) + 0.5 * detail::excess(b, a) + beyond_tangent(a, b);
+        return sum(each, -1) - 0.5 * detail::excess(all_b, all_a) - beyond_tangent(all_a, all_b);
+      });
+  return cast(y, promote(concentration_.dtype(), q.concentration_.dtype()));
 }
 
 // --- Beta ---
@@ -212,7 +329,16 @@ Tensor Beta::log_prob(const Tensor& x) const {
   const Tensor a = wide(a_), b = wide(b_), at = wide(x);
   const Tensor outside = logical_or(less(at, 0), greater(at, 1));
   const Tensor y = on_support(at, outside, 0.5, [&](const Tensor& p) {
-    return times_log(a - 1, p) + times_log(b - 1, -p, true) - log_normalizer(stack({a, b}, -1));
+    const Tensor both = stack({a, b}, -1);
+    return by_size(
+        large_total(both),
+        [&] { return times_log(a - 1, p) + times_log(b - 1, -p, true) - log_normalizer(both); },
+        [&] {  // 1 − x is not rounded: its distance from b/(a + b) is that of x from a/(a + b)
+          const Tensor off = p * (a + b) - a;
+          const Tensor logarithms = stack({times_log(a - 1, p), times_log(b - 1, -p, true)}, -1);
+          return density_of_large(both, logarithms, stack({off / a, -off / b}, -1),
+                                  zeros_like(off));
+        });
   });
   return cast(y, promote(a_.dtype(), x.dtype()));
 }

@@ -496,6 +496,69 @@ Tensor vector(std::initializer_list<double> values, DType dtype) {
   return clone(cast(tensor(values, f64), dtype));
 }
 
+/// E of the law's value and of its gradient by the first parameter a.
+void expect_large(const char* what, const std::function<Tensor(const Tensor&)>& law, double a,
+                  Real value, Real slope, Real room = 0) {
+  for (const DType dtype : {f32, f64}) {
+    if (dtype == f32 && a > 1e36) continue;
+    const Tensor x = scalar(a, dtype).set_requires_grad(), y = law(x);
+    const Real epsilon = dtype == f32 ? 1e-6L : 1e-12L;
+    const auto near = [&](double got, Real wanted) {
+      EXPECT_LE(std::abs(got - wanted), (epsilon + room) * std::abs(wanted))
+          << what << " at " << a << ": " << got << " for " << static_cast<double>(wanted);
+    };
+    near(y.item(), value);
+    near(grad({y}, {x})[0].item(), slope);
+  }
+}
+
+// By the first terms of their asymptotic series, where f64 does not hold differences of a·ln a.
+TEST(Laws, OfLargeConcentrationsAreThoseOfTheirLimits) {
+  const Real two_pi = 2 * 3.14159265358979323846264338327950288L, e = std::exp(1.0L);
+  for (const double size : {1e7, 1e8, 1e12, 1e15, 1e17, 1e30, 1e60}) {
+    const double a = size > 1e36 ? size : static_cast<float>(size);
+    const Real x = a, few = 3 / x;
+    const auto one = [](const Tensor& t) { return ones_like(t); };
+    expect_large(
+        "Gamma's entropy", [&](auto& t) { return Gamma(t, one(t)).entropy(); }, a,
+        std::log(two_pi * e * x) / 2, 0.5L / x, few);
+    expect_large(
+        "Gamma's log_prob at its mean",
+        [&](auto& t) { return Gamma(t, one(t)).log_prob(t.detach()); }, a,
+        -std::log(two_pi * x) / 2, 0.5L / x, few);
+    expect_large(
+        "Beta's entropy", [&](auto& t) { return Beta(t, t).entropy(); }, a,
+        std::log(two_pi * e / (8 * x)) / 2, -0.5L / x, few);
+    expect_large(
+        "Beta's log_prob at its mean",
+        [&](auto& t) { return Beta(t, t).log_prob(full_like(t, 0.5)); }, a,
+        std::log(8 * x / two_pi) / 2, 0.5L / x, few);
+    expect_large(
+        "Dirichlet's entropy",
+        [&](auto& t) {
+          return Dirichlet(stack({t, t, t}, -1)).entropy();
+        },
+        a, std::log(two_pi * e / (3 * x)) - 1.5L * std::log(3.0L), -1 / x, few);
+    const Real r = 2, excess = r - 1 - std::log(r);
+    expect_large(
+        "Beta's divergence",
+        [&](auto& t) {
+          const Tensor b = 2 * t.detach();
+          return kl(Beta(t, t), Beta(b, b));
+        },
+        a, excess / 2, (1 / x - r / x) / 2, 100 * few);
+    expect_large(
+        "Gamma's divergence of one mean",
+        [&](auto& t) {
+          const Tensor b = 2 * t.detach();
+          return kl(Gamma(t, t), Gamma(b, b));
+        },
+        a, excess / 2, (1 / x - r / x) / 2, 100 * few);
+  }
+  const Tensor a = scalar(1e8, f64);
+  EXPECT_NEAR(kl(Beta(a, a), Beta(1.001 * a, 1.001 * a)).item(), 2.4983e-7, 2e-11);
+}
+
 TEST(Laws, OutsideOfTheSupportThereIsNeitherDensityNorGradient) {
   const double nan = std::nan("");
   const auto check = [&](const TensorFunction& f, const std::vector<double>& want) {
