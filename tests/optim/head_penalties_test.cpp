@@ -12,6 +12,47 @@ namespace {
 using Penalty = Tensor (*)(const Tensor&, const Tensor&);
 const Penalty penalties[] = {frobenius_penalty, disagreement_penalty, overlap_penalty};
 
+// What stands at a masked position does not exist, for values and for gradients.
+TEST(HeadPenalties, DoNotSeeWhatIsMasked) {
+  const Tensor mask = tensor({1, 0, 1, 0, 0, 1}, {2, 3}, boolean);
+  const Tensor gone = unsqueeze(unsqueeze(logical_not(mask), -1), 1);
+  for (const DType dtype : {f32, f64})
+    for (const Penalty penalty : penalties) {
+      const Tensor x = cast(softmax(gaussian({2, 4, 3, 5})), dtype);
+      const auto with = [&](double fill) {
+        const Tensor leaf = masked_fill(x, gone, fill).set_requires_grad();
+        const Tensor y = penalty(leaf, mask);
+        return std::pair{y.detach(), grad({y}, {leaf})[0]};
+      };
+      const auto [value, gradient] = with(0);
+      EXPECT_GT(norm(gradient).item(), 0);
+      for (const double fill : std::vector<double>{NAN, HUGE_VAL, -HUGE_VAL, 1e30, -1e9}) {
+        const auto [y, g] = with(fill);
+        EXPECT_TRUE(all_close(y, value, 0, 0)) << fill;
+        EXPECT_TRUE(all_close(g, gradient, 0, 0)) << fill;
+      }
+    }
+}
+
+// A cosine has no scale, nor have its gradients, but for 1/scale.
+TEST(DisagreementPenalty, IsTheSameAtAnyScale) {
+  for (const DType dtype : {f32, f64}) {
+    const Tensor x = cast(gaussian({2, 3, 2, 5}), dtype);
+    const auto at = [&](double scale) {
+      const Tensor leaf = (x * scale).set_requires_grad(), y = disagreement_penalty(leaf);
+      return std::pair{y.item(), cast(grad({y}, {leaf})[0], f64) * scale};
+    };
+    const auto [value, gradient] = at(1);
+    const double room = dtype == f32 ? 1e-6 : 1e-14;
+    for (const double scale : {1e-30, 1e-13, 1e20, 1e30, 1e-170, 1e-290, 1e170, 1e290}) {
+      if (dtype == f32 && (scale < 1e-35 || scale > 1e35)) continue;
+      const auto [y, g] = at(scale);
+      EXPECT_NEAR(y, value, room) << scale;
+      EXPECT_TRUE(all_close(g, gradient, 1e3 * room, room)) << scale;
+    }
+  }
+}
+
 // Three hops over three words, one query. AAᵀ has squared norms 1, 1, .5 on the diagonal and
 // products 1, .5 and .5 beside it: ‖AAᵀ − I‖² = (.5)² + 2(1 + .25 + .25).
 TEST(FrobeniusPenalty, IsThatOfLin) {

@@ -5,16 +5,21 @@
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/optim/particles/penalties/unit_vectors.h"
 
 namespace ladon {
 namespace {
 
-void check(const char* operation, const Tensor& x, const Tensor& mask) {
+/// x after checks, with 0 at the positions that do not count: what stands there, NaN too, takes no
+/// part in values and derivatives.
+Tensor counted(const char* operation, const Tensor& x, const Tensor& mask) {
   LADON_CHECK(x.defined() && x.rank() == 4 && is_floating(x.dtype()) && x.size(1) > 0, operation,
               "needs floating [B, H, T, d] with H > 0, got ", x.dtype(), " of shape ", x.shape());
   const Shape positions{x.size(0), x.size(2)};
   LADON_CHECK(!mask.defined() || (mask.dtype() == boolean && mask.shape() == positions), operation,
               "the mask must be bool ", positions, ", got ", mask.dtype(), " ", mask.shape());
+  if (!mask.defined()) return x;
+  return masked_fill(x, unsqueeze(unsqueeze(logical_not(mask), -1), 1), 0);
 }
 
 /// The mean of x [B, T] over the positions that count; 0 where there is none.
@@ -35,25 +40,19 @@ Tensor mean_products(const Tensor& x) {
 }  // namespace
 
 Tensor frobenius_penalty(const Tensor& maps, const Tensor& mask) {
-  check("frobenius_penalty", maps, mask);
-  const Tensor a = transpose(maps, 1, 2);           // [B, Tq, H, Tk]
-  const Tensor products = matmul(a, transpose(a));  // [B, Tq, H, H]
+  const Tensor a = transpose(counted("frobenius_penalty", maps, mask), 1, 2);  // [B, Tq, H, Tk]
+  const Tensor products = matmul(a, transpose(a));                             // [B, Tq, H, H]
   const Tensor excess = products - eye(maps.size(1), maps.dtype());
   return over_positions(sum(square(excess), {2, 3}), mask);
 }
 
 Tensor disagreement_penalty(const Tensor& x, const Tensor& mask) {
-  check("disagreement_penalty", x, mask);
-  const Tensor squares = sum(square(x), -1, keep_dims);
-  // 1/‖x‖, and its cube in f32, must stay finite, and its gradient at a zero vector 0
-  const Tensor none = less(squares, 1e-24);
-  const Tensor unit = masked_fill(x * rsqrt(masked_fill(squares, none, 1)), none, 0);
+  const Tensor unit = detail::unit_vectors(counted("disagreement_penalty", x, mask));
   return over_positions(mean_products(unit), mask);
 }
 
 Tensor overlap_penalty(const Tensor& maps, const Tensor& mask) {
-  check("overlap_penalty", maps, mask);
-  return over_positions(mean_products(maps), mask);
+  return over_positions(mean_products(counted("overlap_penalty", maps, mask)), mask);
 }
 
 }  // namespace ladon

@@ -19,7 +19,7 @@ namespace ladon {
 Tensor frobenius_penalty(const Tensor& maps, const Tensor& mask = {});
 
 /// The mean over pairs of heads h < g of cos(x_h, x_g) at a position: x [B, H, T, d] → a scalar in
-/// [−1/(H−1), 1]. A vector shorter than 1e-12 has cosine 0 and gets no gradient. 0 for one head.
+/// [−1/(H−1), 1]. A zero vector has cosine 0 and gets no gradient. 0 for one head.
 ///
 /// Of the heads' values (in self-attention matmul(unsqueeze(x, 1), transpose(layer.value))) it is
 /// the subspace disagreement of Li, Tu, Yang, Lyu and Zhang 2018 ("Multi-head attention with
