@@ -8,7 +8,8 @@
 namespace ladon {
 
 /// Mean and variance of tensors of numbers, one at a time, elementwise in f64 (Welford 1962):
-///   m_n = m_{n−1} + (x − m_{n−1})/n,   s_n = s_{n−1} + (x − m_{n−1})(x − m_n).
+///   m_n = m_{n−1} + (x − m_{n−1})/n,   s_n² = s_{n−1}² + (x − m_{n−1})²·(n − 1)/n,
+/// of which the root s is held, since the squares would leave the range of f64 far within it.
 /// Holds two tensors of their shape, and one more while one is added.
 class RunningMoments {
  public:
@@ -21,7 +22,7 @@ class RunningMoments {
 
  private:
   std::int64_t count_ = 0;
-  Tensor mean_, squares_;
+  Tensor mean_, root_;
 };
 
 }  // namespace ladon

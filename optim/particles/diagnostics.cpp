@@ -34,6 +34,12 @@ PairSpread over_pairs(std::int64_t m, const F& figure) {
   return spread;
 }
 
+/// Exponent of the largest |x|; 0 where squares are far within the range of f64 in any case.
+int extreme_exponent(const double* x, std::int64_t n) {
+  const int exponent = rows::largest_exponent(x, n);
+  return std::abs(exponent) < 400 ? 0 : exponent;
+}
+
 /// Sum over pairs of heads of the cosine between their rows of weights, and the number of pairs;
 /// head h's row begins at row + h·stride. Nothing for a query that attends to nothing.
 struct Tally {
@@ -41,27 +47,26 @@ struct Tally {
 };
 template <class T>
 Tally query_redundancy(const T* row, std::int64_t heads, std::int64_t stride, std::int64_t keys) {
-  const auto inner = [=](std::int64_t h, std::int64_t g) {
+  std::vector<double> squares(heads), factors(heads, 1);  // rows times these are in range
+  if constexpr (std::is_same_v<T, double>)
+    for (std::int64_t h = 0; h < heads; ++h)
+      factors[h] = std::ldexp(1, -std::max(extreme_exponent(row + h * stride, keys), -1000));
+  const auto inner = [&](std::int64_t h, std::int64_t g) {
     const T *a = row + h * stride, *b = row + g * stride;
-    return kernels::lane_sum(keys, [=](std::int64_t k) { return double(a[k]) * double(b[k]); });
+    const double left = factors[h], right = factors[g];
+    return kernels::lane_sum(
+        keys, [=](std::int64_t k) { return double(a[k]) * left * (double(b[k]) * right); });
   };
-  std::vector<double> squares(heads);
   for (std::int64_t h = 0; h < heads; ++h) squares[h] = inner(h, h);
   if (std::all_of(squares.begin(), squares.end(), [](double s) { return s == 0; })) return {};
   Tally tally;
   for (std::int64_t h = 0; h < heads; ++h)
     for (std::int64_t g = h + 1; g < heads; ++g) {
-      const double scale = std::sqrt(squares[h] * squares[g]);
+      const double scale = std::sqrt(squares[h]) * std::sqrt(squares[g]);
       tally.sum += scale > 0 ? inner(h, g) / scale : 0;
       tally.count += 1;
     }
   return tally;
-}
-
-/// Exponent of the largest |x|; 0 where squares are far within the range of f64 in any case.
-int extreme_exponent(const double* x, std::int64_t n) {
-  const int exponent = rows::largest_exponent(x, n);
-  return std::abs(exponent) < 400 ? 0 : exponent;
 }
 
 /// Particles of f64, each row divided by 2^exponents[i], so that products are in the range of f64;

@@ -43,6 +43,27 @@ TEST(Diagnostics, DoNotDependOnTheScale) {
   EXPECT_NEAR(pairwise_cosine(mixed).mean, cosine.mean, 1e-15);
 }
 
+// Cosines, of weights and of maps, and their gradients but for 1/scale.
+TEST(Diagnostics, CosinesHaveNoScale) {
+  for (const DType dtype : {f32, f64}) {
+    const Tensor x = cast(gaussian({4, 6}), dtype), maps = cast(gaussian({1, 3, 2, 5}), dtype);
+    const auto at = [&](double scale) {
+      const Tensor leaf = (x * scale).set_requires_grad(), y = cosine_penalty(leaf);
+      return std::pair{y.item(), cast(grad({y}, {leaf})[0], f64) * scale};
+    };
+    const auto [value, gradient] = at(1);
+    const double room = dtype == f32 ? 1e-6 : 1e-14, redundancy = map_redundancy(maps);
+    for (const double scale :
+         {1e-12, 1e20, 1e-30, 1e30, 1e-85, 1e-170, 1e-200, 1e-290, 1e85, 1e170, 1e290}) {
+      if (dtype == f32 && (scale < 1e-35 || scale > 1e35)) continue;
+      const auto [y, g] = at(scale);
+      EXPECT_NEAR(y, value, room) << scale;
+      EXPECT_TRUE(all_close(g, gradient, 1e3 * room, room)) << scale;
+      EXPECT_NEAR(map_redundancy(maps * scale), redundancy, room) << scale;
+    }
+  }
+}
+
 TEST(Diagnostics, OneRowHasNoPair) {
   EXPECT_TRUE(std::isnan(pairwise_distance(ones({1, 3})).mean));
   EXPECT_TRUE(std::isnan(pairwise_cosine(ones({1, 3})).max));

@@ -51,6 +51,17 @@ double song(const Tensor& x, const Tensor& y) {
          (m * (m - 3));
 }
 
+TEST(LinearCka, HasNoScale) {
+  const Tensor x = gaussian({9, 4}), y = gaussian({9, 3});
+  for (const bool debiased : {false, true})
+    for (const double scale : {1e-300, 1e-200, 1e-100, 1e-85, 1e85, 1e100, 1e200, 1e300})
+      for (const double other : {1.0, scale, 1 / scale})
+        EXPECT_NEAR(linear_cka(x * scale, y * other, {.debiased = debiased}),
+                    linear_cka(x, y, {.debiased = debiased}), 1e-13)
+            << scale;
+  EXPECT_THROW(linear_cka(x * HUGE_VAL, y), Error);
+}
+
 TEST(LinearCka, DebiasedHasTheUnbiasedEstimates) {
   const Tensor x = gaussian({8, 3}, 1) + 1, y = gaussian({8, 4}, 2) + slice(x, 1, {.stop = 1});
   const double expected = song(x, y) / std::sqrt(song(x, x) * song(y, y));

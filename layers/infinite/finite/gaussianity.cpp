@@ -26,6 +26,16 @@ Measured jackknife(double all, const std::vector<double>& left_out) {
   return {n * all - (n - 1) * mean, std::sqrt((n - 1) / n * squares)};
 }
 
+/// x/2^k with the largest |x| over `axes` near 1: for figures that do not depend on the scale, whose
+/// powers of x may not be in the range of f64.
+Tensor near_one(const Tensor& x, const Axes& axes) {
+  const Tensor largest = amax(abs(x), axes, keep_dims);
+  std::vector<double> factors = numbers_of("gaussianity", largest);
+  for (double& v : factors)
+    v = v > 0 && std::isfinite(v) ? std::ldexp(1, -std::max(std::ilogb(v), -1000)) : 1;
+  return x * reshape(from_vector(factors, {largest.count()}), largest.shape());
+}
+
 }  // namespace
 
 // --- excess kurtosis ---
@@ -34,7 +44,7 @@ Measured excess_kurtosis(const Tensor& samples) {
   LADON_CHECK(samples.rank() == 3 && samples.size(0) >= 3, "excess_kurtosis",
               "samples must be [draws, N, C] with at least 3 draws, got shape ", samples.shape());
   const NoGrad off;
-  const Tensor squares = square(cast(samples, f64));
+  const Tensor squares = square(near_one(cast(samples, f64), {0, 2}));
   const auto second = numbers_of("gaussianity", mean(squares, 2));  // [draws, N]
   const auto fourth = numbers_of("gaussianity", mean(square(squares), 2));
   const auto draws = static_cast<std::size_t>(samples.size(0));
@@ -66,7 +76,8 @@ double identity_kurtosis(const Tensor& keys, const Tensor& values, const Attenti
               " and ", values.shape());
   LADON_CHECK(widths.heads > 0, "identity_kurtosis", "heads must be positive, got ", widths.heads);
   const NoGrad off;
-  const Tensor product = matmul(cast(keys, f64), cast(values, f64));
+  const Tensor product =
+      matmul(near_one(cast(keys, f64), {0, 1}), near_one(cast(values, f64), {0, 1}));
   const double trace = number_of("gaussianity", sum(diagonal(product)));
   const double rho = number_of("gaussianity", sum(product * transpose(product))) / (trace * trace);
   const double of_one = (1 + 2 / widths.key_width) * (1 + 2 / widths.value_width) * (1 + 2 * rho);

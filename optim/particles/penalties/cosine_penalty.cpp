@@ -2,6 +2,7 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/optim/particles/penalties/unit_vectors.h"
 
 namespace ladon {
 
@@ -9,9 +10,8 @@ Tensor cosine_penalty(const Tensor& theta) {
   LADON_CHECK(theta.defined() && theta.rank() == 2, "cosine_penalty", "rows are [M, D], got ",
               theta.shape());
   const auto m = static_cast<double>(theta.size(0));
-  if (m < 2) return sum(theta) * 0.0;
-  constexpr double tiny = 1e-24;  // keeps 1/‖θ‖, and its cube in f32, finite for a zero row
-  const Tensor unit = theta * rsqrt(sum(square(theta), 1, keep_dims) + tiny);
+  if (m < 2) return sum(theta * 0.0);
+  const Tensor unit = detail::unit_vectors(theta);
   const Tensor cosine = matmul(unit, transpose(unit));  // [M, D] · [D, M] → [M, M]
   return sum(square(triu(cosine, 1))) * (2 / (m * (m - 1)));
 }

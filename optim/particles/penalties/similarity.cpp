@@ -24,7 +24,13 @@ Centred centred(const char* operation, const Tensor& features, const CkaOptions&
               features.shape());
   const std::int64_t n = features.size(0), least = options.debiased ? 4 : 2;
   LADON_CHECK(n >= least, operation, "needs ", least, " examples or more, got ", n);
-  const Tensor x = cast(features.detach(), f64), deviation = x - mean(x, 0, keep_dims);
+  const Tensor given = cast(features.detach(), f64);
+  const double largest =
+      number_of("similarity", given.count() > 0 ? amax(abs(given)) : zeros({}, f64));
+  // Alignments do not depend on the scale; by a power of two, so that fourth powers are in range.
+  const int exponent =
+      largest > 0 && std::isfinite(largest) ? std::max(std::ilogb(largest), -1000) : 0;
+  const Tensor x = given * std::ldexp(1.0, -exponent), deviation = x - mean(x, 0, keep_dims);
   const Tensor squares = sum(square(deviation), 1);
   const double size = number_of("similarity", sum(square(x))),
                spread = number_of("similarity", sum(squares));

@@ -39,6 +39,23 @@ TEST(ExcessKurtosis, OfKnownDistributions) {
   test::expect_error([] { excess_kurtosis(zeros({2, 1, 1}, f64)); }, "3 draws");
 }
 
+TEST(ExcessKurtosis, HasNoScale) {
+  Generator rng(4);
+  const Tensor x = normal({20, 2, 3}, rng, 0, 1, f64), k = normal({3, 3}, rng, 0, 1, f64);
+  const Tensor mixed = tensor({1, 0}, {2, 1}, f64);
+  const AttentionWidths widths{.heads = 2};
+  for (const double scale : {1e-300, 1e-170, 1e-100, 1e-85, 1e77, 1e85, 1e170, 1e300}) {
+    for (const Tensor& y : {x * scale, x * (mixed + (1 - mixed) * scale)}) {
+      EXPECT_NEAR(excess_kurtosis(y).value, excess_kurtosis(x).value, 1e-13) << scale;
+      EXPECT_NEAR(excess_kurtosis(y).se, excess_kurtosis(x).se, 1e-13) << scale;
+    }
+    for (const double other : {1.0, scale, 1 / scale})
+      EXPECT_NEAR(identity_kurtosis(k * scale, k * other, widths), identity_kurtosis(k, k, widths),
+                  1e-9)
+          << scale;
+  }
+}
+
 TEST(ExcessKurtosis, ItsStandardErrorIsWhatRepetitionsSay) {
   Generator rng(2);
   double sum = 0, squares = 0, claimed = 0;
