@@ -10,7 +10,7 @@ namespace ladon {
 /// Mean and variance of tensors of numbers, one at a time, elementwise in f64 (Welford 1962):
 ///   m_n = m_{n−1} + (x − m_{n−1})/n,   s_n² = s_{n−1}² + (x − m_{n−1})²·(n − 1)/n,
 /// of which the root s is held, since the squares would leave the range of f64 far within it.
-/// Holds two tensors of their shape, and one more while one is added.
+/// Holds two tensors of their shape, and a few more while one is added.
 class RunningMoments {
  public:
   void add(const Tensor& x);

@@ -9,6 +9,7 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/names.h"
 #include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/infinite/kernel/windows.h"
@@ -43,10 +44,16 @@ Pooling pooling_from_name(std::string_view name) {
 
 Tensor mean_positions(const Tensor& x, const Tensor& mask) {
   const Tensor visible = column_mask("mean_positions", x, mask);
-  if (!visible.defined())
-    return sum(x, 1) / static_cast<double>(std::max<std::int64_t>(x.size(1), 1));
+  // A sum that is not in the range of the dtype, though the mean is, is one of smaller parts.
+  const auto over = [](const Tensor& seen, const auto& count) {
+    const Tensor total = sum(seen, 1);
+    if (all(isfinite(mapped::show(total))).item<bool>()) return total / count;
+    constexpr double small = 0x1p-30;
+    return sum(seen * small, 1) / (count * small);
+  };
+  if (!visible.defined()) return over(x, static_cast<double>(std::max<std::int64_t>(x.size(1), 1)));
   const Tensor count = maximum(sum(cast(visible, x.dtype()), 1), scalar(1, x.dtype()));  // [B, 1]
-  return sum(masked_fill(x, logical_not(visible), 0), 1) / count;
+  return over(masked_fill(x, logical_not(visible), 0), count);
 }
 
 Tensor max_positions(const Tensor& x, const Tensor& mask) {

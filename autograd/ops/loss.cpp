@@ -92,9 +92,16 @@ Targets check_targets(const char* operation, const Tensor& x, const Tensor& targ
   return read_targets(operation, x, target, options);
 }
 
+/// w·x, 0 where w is 0 and x infinite: what has no weight takes no part.
+Tensor weighted(const Tensor& w, const Tensor& x) {
+  const Tensor y = w * x;
+  if (all(isfinite(mapped::show(y))).item<bool>()) return y;
+  return w * masked_fill(x, logical_and(equal(w, 0), equal(abs(x), HUGE_VAL)), 0);
+}
+
 /// −weight·log_p[target]:  log_p [.., classes] → [..].
 Tensor pick(const Tensor& log_p, const Targets& t) {
-  return -(t.weight * squeeze(gather(log_p, -1, unsqueeze(t.index, -1)), -1));
+  return -weighted(t.weight, squeeze(gather(log_p, -1, unsqueeze(t.index, -1)), -1));
 }
 
 /// The scores, 0 in rows that are ignored: what stands there, NaN too, takes no part in
@@ -124,7 +131,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target,
   Tensor loss = pick(log_p, t);
   if (smoothing > 0) {
     const Tensor& w = options.weight;
-    const Tensor spread = sum(w.defined() ? log_p * cast(w, log_p.dtype()) : log_p, -1);
+    const Tensor spread = sum(w.defined() ? weighted(cast(w, log_p.dtype()), log_p) : log_p, -1);
     loss = loss * (1 - smoothing) - spread * (smoothing / static_cast<double>(logits.size(-1)));
   }
   return reduce(loss, t, options.reduction);
@@ -193,7 +200,9 @@ Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double bet
   check_alike("smooth_l1_loss", prediction, target, reduction);
   LADON_CHECK(beta > 0, "smooth_l1_loss", "beta is ", beta,
               "; it must be positive (its limit at 0 is l1_loss)");
-  return huber_loss(prediction, target, beta, reduction) / beta;
+  // huber_loss/β, whose square of β may leave the range of the dtype
+  const Tensor e = prediction - target, c = clamp(e, -beta, beta);
+  return reduce((c / beta) * (e - 0.5 * c), reduction);
 }
 
 // −ln σ(x) = softplus(−x) and −ln(1 − σ(x)) = softplus(x): each side keeps its small values.
@@ -206,8 +215,9 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
   check_weight(name, "pos_weight", options.pos_weight, logits);
   const Tensor t = cast(target, promote(target.dtype(), logits.dtype()));
   const Tensor positive = options.pos_weight.defined() ? t * options.pos_weight : t;
-  const Tensor losses = positive * softplus(-logits) + (1 - t) * softplus(logits);
-  return reduce(options.weight.defined() ? losses * options.weight : losses, options.reduction);
+  const Tensor losses = weighted(positive, softplus(-logits)) + weighted(1 - t, softplus(logits));
+  return reduce(options.weight.defined() ? weighted(options.weight, losses) : losses,
+                options.reduction);
 }
 
 // At p = 0 both ln p and ln q may be −∞: they are replaced before they meet a 0 in a gradient.

@@ -4,6 +4,7 @@
 
 #include "ladon/autograd/forms.h"
 #include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
@@ -12,6 +13,7 @@
 #include "ladon/core/kernels/norm.h"
 #include "ladon/core/kernels/reductions/moments.h"
 #include "ladon/core/kernels/unary.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon {
 namespace {
@@ -129,6 +131,12 @@ Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const 
     LADON_CHECK(p->shape() == Shape{x.size(-1)}, "batch_norm", "the rows have ", x.size(-1),
                 " channels, the ", p == &mean ? "mean" : "variance", " has shape ", p->shape());
   const Tensor r = rsqrt(cast(var, x.dtype()) + eps);
+  const double most = x.dtype() == f64 ? 1e100 : 1e12;  // r³, of r's derivative, is finite below
+  if (any(greater(mapped::show(r), most)).item<bool>()) {
+    Tensor y = (x - cast(mean, x.dtype())) / sqrt(cast(var, x.dtype()) + eps);
+    if (weight.defined()) y = y * cast(weight, x.dtype());
+    return bias.defined() ? y + cast(bias, x.dtype()) : y;
+  }
   const Tensor scale = weight.defined() ? r * cast(weight, x.dtype()) : r;
   const Tensor y = (x - cast(mean, x.dtype())) * scale;
   return bias.defined() ? y + cast(bias, x.dtype()) : y;

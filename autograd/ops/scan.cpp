@@ -1,6 +1,9 @@
 // Running sums, products and recurrences (reduce.h).
 
+#include <cmath>
+
 #include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
@@ -25,6 +28,16 @@ Tensor delayed(const Tensor& x, int axis, double first) {
   return concat({full(one, first, x.dtype()), slice(x, axis, {.stop = -1})}, axis);
 }
 
+/// x·y, 0 where one factor is 0 and the other infinite: which was beyond the range of the dtype
+/// where another factor, or the gradient, is 0.
+Tensor product_or_0(const Tensor& x, const Tensor& y) {
+  const auto lost = [](const Tensor& u, const Tensor& v) {
+    return logical_and(equal(u, 0), equal(abs(v), HUGE_VAL));
+  };
+  const Tensor none = logical_or(lost(x, y), lost(y, x));
+  return masked_fill(x, none, 0) * masked_fill(y, none, 0);
+}
+
 /// S_t = g_t + a_{t+1}·S_{t+1}: the adjoint of a recurrence with coefficients a.
 Tensor swept_back(const Tensor& a, const Tensor& g, int axis) {
   const Tensor following = delayed(flip(a, {axis}), axis, 0);
@@ -46,7 +59,9 @@ Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis) {
   const auto by_b = [along, a = saved(a)](const Tensor& g) { return swept_back(a, g, along); };
   return record(
       "linear_recurrence", h, {a, b},
-      [by_b, along](const Tensor& g, const Tensor& y) { return by_b(g) * delayed(y, along, 0); },
+      [by_b, along](const Tensor& g, const Tensor& y) {
+        return product_or_0(by_b(g), delayed(y, along, 0));
+      },
       by_b);
 }
 
@@ -57,8 +72,11 @@ Tensor cumprod(const Tensor& x, int axis) {
   if (x.size(a) == 0) return record("cumprod", y, {x}, zeros_like);
   return record("cumprod", y, {x}, [a, x = saved(x)](const Tensor& g, const Tensor& out) {
     // Σ_{k≥i} g_k·Π_{j≤k, j≠i} x_j = (Π_{j<i} x_j)·S_i with S_i = g_i + x_{i+1}·S_{i+1}: no
-    // division
-    return delayed(out, a, 1) * swept_back(x, g, a);
+    // division. Either factor may be out of f32's range where their product is not.
+    if (out.dtype() == f64) return product_or_0(delayed(out, a, 1), swept_back(x, g, a));
+    const Tensor wide = cast(x, f64);
+    const Tensor before = delayed(cumprod(wide, a), a, 1);
+    return cast(product_or_0(before, swept_back(wide, cast(g, f64), a)), out.dtype());
   });
 }
 

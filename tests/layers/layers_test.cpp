@@ -92,6 +92,13 @@ TEST(Pooling, LeavesPaddingOut) {
   test::expect_error([&] { pooling_from_name("median"); }, "mean, max, first");
 }
 
+TEST(Pooling, HasMeansWhoseSumsAreNotInTheRange) {
+  const Tensor x = full({2, 4, 3}, 3e38, f32),
+               mask = tensor({1, 1, 1, 0, 1, 1, 1, 1}, {2, 4}, boolean);
+  EXPECT_TRUE(all_close(mean_positions(x), full({2, 3}, 3e38, f32), 1e-6, 0));
+  EXPECT_TRUE(all_close(mean_positions(x, mask), full({2, 3}, 3e38, f32), 1e-6, 0));
+}
+
 TEST(Pooling, AnEmptySequenceHasZeroGradient) {
   const Tensor x = ones({1, 3, 2}).set_requires_grad();
   const Tensor none = zeros({1, 3}, boolean);

@@ -1,10 +1,13 @@
 #include "ladon/autograd/ops/windows/pooling.h"
 
 #include "ladon/autograd/operands.h"
+#include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/windows/windows.h"
 #include "ladon/core/kernels/windows/pooling.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon {
 namespace {
@@ -83,9 +86,19 @@ ValuesAndIndices largest(const char* operation, const Tensor& x, const PoolingAx
           y.indices};
 }
 
-/// [N, counts.., C] divided by how many positions each window sees.
-Tensor by_sizes(const Tensor& total, const PoolingAxes& axes) {
-  return total / unsqueeze(cast(kernels::window_sizes(axes), total.dtype()), -1);
+/// The sums of windows, divided by `divisor`: also where the sums are not in the range of the dtype,
+/// though the means are.
+template <class Divisor>
+Tensor means(const Tensor& x, const PoolingAxes& axes, const Divisor& divisor) {
+  const Tensor total = sums(x, axes);
+  if (all(isfinite(mapped::show(total))).item<bool>()) return total / divisor;
+  constexpr double small = 0x1p-30;
+  return sums(x * small, axes) / (divisor * small);
+}
+
+/// The means of what each window sees.
+Tensor by_sizes(const Tensor& x, const PoolingAxes& axes) {
+  return means(x, axes, unsqueeze(cast(kernels::window_sizes(axes), x.dtype()), -1));
 }
 
 }  // namespace
@@ -107,12 +120,12 @@ Tensor average_pool(const Tensor& x, const Shape& window, const AveragePoolOptio
       axes_of("average_pool", x, window, {o.stride, o.before, o.after, o.dilation});
   if (o.divisor) {
     LADON_CHECK(*o.divisor != 0, "average_pool", "the divisor is 0");
-    return sums(x, axes) / *o.divisor;
+    return means(x, axes, *o.divisor);
   }
-  if (!o.count_padding) return by_sizes(sums(x, axes), axes);
+  if (!o.count_padding) return by_sizes(x, axes);
   double taps = 1;
   for (const kernels::PoolingAxis& axis : axes) taps *= static_cast<double>(axis.size);
-  return sums(x, axes) / taps;
+  return means(x, axes, taps);
 }
 
 Tensor adaptive_max_pool(const Tensor& x, const Shape& counts) {
@@ -122,7 +135,7 @@ Tensor adaptive_max_pool(const Tensor& x, const Shape& counts) {
 
 Tensor adaptive_average_pool(const Tensor& x, const Shape& counts) {
   const PoolingAxes axes = even_axes("adaptive_average_pool", x, counts);
-  return by_sizes(sums(x, axes), axes);
+  return by_sizes(x, axes);
 }
 
 }  // namespace ladon

@@ -6,6 +6,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/autograd/running_moments.h"
 #include "ladon/autograd/transforms/functional.h"
 #include "ladon/tests/support.h"
 
@@ -138,6 +139,97 @@ TEST(Prod, PartialProductsMayLeaveTheRange) {
   EXPECT_NEAR(g[1], 1e22, 1e16);
   EXPECT_TRUE(std::isnan(prod(leaf({nan, 2}, {2}, f32)).item()));
   EXPECT_EQ(prod(leaf({-inf, 2}, {2}, f32)).item(), -inf);
+}
+
+// Products of a part may leave the range where all of a gradient is within it.
+TEST(Scan, PartialProductsMayLeaveTheRange) {
+  const auto of_cumprod = [](const Tensor& values, std::int64_t of) {
+    const Tensor x = clone(values).set_requires_grad();
+    return grad({select(cumprod(x, 0), 0, of)}, {x})[0];
+  };
+  const Tensor mixed = tensor({1e-30, 1e-30, 1e30, 1e30}, f32);
+  EXPECT_TRUE(all_close(of_cumprod(mixed, 3), tensor({1e30, 1e30, 1e-30, 1e-30}, f32), 1e-6, 0));
+  for (const DType dtype : {f32, f64}) {
+    const double large = dtype == f32 ? 3e38 : 1e308;
+    EXPECT_TRUE(all_close(of_cumprod(tensor({2, large, large, 0}, dtype), 0),
+                          tensor({1, 0, 0, 0}, dtype), 0, 0));
+    const Tensor a = tensor({2, large, large, 0}, dtype).set_requires_grad(), b = ones_like(a);
+    const Tensor h = linear_recurrence(a, b, 0);
+    EXPECT_TRUE(all_close(grad({select(h, 0, 0)}, {a})[0], zeros_like(a), 0, 0));
+  }
+}
+
+TEST(SmoothL1, HasAnyBeta) {
+  const auto at = [](double e, double beta) {
+    const Tensor x = tensor({e}, f32).set_requires_grad();
+    const Tensor y = smooth_l1_loss(x, zeros({1}, f32), beta);
+    return std::pair{y.item(), grad({y}, {x})[0].item()};
+  };
+  EXPECT_NEAR(at(5e19, 1e20).first / 1.25e19, 1, 1e-6);
+  EXPECT_NEAR(at(5e19, 1e20).second, 0.5, 1e-6);
+  EXPECT_NEAR(at(2, 1e-30).first, 2, 1e-6);
+  EXPECT_NEAR(at(-2, 1e-30).second, -1, 1e-6);
+}
+
+// An infinite loss of what has no weight.
+TEST(Losses, WithoutWeightAreNothing) {
+  for (const DType dtype : {f32, f64}) {
+    const Tensor x = tensor({1, -inf, 0.5, 0.2, -inf, 0.3}, {2, 3}, dtype).set_requires_grad();
+    const Tensor y = tensor({0, 2}, {2}, i64);
+    const CrossEntropyOptions options{.label_smoothing = 0.1, .weight = tensor({1, 0, 1}, dtype)};
+    const Tensor loss = cross_entropy(x, y, options);
+    const Tensor few = tensor({1, 0.5, 0.2, 0.3}, {2, 2}, dtype).set_requires_grad();
+    const Tensor log_p = log_softmax(few, -1);  // 0.1/3 for each class of three
+    const double wanted = -(0.9 * (at(log_p, {0, 0}).item() + at(log_p, {1, 1}).item()) +
+                            0.1 / 3 * sum(log_p).item()) /
+                          2;
+    EXPECT_NEAR(loss.item(), wanted, 1e-6);
+    EXPECT_TRUE(all(isfinite(grad({loss}, {x})[0])).item<bool>());
+
+    const Tensor sure = tensor({inf, -inf, 40}, dtype).set_requires_grad();
+    const Tensor of_sure = binary_cross_entropy_with_logits(sure, tensor({1, 0, 1}, dtype));
+    EXPECT_NEAR(of_sure.item(), 0, 1e-12);
+    EXPECT_TRUE(all_close(grad({of_sure}, {sure})[0], zeros_like(sure), 0, 1e-12));
+    EXPECT_EQ(binary_cross_entropy_with_logits(sure.detach(), tensor({0, 0, 1}, dtype)).item(),
+              inf);
+  }
+}
+
+TEST(BatchNorm, OfSmallVariancesHasTangents) {
+  const Tensor x = tensor({1e-15, -2e-15}, {2, 1}, f32), mean = zeros({1}, f32),
+               var = full({1}, 1e-30, f32);
+  const TensorFunction f = [&](const std::vector<Tensor>& c) {
+    return batch_norm(c[0], c[1], c[2], {}, {}, 0);
+  };
+  EXPECT_TRUE(all_close(f({x, mean, var}), tensor({1, -2}, {2, 1}, f32), 1e-6, 0));
+  const Tensor by_var =
+      jvp(f, {x, mean, var}, {zeros_like(x), zeros_like(mean), ones_like(var)}).tangent;
+  EXPECT_TRUE(all_close(by_var, tensor({-0.5e30, 1e30}, {2, 1}, f32), 1e-6, 0));
+}
+
+TEST(Pooling, HasMeansWhoseSumsAreNotInTheRange) {
+  const Tensor x = full({1, 6, 6, 2}, 3e38, f32).set_requires_grad();
+  for (const Tensor& y :
+       {average_pool(x, {2, 2}), average_pool(x, {3, 3}, {.count_padding = false}),
+        average_pool(x, {2, 2}, {.divisor = 4}), adaptive_average_pool(x, {2, 4})}) {
+    EXPECT_TRUE(all_close(y, full_like(y, 3e38), 1e-6, 0));
+    EXPECT_NEAR(sum(grad({sum(y)}, {x})[0]).item() / static_cast<double>(y.count()), 1, 1e-5);
+  }
+}
+
+// A standard error scales with its draws, within all of f64.
+TEST(RunningMoments, HaveAStandardErrorAtAnyScale) {
+  const std::vector<double> draws{1, -0.3, 2.5, 0.25, 1.75};
+  double mean = 0, squares = 0;
+  for (const double x : draws) mean += x / 5;
+  for (const double x : draws) squares += (x - mean) * (x - mean);
+  for (const double scale : {1.0, 1e-170, 1e-300, 1e160, 1e300}) {
+    RunningMoments moments;
+    for (const double x : draws) moments.add(tensor({x * scale, 3.0}, f64));
+    EXPECT_NEAR(at(moments.mean(), {0}).item() / scale, mean, 1e-15);
+    EXPECT_NEAR(at(moments.standard_error(), {0}).item() / scale, std::sqrt(squares / 20), 1e-15);
+    EXPECT_EQ(at(moments.standard_error(), {1}).item(), 0);
+  }
 }
 
 TEST(Polygamma, HasItsPolesAndItsTail) {
