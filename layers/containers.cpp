@@ -93,8 +93,11 @@ std::string SumBranches::describe() const { return list_of("SumBranches", *this)
 
 Tensor MultiplyBranches::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_branches(*this);
-  Tensor y = (*layers[0])(x, mask);
-  for (std::size_t i = 1; i < layers.size(); ++i) y = y * (*layers[i])(x, mask);
+  const auto factor = [&](const Owned<Layer>& layer) {
+    return detail::blank_masked((*layer)(x, mask), mask);  // a product of many may overflow
+  };
+  Tensor y = factor(layers[0]);
+  for (std::size_t i = 1; i < layers.size(); ++i) y = y * factor(layers[i]);
   return y;
 }
 

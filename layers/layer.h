@@ -27,7 +27,7 @@ class Layer : public Module {
   /// Output of forward() for sequences of unequal length: `mask` (bool [batch, T]) is true where a
   /// position is a token; undefined: every position is. Layers that mix positions override it. The
   /// default throws Error for a mask unless the layer is per_position(). Called by layer(x, mask),
-  /// it gets x with 0 in padding (layers/masked.h).
+  /// it gets x with 0 where padding holds NaN, ∞ or an index (layers/masked.h).
   virtual Tensor forward_masked(const Tensor& x, const Tensor& mask) const;
   /// Throws Error for a mask that is not of the positions of x, [batch, T] of [batch, T, dim],
   /// [batch, H, W, dim] (T = H·W) or indices [batch, T]; vectors have none, so that no second

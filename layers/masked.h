@@ -15,9 +15,13 @@ Shape mask_shape(const Tensor& x);
 /// zeros, as they are where attention's limit meets padding. Returns x itself without a mask, where
 /// padding is 0 already, and for a mask of a wrong shape, which the layer then refuses.
 ///
-/// layer(x, mask) does it for every layer, whoever calls it: only so does it hold in models that
-/// users write. What takes a mask in another way (AttentionMask, a cache, a memory) calls it
-/// itself.
+/// Done by what computes within each position, which may be any function, and by products.
 Tensor blank_masked(const Tensor& x, const Tensor& mask);
+/// The same, but only of numbers that are not finite or so large that their squares may overflow, and
+/// of indices: attention, linear maps and norms make no infinity of others, and outputs at padded
+/// queries stay those of what stands there, as in PyTorch. layer(x, mask) does it for every layer,
+/// whoever calls it: only so does it hold in models that users write. What takes a mask in another
+/// way (AttentionMask, a cache, a memory) calls it itself.
+Tensor blank_odd_masked(const Tensor& x, const Tensor& mask);
 
 }  // namespace ladon::detail

@@ -43,7 +43,7 @@ TEST(AttentionMask, PartsRestrictTogether) {
 
 TEST(AttentionMask, DTypesAreChecked) {
   test::expect_error([] { allowed(ones({3, 3})); }, "the mask must be bool, got f32");
-  test::expect_error([] { allowed({}); }, "is undefined");
+  test::expect_error([] { allowed({}); }, "got an undefined tensor");
   test::expect_error([] { causal() + ones({3, 3}, boolean); }, "must be floating, got bool");
 }
 

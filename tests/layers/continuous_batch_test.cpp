@@ -137,7 +137,7 @@ TEST(ContinuousBatch, MisuseIsAnError) {
   DecodingCache one, two, decoder;
   model(unsqueeze(prompt, 0), one);
   wider(unsqueeze(prompt, 0), two);
-  expect_error([&] { one.join(two); }, "join caches of the same layer");
+  expect_error([&] { one.join(two); }, "remembers what another model saw");
   decoder.memory.resize(1);
   expect_error([&] { one.join(decoder); }, "caches with a memory do not join");
 }

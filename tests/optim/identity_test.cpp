@@ -121,6 +121,7 @@ TEST(Identity, EveryOperationTakesATensorOnce) {
            EXPECT_FALSE(set[2].second.grad().defined());
          }},
         {"check_in_place", [&] { set.check_in_place("test"); }},
+        {"check_own_values", [&] { set.check_own_values("test"); }},
         {"taken", [&] { EXPECT_EQ(set.choose("*").taken(), set.taken()); }},
         {"share_with",
          [&] {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -39,7 +40,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
 constexpr double junk = -12345;
 std::vector<double> fills(DType dtype) {
   const double huge = dtype == f64 ? 1e300 : 3e38;
-  return {junk, 7, -1e9, huge, -huge, nan, infinity, -infinity};
+  return {junk, 7, 100, -1000, -1e9, 4e17, huge, -huge, nan, infinity, -infinity};
 }
 
 /// [N, positions] → as it stands on x.
@@ -359,6 +360,22 @@ std::vector<OwnModel> own_models() {
                 tokens),
       own_model("∞ in the middle", Sequential(OwnReciprocal(), own_attention(rng), MeanPositions()),
                 x)};
+  // Functions that make ∞ of ordinary numbers, or have an infinite slope there.
+  const std::map<std::string, infinite::Pointwise> steep{
+      {"exp", [](const Tensor& t) { return exp(t); }},
+      {"log of sigmoid", [](const Tensor& t) { return log(sigmoid(t)); }},
+      {"sqrt of softplus", [](const Tensor& t) { return sqrt(softplus(t)); }}};
+  for (const auto& [name, function] : steep)
+    all.push_back(
+        own_model(name.c_str(),
+                  Sequential(own_linear(rng), Elementwise(function, name), own_attention(rng)), x));
+  all.push_back(own_model("a polynomial",
+                          Sequential(own_linear(rng), Polynomial::hermite(5), MeanPositions()), x));
+  all.push_back(
+      own_model("a product of three",
+                Sequential(MultiplyBranches(own_linear(rng), own_linear(rng), own_linear(rng)),
+                           own_attention(rng)),
+                x));
   const auto memory = std::make_shared<std::pair<Tensor, Tensor>>();
   const auto looks = std::make_shared<Sequential>(own_linear(rng), OwnMemory(rng, memory));
   all.push_back({"a memory in a layer", looks, x, [=](const Tensor& m, const Tensor& mask) {

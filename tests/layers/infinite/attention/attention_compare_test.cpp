@@ -49,8 +49,8 @@ double law(std::int64_t heads, double width) {
   return total / 2;
 }
 
-CompareOptions outputs_only() {
-  CompareOptions options;
+infinite::CompareOptions outputs_only() {
+  infinite::CompareOptions options;
   options.networks.kernel.get = Get::nngp;
   options.networks.dtype = f32;
   return options;
@@ -84,7 +84,7 @@ TEST(AttentionCompare, KurtosisFollowsTheSixOverHeadsLaw) {
 
 TEST(AttentionCompare, OneHeadOfSqrtScalingDoesNotConverge) {
   Generator rng(6);
-  CompareOptions options;
+  infinite::CompareOptions options;
   options.networks.kernel.channels = 1;
   const auto run = [&](AttentionScaling scaling, std::int64_t heads_per_root) {
     std::vector<SweepPoint> sweep;
