@@ -45,7 +45,7 @@ bool study(Program& program, const Settings& s) {
 }
 
 void add_options(Program& program, Settings& s) {
-  const CLI::Validator width = whole_number<std::int64_t>(4, 100'000);
+  const Check width = whole_number<std::int64_t>(4, 100'000);
   program.option("--seeds", s.seeds, "Repetitions: chains, noise and random heads anew",
                  "Intervals want at least five", whole_number(1, 1000));
   program.list("--widths", s.widths, "Widths N at which the theory's saddle is found",

@@ -9,6 +9,7 @@
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"
+#include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 namespace {
@@ -29,9 +30,9 @@ void add_options(Program& program, Settings& s) {
   const auto whole = whole_number<std::int64_t>;
   program.option("--data", s.data, "Folder of the UCI sets with their 20 splits",
                  "To stand beside published figures; without it Friedman's function is generated",
-                 CLI::ExistingDirectory);
+                 existing_folder());
   program.list("--methods", s.methods, join("Methods, of ", listed(names), " (default: all)"),
-               "A few take a fraction of the time", CLI::IsMember(names).description(""));
+               "A few take a fraction of the time", one_of(names).described(""));
   program.option("--splits", s.splits, "Splits into training and test part",
                  "Standard errors are over them; the UCI sets come with 20", whole(2, 20));
   program.option("--steps", s.steps, "Gradients of each network, in all",

@@ -7,6 +7,7 @@
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
+#include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 namespace {
@@ -29,7 +30,7 @@ const std::vector<Trial> trials = {
     {"char_gpt --temperature 0.3", "the sample: likely characters, and soon the same ones again"}};
 
 void add_options(Program& program, Settings& s) {
-  const CLI::Validator size = whole_number<std::int64_t>(1, 100'000);
+  const Check size = whole_number<std::int64_t>(1, 100'000);
   program.option("--text", s.text, "A text file, UTF-8 (default: Ladon's own sources)",
                  "A million characters or more; it may be compressed by gzip", name_of("a file"));
   program.option("--layers", s.layers, "Layers of the model", "More learn more, and take longer",
@@ -45,9 +46,9 @@ void add_options(Program& program, Settings& s) {
                  number_above(0));
   program.option("--dropout", s.dropout, "Part of the activations that is dropped in training",
                  "0.1 where training falls far below validation", number(0, 0.9));
-  program.option(
-      "--particles", s.particles, "What moves the heads of each layer besides: none, svgd",
-      "See what repulsion between heads costs and brings", CLI::IsMember({"none", "svgd"}));
+  program.option("--particles", s.particles,
+                 "What moves the heads of each layer besides: none, svgd",
+                 "See what repulsion between heads costs and brings", one_of({"none", "svgd"}));
   program.option("--every", s.every, "Steps between looks at the validation text",
                  "Each look reads all of it, and saves the run", size);
   program.option("--resume", s.resume, "The file of a run, to go on from",

@@ -48,7 +48,7 @@ Inputs rows_at(const Inputs& inputs, const Tensor& index) {
 }  // namespace
 
 void add_classifier_options(Program& program, ClassifierSettings& s) {
-  const CLI::Validator count = whole_number(1, 1'000'000);
+  const Check count = whole_number(1, 1'000'000);
   program.option(
       "--sharpness", s.sharpness, "Factor of attention's logits",
       "0 makes attention the mean of all tokens; large ones make each token look at itself alone",

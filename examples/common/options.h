@@ -1,50 +1,54 @@
 #pragma once
-// Validators of options. CLI11's own ranges print every digit of the largest double, its
-// numbers wrap below zero and are clipped above.
+// Conditions on the values of options.
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <charconv>
-#include <cstdint>
+#include <functional>
 #include <limits>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
-
-#include "ladon/examples/common/text.h"
 
 namespace ladon::example {
 
-/// Takes whole numbers, written in digits, from `low` to `high`. T is the type of the option.
+/// Condition on the text of an option's value.
+struct Check {
+  /// Reason for refusing a text, empty for one that is accepted. No function accepts every text.
+  std::function<std::string(const std::string&)> wrong;
+  std::string description;  ///< The accepted values, for --help.
+
+  /// The same condition, described in other words.
+  Check described(std::string words) const { return {wrong, std::move(words)}; }
+};
+
+/// Accepts what either accepts.
+Check operator|(const Check& a, const Check& b);
+
+/// Accepts whole numbers, written in digits, from `low` to `high`. T is the type of the option:
+/// int, std::int64_t or std::uint64_t.
 template <class T>
-CLI::Validator whole_number(T low, T high = std::numeric_limits<T>::max()) {
-  const std::string range = high == std::numeric_limits<T>::max()
-                                ? join("at least ", low)
-                                : join("from ", low, " to ", high);
-  const auto wrong = [=](const std::string& text) -> std::string {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    if (whole && value >= low && value <= high) return "";
-    const bool too_large = error == std::errc::result_out_of_range && text[0] != '-';
-    return join("needs a whole number ", too_large ? join("of at most ", high) : range, ", got '",
-                text, "'");
-  };
-  return {wrong, range, "whole_number"};
-}
+Check whole_number(T low, T high = std::numeric_limits<T>::max());
 
-/// Takes finite numbers from `low` (or above it) to `high`.
-CLI::Validator number(double low, double high = std::numeric_limits<double>::infinity());
-CLI::Validator number_above(double low);
+/// Accepts finite numbers from `low` (or above it) to `high`.
+Check number(double low, double high = std::numeric_limits<double>::infinity());
+Check number_above(double low);
 
-/// Takes any text but an empty one; `what` is what it names ("a folder").
-CLI::Validator name_of(const std::string& what);
+/// Accepts any text but an empty one; `what` is what it names ("a folder").
+Check name_of(const std::string& what);
 
-/// Throws CLI::ValidationError if a value stands twice in the list given to `option`.
+Check one_of(const std::vector<std::string>& names);
+Check existing_file();
+Check existing_folder();
+
+/// Error in the use of a program: the value of an option, or options that do not go together.
+class UsageError : public std::runtime_error {
+ public:
+  UsageError(const std::string& option, const std::string& wrong)
+      : std::runtime_error(option + ": " + wrong) {}
+};
+
+/// Throws UsageError if a value stands twice in the list given to `option`. T is std::string, int,
+/// std::int64_t or double.
 template <class T>
-void refuse_repeated(const std::string& option, const std::vector<T>& values) {
-  for (auto value = values.begin(); value != values.end(); ++value)
-    if (std::find(values.begin(), value, *value) != value)
-      throw CLI::ValidationError(option, join(*value, " stands twice in the list"));
-}
+void refuse_repeated(const std::string& option, const std::vector<T>& values);
 
 }  // namespace ladon::example

@@ -1,8 +1,13 @@
 #include "ladon/examples/common/program.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "ladon/core/error.h"
 #include "ladon/core/io/file.h"
@@ -57,75 +62,138 @@ std::string in_lines(const std::string& command) {
   return lines;
 }
 
+/// "memory_budget" of "--memory-budget".
+std::string key_of(const std::string& option) {
+  std::string key = option.substr(2, option.find(',') - 2);  // of "--finite,!--no-finite" the first
+  std::ranges::replace(key, '-', '_');
+  return key;
+}
+
 }  // namespace
 
+Option& Option::expected(int values) {
+  option_->expected(values);
+  return *this;
+}
+
+Option& Option::needs(Option other) {
+  option_->needs(other.option_);
+  return *this;
+}
+
+Option& Option::excludes(Option other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Option& Option::default_str(const std::string& words) {
+  option_->default_str(words);
+  return *this;
+}
+
+struct Program::State {
+  CommonOptions& options;
+  CLI::App app{};
+  std::vector<std::pair<std::string, std::function<nlohmann::json()>>> settings = {};
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+
+  /// An option that is no setting of the report.
+  template <class T>
+  CLI::Option* add(const std::string& name, T& value, const std::string& what, const Check& check) {
+    CLI::Option* option = app.add_option(name, value, what);
+    return check.wrong ? option->check(check.wrong, check.description) : option;
+  }
+};
+
+Program::~Program() = default;
+
 Program::Program(const std::string& name, const Card& card, CommonOptions& options)
-    : options_(options) {
+    : state_(new State{options}) {
   options.out = name + ".out";
-  app_.name(name);
-  app_.description(join(card.summary, ". ", card.lesson));
+  CLI::App& app = state_->app;
+  app.name(name);
+  app.description(join(card.summary, ". ", card.lesson));
   std::string footer = join("Without options it takes ", card.duration, ". Try\n");
   const char* installed = std::getenv("LADON_RUNNER");  // the command that started the program
   const std::string runner = join("  ", installed != nullptr ? installed : "examples/run", " ");
   for (const Trial& trial : card.trials)
     footer += join("\n", in_lines(runner + trial.command), "\n      ",
                    wrapped(trial.watch, help_columns(), 6), "\n");
-  app_.footer(footer);
-  app_.formatter(std::make_shared<Help>());
-  app_.option_defaults()->always_capture_default();
-  app_.set_version_flag("--version", join(name, " ", version(), " (", commit, ")"),
-                        "Version of Ladon, and the commit. To report a fault");
+  app.footer(footer);
+  app.formatter(std::make_shared<Help>());
+  app.option_defaults()->always_capture_default();
+  app.set_version_flag("--version", join(name, " ", version(), " (", commit, ")"),
+                       "Version of Ladon, and the commit. To report a fault");
   option("--seed", options.seed, "Seed of everything random",
-         "Another one shows which findings are luck")
-      ->check(whole_number<std::uint64_t>(0));
-  const auto outside = [&](const char* of, auto& value, const char* what) {  // of the settings
-    return app_.add_option(of, value, what);
-  };
-  outside("--threads", options.threads,
-          "Threads; 0 takes every core. Leave some to other work; no figure depends on it but the "
-          "time")
-      ->check(whole_number(0, most_threads));
-  outside("--out", options.out,
-          "Folder for pictures and their data. Name one a run, to keep the pictures of both")
-      ->check(name_of("a folder"));
-  app_.add_flag("--panels", options.panels,
-                "Draw every panel as a slide of its own, too. To show one alone, and those that "
-                "the pictures leave out");
-  outside("--json", options.json,
-          "Write every figure of table and picture to this file. To draw or test them elsewhere")
-      ->check(name_of("a file"));
+         "Another one shows which findings are luck", whole_number<std::uint64_t>(0));
+  state_->add("--threads", options.threads,
+              "Threads; 0 takes every core. Leave some to other work; no figure depends on it but "
+              "the time",
+              whole_number(0, most_threads));
+  state_->add("--out", options.out,
+              "Folder for pictures and their data. Name one a run, to keep the pictures of both",
+              name_of("a folder"));
+  app.add_flag("--panels", options.panels,
+               "Draw every panel as a slide of its own, too. To show one alone, and those that "
+               "the pictures leave out");
+  state_->add(
+      "--json", options.json,
+      "Write every figure of table and picture to this file. To draw or test them elsewhere",
+      name_of("a file"));
 }
 
-CLI::Option* Program::flag(const std::string& name, bool& value, const std::string& what) {
+template <class T>
+Option Program::option(const std::string& name, T& value, const std::string& what,
+                       const std::string& when, const Check& check) {
   setting(key_of(name), [&value] { return nlohmann::json(value); });
-  return app_.add_flag(name, value, what);
+  return Option(state_->add(name, value, what + ". " + when, check));
+}
+
+template <class T>
+Option Program::list(const std::string& name, std::vector<T>& values, const std::string& what,
+                     const std::string& when, const Check& check) {
+  setting(key_of(name), [&values] { return nlohmann::json(values); });
+  return Option(state_->add(name, values, what + ". " + when, check)->delimiter(','));
+}
+
+void Program::flag(const std::string& name, bool& value, const std::string& what) {
+  setting(key_of(name), [&value] { return nlohmann::json(value); });
+  state_->app.add_flag(name, value, what);
 }
 
 void Program::page_option() {
-  app_.add_option("--page", options_.page,
-                  "Write a page to turn things on, for a browser: one file, without a network. To "
-                  "teach with it, or to play")
-      ->check(name_of("a file"));
+  state_->add("--page", state_->options.page,
+              "Write a page to turn things on, for a browser: one file, without a network. To "
+              "teach with it, or to play",
+              name_of("a file"));
 }
 
-std::string Program::key_of(const std::string& option) {
-  std::string key = option.substr(2, option.find(',') - 2);  // of "--finite,!--no-finite" the first
-  std::ranges::replace(key, '-', '_');
-  return key;
+void Program::setting(const std::string& name, std::function<nlohmann::json()> value) {
+  state_->settings.emplace_back(name, std::move(value));
+}
+
+void Program::check(std::function<void()> usage) {
+  state_->app.callback([usage = std::move(usage)] {
+    try {
+      usage();
+    } catch (const UsageError& error) {
+      throw CLI::ValidationError(error.what());
+    }
+  });
 }
 
 int Program::run(int argc, char** argv, const std::function<bool()>& body) {
   try {
-    app_.parse(argc, argv);
+    state_->app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app_.exit(error) == 0 ? 0 : 2;
+    return state_->app.exit(error) == 0 ? 0 : 2;
   }
   ranks::Session session;
   if (ranks::rank() > 0) std::cout.setstate(std::ios_base::badbit);  // the first speaks for all
-  const std::string& name = app_.get_name();
+  const std::string& name = state_->app.get_name();
   try {
-    if (options_.threads > 0) set_num_threads(options_.threads);
-    prepare_output(name, options_);
+    if (state_->options.threads > 0) set_num_threads(state_->options.threads);
+    prepare_output(name, state_->options);
     catch_interrupts();
     if (body()) return 0;
     std::cerr << name << ": interrupted; what was finished is reported\n";
@@ -138,27 +206,27 @@ int Program::run(int argc, char** argv, const std::function<bool()>& body) {
 }
 
 void Program::write(const Report& report) const {
-  if (options_.json.empty()) return;
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
+  if (state_->options.json.empty()) return;
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - state_->start;
   nlohmann::json settings;
-  for (const auto& [name, value] : settings_) settings[name] = value();
+  for (const auto& [name, value] : state_->settings) settings[name] = value();
   nlohmann::ordered_json all{{"schema", 2},
-                             {"example", app_.get_name()},
+                             {"example", state_->app.get_name()},
                              {"version", version()},
                              {"commit", commit},
                              {"settings", settings},
                              {"threads", num_threads()},
                              {"seconds", spent.count()}};
   all.update(as_json(report));
-  write_atomically(options_.json, all.dump(2) + "\n");
+  write_atomically(state_->options.json, all.dump(2) + "\n");
 }
 
 void Program::write_page(const std::function<Page()>& make) const {
-  if (options_.page.empty()) return;
+  if (state_->options.page.empty()) return;
   Page page = make();
-  page.data["program"] = app_.get_name();  // named at the page's end
-  write_atomically(options_.page, html(page));
-  std::cout << "page: " << options_.page.string() << '\n';
+  page.data["program"] = state_->app.get_name();  // named at the page's end
+  write_atomically(state_->options.page, html(page));
+  std::cout << "page: " << state_->options.page.string() << '\n';
 }
 
 int run_program(int argc, char** argv, const std::string& name, const Card& card,
@@ -168,5 +236,19 @@ int run_program(int argc, char** argv, const std::string& name, const Card& card
   if (has_page) program.page_option();
   return program.run(argc, argv, [&] { return study(options, program); });
 }
+
+// The types of options.
+using Text = const std::string&;
+template Option Program::option(Text, std::string&, Text, Text, const Check&);
+template Option Program::option(Text, std::filesystem::path&, Text, Text, const Check&);
+template Option Program::option(Text, int&, Text, Text, const Check&);
+template Option Program::option(Text, std::int64_t&, Text, Text, const Check&);
+template Option Program::option(Text, std::uint64_t&, Text, Text, const Check&);
+template Option Program::option(Text, double&, Text, Text, const Check&);
+template Option Program::option(Text, std::vector<std::string>&, Text, Text, const Check&);
+template Option Program::list(Text, std::vector<std::string>&, Text, Text, const Check&);
+template Option Program::list(Text, std::vector<int>&, Text, Text, const Check&);
+template Option Program::list(Text, std::vector<std::int64_t>&, Text, Text, const Check&);
+template Option Program::list(Text, std::vector<double>&, Text, Text, const Check&);
 
 }  // namespace ladon::example

@@ -1,17 +1,21 @@
 #pragma once
 // Shell of every example around its study: command line, help, report.
 
-#include <CLI/CLI.hpp>
-#include <chrono>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "ladon/examples/common/common_options.h"
+#include "ladon/examples/common/options.h"
 #include "ladon/examples/common/page/page.h"
 #include "ladon/examples/common/report.h"
+
+// The parser of command lines. Its headers cost each source seconds, so program.cpp alone has them.
+namespace CLI {
+class Option;
+}
 
 namespace ladon::example {
 
@@ -28,37 +32,45 @@ struct Card {
   std::vector<Trial> trials;
 };
 
+/// Handle of an option of a Program, for what few options are told besides.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+
+  Option& expected(int values);  ///< Takes exactly so many.
+  Option& needs(Option other);
+  Option& excludes(Option other);
+  Option& default_str(const std::string& words);  ///< What --help says of the default.
+
+ private:
+  CLI::Option* option_;
+};
+
 /// Everything of an example around its study: command line, help, exit status, report. An option is
 /// told once: for --help, for what it may be, and for the settings in the report.
 class Program {
  public:
   /// With --seed, --threads, --out, --panels and --json, which `options` gets.
   Program(const std::string& name, const Card& card, CommonOptions& options);
+  ~Program();
 
   /// An option: what it is, and when one would change it. "--memory-budget" is the report's setting
-  /// "memory_budget".
+  /// "memory_budget". T is one of the types at the end of program.cpp.
   template <class T>
-  CLI::Option* option(const std::string& name, T& value, const std::string& what,
-                      const std::string& when, const CLI::Validator& check = {}) {
-    setting(key_of(name), [&value] { return nlohmann::json(value); });
-    return app_.add_option(name, value, what + ". " + when)->check(check);
-  }
+  Option option(const std::string& name, T& value, const std::string& what, const std::string& when,
+                const Check& check = {});
   /// A list, with commas between its values.
   template <class T>
-  CLI::Option* list(const std::string& name, std::vector<T>& values, const std::string& what,
-                    const std::string& when, const CLI::Validator& check = {}) {
-    return option(name, values, what, when, check)->delimiter(',');
-  }
-  CLI::Option* flag(const std::string& name, bool& value, const std::string& what);
+  Option list(const std::string& name, std::vector<T>& values, const std::string& what,
+              const std::string& when, const Check& check = {});
+  void flag(const std::string& name, bool& value, const std::string& what);
   /// --page, of a program that has one.
   void page_option();
   /// Further entry of the report's settings, asked for at the end.
-  void setting(const std::string& name, std::function<nlohmann::json()> value) {
-    settings_.emplace_back(name, std::move(value));
-  }
-  /// Called once all options are there: refuses by CLI::ValidationError what one option by itself
-  /// cannot know.
-  void check(std::function<void()> usage) { app_.callback(std::move(usage)); }
+  void setting(const std::string& name, std::function<nlohmann::json()> value);
+  /// Called once all options are there: refuses by UsageError what one option by itself cannot
+  /// know.
+  void check(std::function<void()> usage);
 
   /// Parses the command line, sets the number of threads, makes the output folder, makes sure that
   /// what will be written can be, and runs `body`, which says whether it came to its end:
@@ -75,12 +87,8 @@ class Program {
   void write_page(const std::function<Page()>& make) const;
 
  private:
-  static std::string key_of(const std::string& option);
-
-  CLI::App app_;
-  CommonOptions& options_;
-  std::vector<std::pair<std::string, std::function<nlohmann::json()>>> settings_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 /// A program without options of its own but --page, if it has one. Returns the exit status of

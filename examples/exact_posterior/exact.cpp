@@ -23,12 +23,11 @@ void add_task_options(Program& program, TaskSettings& s) {
       "More make the truth more exact where there are several modes: with one head, and many data",
       whole_number<std::int64_t>(20, 1'000'000));
   program.option("--labels", s.labels, "What made the targets: gp (the limit) or one (one head)",
-                 "With one, see the evidence prefer few heads", CLI::IsMember({"gp", "one"}));
+                 "With one, see the evidence prefer few heads", one_of({"gp", "one"}));
   program.option(
       "--scaling", s.scaling,
       "Scaling of logits: sqrt 1/sqrt(d_k), or linear 1/d_k, by which wide heads are all alike",
-      "A control: every number of heads is then the Gaussian process",
-      CLI::IsMember({"sqrt", "linear"}));
+      "A control: every number of heads is then the Gaussian process", one_of({"sqrt", "linear"}));
 }
 
 DataSet data_set(const TaskSettings& settings, const Tensor& kernel, std::int64_t draw) {

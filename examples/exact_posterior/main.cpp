@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "ladon/examples/common/options.h"
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/exact_posterior/study.h"
 
 namespace ladon::example {

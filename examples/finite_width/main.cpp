@@ -38,7 +38,7 @@ void add_options(Program& program, Settings& s) {
     refuse_repeated("--heads", s.heads);
     refuse_repeated("--widths", s.widths);
     if (s.head_width > 0 && s.head_width < tokens)
-      throw CLI::ValidationError("--head-width", "needs 0, or the number of tokens at least");
+      throw UsageError("--head-width", "needs 0, or the number of tokens at least");
   });
 }
 

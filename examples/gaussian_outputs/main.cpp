@@ -5,6 +5,7 @@
 
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/gaussian_outputs/study.h"
 
 namespace ladon::example {
@@ -25,7 +26,7 @@ const std::vector<Trial> trials = {
      "wide_law: weights that sum to 1 leave outputs less room to be random than identity ζ"}};
 
 void add_options(Program& program, Settings& s) {
-  const CLI::Validator size = whole_number<std::int64_t>(1, 1'000'000);
+  const Check size = whole_number<std::int64_t>(1, 1'000'000);
   add_network_options(program, s);
   program.list("--heads", s.heads, "Numbers of heads whose outputs are looked at",
                "Add 256 to see when kurtosis, too, stops noticing that heads are finitely many",
@@ -42,7 +43,7 @@ void add_options(Program& program, Settings& s) {
     refuse_repeated("--scaling", s.scalings);
     const bool sqrt = std::ranges::count(s.scalings, "sqrt") > 0;
     if (!s.common.page.empty() && (s.zeta != "identity" || !sqrt || s.heads.empty()))
-      throw CLI::ValidationError("--page", "needs --zeta identity, --scaling sqrt and --heads");
+      throw UsageError("--page", "needs --zeta identity, --scaling sqrt and --heads");
   });
 }
 

@@ -23,13 +23,13 @@ const std::vector<Trial> trials = {
      "accuracy against the default's: how many rows make up for not knowing about patches?"}};
 
 void add_options(Program& program, Settings& s) {
-  auto* mnist = program.option("--mnist", s.mnist, "IDX files: images, labels (gzip or not)",
-                               "Real digits; the first rows train, the last ones test");
+  Option mnist = program.option("--mnist", s.mnist, "IDX files: images, labels (gzip or not)",
+                                "Real digits; the first rows train, the last ones test");
   program
       .option("--cifar", s.cifar, "CIFAR-10 binary files: train, test",
               "Photographs, where a thing may stand anywhere: compare pool with dense")
-      ->expected(2)
-      ->excludes(mnist->expected(2));
+      .expected(2)
+      .excludes(mnist.expected(2));
   add_model_options(program, s);
 }
 

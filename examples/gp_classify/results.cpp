@@ -128,7 +128,7 @@ std::vector<Measured> figures(const Outcome& o, const Task& task) {
 }
 
 void add_model_options(Program& program, Settings& s) {
-  const CLI::Validator rows = whole_number(0);
+  const Check rows = whole_number(0);
   std::vector<std::string> names;
   for (const Model& model : classifier_models) names.emplace_back(model.name);
   program.option("--train", s.train, "Training rows; 0 takes the task's default",
@@ -136,7 +136,7 @@ void add_model_options(Program& program, Settings& s) {
   program.option("--test", s.test, "Test rows; 0 takes the task's default",
                  "Four times as many halve every standard error", rows);
   program.list("--models", s.models, "What to compare; by default all that suit the task",
-               "Fewer comparisons find smaller differences", CLI::IsMember(names));
+               "Fewer comparisons find smaller differences", one_of(names));
   program.option("--memory-budget", s.memory_budget, "MB that a Gram matrix may take",
                  "Raise it where a run says that it needs more, and your machine has it",
                  whole_number<std::int64_t>(1, 1'000'000'000));

@@ -20,13 +20,13 @@ const std::vector<Trial> trials = {
      "attention's kernels less pool's: does sharper attention find the words that matter?"}};
 
 void add_options(Program& program, ReviewSettings& s) {
-  auto* reviews = program.option("--reviews", s.reviews, "Label-TSV files: train, test",
-                                 "Text, with naive Bayes as the bar for every model");
-  auto* glove =
+  Option reviews = program.option("--reviews", s.reviews, "Label-TSV files: train, test",
+                                  "Text, with naive Bayes as the bar for every model");
+  Option glove =
       program.option("--glove", s.glove, "Word vectors: GloVe's text format, or a JSON object",
                      "Words without one are left out: a larger file keeps more");
-  reviews->expected(2)->needs(glove);
-  glove->needs(reviews);
+  reviews.expected(2).needs(glove);
+  glove.needs(reviews);
   add_model_options(program, s);
 }
 

@@ -1,13 +1,14 @@
 #include "ladon/examples/common/options.h"
 
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/head_roles/study.h"
 
 namespace ladon::example {
 
 void add_training_options(Program& program, Settings& s) {
-  const CLI::Validator count = whole_number(1, 1'000'000);
+  const Check count = whole_number(1, 1'000'000);
   program.list("--methods", s.methods, "What to compare",
-               "Fewer leave time for more seeds; verdicts need plain", CLI::IsMember(methods()));
+               "Fewer leave time for more seeds; verdicts need plain", one_of(methods()));
   program.option("--seeds", s.seeds, "Repetitions, with seeds --seed, --seed + 1 and so on",
                  "Four times as many see differences of half the size", count);
   program.option("--epochs", s.epochs, "Passes over the training data",
@@ -28,7 +29,7 @@ void add_training_options(Program& program, Settings& s) {
 void check_training(const Settings& s) {
   refuse_repeated("--methods", s.methods);
   if (s.dim % s.heads != 0)
-    throw CLI::ValidationError("--heads", join(s.heads, " heads do not divide --dim ", s.dim));
+    throw UsageError("--heads", join(s.heads, " heads do not divide --dim ", s.dim));
 }
 
 }  // namespace ladon::example

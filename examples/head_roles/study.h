@@ -30,7 +30,7 @@ struct Settings {
 
 /// Options of what the studies have in common: methods to learning_rate, and alpha.
 void add_training_options(Program& program, Settings& settings);
-/// Check of these options together. Throws CLI::ValidationError.
+/// Check of these options together. Throws UsageError.
 void check_training(const Settings& settings);
 
 /// Batches hold tokens [B, T] or [B, T, fields], their mask [B, T], and labels [B, questions].

@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   program.check([&] {
     check_training(settings);
     if (!settings.common.page.empty() && settings.heads < 2)
-      throw CLI::ValidationError("--page", "needs two heads or more");
+      throw UsageError("--page", "needs two heads or more");
   });
   return program.run(argc, argv, [&] { return teach(program, settings); });
 }

@@ -22,7 +22,7 @@ void add_options(Program& program, Settings& s) {
   const auto size = [](std::int64_t most) { return whole_number<std::int64_t>(1, most); };
   program.option("--part", s.part, "Parts to run: errors, evidence, or both",
                  "One alone where its settings are changed",
-                 CLI::IsMember({"errors", "evidence", "both"}));
+                 one_of({"errors", "evidence", "both"}));
   program.list("--tokens", s.tokens, "Numbers of tokens T", "More tokens ask for sharper attention",
                size(1024));
   program.option("--seeds", s.seeds, "Trained layers of each kind",
@@ -45,9 +45,9 @@ void add_options(Program& program, Settings& s) {
     refuse_repeated("--truths", s.truths);
     refuse_repeated("--targets", s.targets);
     if (!s.data.empty() && s.data.size() != 2)
-      throw CLI::ValidationError("--data", "needs two files: TRAIN,GLOVE");
+      throw UsageError("--data", "needs two files: TRAIN,GLOVE");
     if (!s.data.empty() && s.sets % pairs != 0)
-      throw CLI::ValidationError("--sets", "must be a multiple of the 10 pairs of TREC's classes");
+      throw UsageError("--sets", "must be a multiple of the 10 pairs of TREC's classes");
   });
 }
 

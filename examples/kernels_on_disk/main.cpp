@@ -155,17 +155,17 @@ void add_options(Program& program, TileSettings& s) {
   program
       .option("--mnist", s.mnist, "IDX files: images, labels (gzip or not)",
               "Real digits; the first rows train, the last ones test")
-      ->expected(2);
+      .expected(2);
   program.option("--train", s.train, "Training images; 0: 400, or 4,000 digits",
                  "Twice as many take four times the disk", whole_number(0));
   program.option("--test", s.test, "Test images; 0: 400, or 2,000 digits",
                  "Their variances are most of what conjugate gradients cost", whole_number(0));
   program.option("--model", s.model, "Model whose kernels are solved with",
-                 "Those that read tokens take longer to compute", CLI::IsMember(models));
+                 "Those that read tokens take longer to compute", one_of(models));
   program.list("--solvers", s.solvers,
                "Kernels in memory; or as tiles, solved directly or by conjugate gradients",
                "Past the memory leave memory out; cg says how far it may be off",
-               CLI::IsMember({"memory", "direct", "cg"}));
+               one_of({"memory", "direct", "cg"}));
   program.option("--memory-budget", s.memory_budget, "MB that kernels and factors may take",
                  "Lower it to what the machine has; more of it is faster",
                  whole_number<std::int64_t>(1, 1'000'000'000));

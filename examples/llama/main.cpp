@@ -6,6 +6,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/llama/folder.h"
 #include "ladon/examples/llama/page.h"
 #include "ladon/examples/llama/picture.h"
@@ -56,7 +57,7 @@ void add_model_options(Program& program, Settings& s) {
 }
 
 void add_training_options(Program& program, Settings& s) {
-  const CLI::Validator size = whole_number<std::int64_t>(1, 100'000);
+  const Check size = whole_number<std::int64_t>(1, 100'000);
   program.option("--text", s.text, "A text file to learn (default: Ladon's own sources)",
                  "A million characters or more; it may be compressed by gzip", name_of("a file"));
   program.option(
@@ -82,7 +83,7 @@ void add_training_options(Program& program, Settings& s) {
   program.page_option();
   program.check([&s] {
     if (!s.common.page.empty() && !s.model.empty())
-      throw CLI::ValidationError("--page", "shows what was trained here; it needs no --model");
+      throw UsageError("--page", "shows what was trained here; it needs no --model");
     std::vector<std::string> listed;
     for (const std::int64_t m : s.kv_heads) listed.push_back(std::to_string(m));
     refuse_repeated("--kv-heads", listed);

@@ -24,14 +24,14 @@ const std::vector<Trial> trials = {
      "ntk_error beside reference: two programs, the same networks?"}};
 
 void add_options(Program& program, Settings& s) {
-  const CLI::Validator size = whole_number<std::int64_t>(1, 1'000'000);
+  const Check size = whole_number<std::int64_t>(1, 1'000'000);
   program.option(
       "--preset", s.preset,
       "tour: the lesson; reference: the network whose errors are known from another program, "
       "beside those",
       "That checks Ladon against others; it takes several minutes, and of the options below only "
       "--inputs, --widths and --draws apply",
-      CLI::IsMember({"tour", "reference"}));
+      one_of({"tour", "reference"}));
   add_network_options(program, s);
   program.list("--widths", s.widths,
                "Widths of a head, and of the output (default: 16,32,64,128,256,512; in the other "

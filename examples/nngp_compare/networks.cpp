@@ -18,14 +18,14 @@ void add_network_options(Program& program, NetworkSettings& s) {
       "Inputs, .npy of floating numbers [N, T, d] (default: 3 drawn from the seed, of 4 tokens of "
       "8 channels)",
       "Bring your own: the more alike its tokens, the larger ρ and the kurtosis of one head",
-      CLI::ExistingFile);
+      existing_file());
   program.option("--zeta", s.zeta, "What turns logits into weights",
                  "The identity has an exact law; softmax is the Transformer's: watch how much less "
                  "a head's output is left to chance",
-                 CLI::IsMember({"identity", "softmax", "relu", "abs"}));
+                 one_of({"identity", "softmax", "relu", "abs"}));
   program.list("--scaling", s.scalings, "Scaling of logits: linear 1/d_k, sqrt 1/sqrt(d_k)",
                "Each alone tells its half of the story in about half the time",
-               CLI::IsMember({"linear", "sqrt"}));
+               one_of({"linear", "sqrt"}));
 }
 
 Tensor load_inputs(const NetworkSettings& s) {

@@ -9,10 +9,10 @@ void add_options(Program& program, Settings& s) {
   const auto count = [](std::int64_t most) { return whole_number<std::int64_t>(1, most); };
   program.list("--targets", s.targets, "Densities in the plane",
                "Each has one difficulty: a slant, two modes, a hole, a bend, a narrow neck",
-               CLI::IsMember(target_names()));
+               one_of(target_names()));
   program.list("--methods", s.methods, "What moves the particles",
                "Only none and svgd show what repulsion adds to an ensemble",
-               CLI::IsMember(method_names()));
+               one_of(method_names()));
   program.option("--seeds", s.seeds, "Repetitions, with seeds --seed, --seed + 1 and so on",
                  "Four times as many halve the standard errors; 1 has none", count(1000));
   program.option("--particles", s.particles, "Particles of each method",
@@ -26,7 +26,7 @@ void add_options(Program& program, Settings& s) {
                  number_above(0));
   program.option("--alpha", s.alpha, "Weight of the repulsion (svgd, spos, wgd): a number, or auto",
                  "Lower it, and particles near the modes; auto is made for many dimensions",
-                 (number_above(0) | CLI::IsMember({"auto"})).description("auto or above 0"));
+                 (number_above(0) | one_of({"auto"})).described("auto or above 0"));
   program.option("--noise", s.noise, "b of spos: own gradient and noise",
                  "0 is svgd; large ones make independent chains", number(0));
   program.option("--apart", s.apart, "Distance of the two modes, whose standard deviation is 0.6",

@@ -30,8 +30,8 @@ void add_options(Program& program, Settings& s) {
       .list("--methods", s.methods, join("Methods, of ", listed(method_names())),
             "A few take a fraction of the time; wrong_prior is hmc under a prior twice as wide, a "
             "control",
-            CLI::IsMember(method_names()).description(""))
-      ->default_str("the nine of the page's first table");
+            one_of(method_names()).described(""))
+      .default_str("the nine of the page's first table");
   program.option("--members", s.members, "Networks of an ensemble, particles, or chains",
                  "With 100, SVGD collapses less, but still does",
                  whole_number<std::int64_t>(2, 1000));

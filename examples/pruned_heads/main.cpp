@@ -39,7 +39,7 @@ void add_options(Program& program, Settings& s) {
   program.check([&s] {
     refuse_repeated("--sizes", s.sizes);
     if (!s.data.empty() && s.data.size() != 3)
-      throw CLI::ValidationError("--data", "needs three files: TRAIN,TEST,GLOVE");
+      throw UsageError("--data", "needs three files: TRAIN,TEST,GLOVE");
   });
 }
 

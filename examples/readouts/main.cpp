@@ -58,11 +58,11 @@ bool study(Program& program, const Settings& s) {
 }
 
 void add_options(Program& program, Settings& s) {
-  const CLI::Validator count = whole_number<std::int64_t>(0, 1'000'000);
+  const Check count = whole_number<std::int64_t>(0, 1'000'000);
   program
       .option("--cifar", s.cifar, "CIFAR-10 binary files: train, test; averaged to 8 × 8 pixels",
               "Without them four marks are drawn, which photographs are not like")
-      ->expected(2);
+      .expected(2);
   program.option("--train", s.train, "Training images; 0: 50, or 1,000 photographs",
                  "Kernels take time as the square", count);
   program.option("--test", s.test, "Test images; 0: 100, or 1,000 photographs",

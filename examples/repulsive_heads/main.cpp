@@ -44,10 +44,10 @@ bool teach(const Program& program, const TextFiles& files, const Settings& s) {
   return complete;
 }
 
-/// Check of all options together. Throws CLI::ValidationError.
+/// Check of all options together. Throws UsageError.
 void check_usage(const TextFiles& files, const Settings& s) {
   const auto refuse = [](bool wrong, const std::string& why) {
-    if (wrong) throw CLI::ValidationError("--format", why);
+    if (wrong) throw UsageError("--format", why);
   };
   check_training(s);
   if (files.format == "generated") {
@@ -63,7 +63,7 @@ void check_usage(const TextFiles& files, const Settings& s) {
 void add_options(Program& program, TextFiles& files, Settings& s) {
   program.option("--format", files.format, "Task: generated, or text files",
                  "Text shows what repulsion does where nobody planted a rule",
-                 CLI::IsMember({"generated", "trec", "lines", "tsv"}));
+                 one_of({"generated", "trec", "lines", "tsv"}));
   program.option("--train", files.train, "Training file; with --format lines one file per class",
                  "Bring your own sentences");
   program.option("--test", files.test, "Test file(s), in the same format",

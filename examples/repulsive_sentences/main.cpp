@@ -7,6 +7,7 @@
 #include "ladon/core/io/tensors/npz.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
+#include "ladon/examples/common/text.h"
 #include "ladon/examples/repulsive_sentences/study.h"
 
 namespace ladon::example {
@@ -28,15 +29,15 @@ void add_options(Program& program, Settings& s) {
   const auto count = [](std::int64_t low) { return whole_number<std::int64_t>(low, 1'000'000); };
   std::vector<std::string> names;
   for (const Arm& arm : arms()) names.push_back(arm.name);
-  program.option(
-      "--format", s.format, "Sentences: generated, or from files: trec, or lines, a file per class",
-      "The page's answer is that of trec", CLI::IsMember({"generated", "trec", "lines"}));
+  program.option("--format", s.format,
+                 "Sentences: generated, or from files: trec, or lines, a file per class",
+                 "The page's answer is that of trec", one_of({"generated", "trec", "lines"}));
   program.list("--data", s.data, "Files of the sentences", "With --format trec or lines",
                name_of("a file"));
   program.option("--glove", s.glove, "File of word vectors of width 50, with --data",
                  "Few sentences teach little of words", name_of("a file"));
   program.list("--arms", s.arms, join("Arms beside plain, of ", listed(names), " (default: all)"),
-               "A few take less time", CLI::IsMember(names).description(""));
+               "A few take less time", one_of(names).described(""));
   program.option("--folds", s.folds, "Folds of all sentences", "More leave more to train on",
                  count(2));
   program.option("--seeds", s.seeds, "Fits per arm and fold", "More shrink the error over seeds",
@@ -46,7 +47,7 @@ void add_options(Program& program, Settings& s) {
   program.check([&s] {
     refuse_repeated("--arms", s.arms);
     if (s.data.empty() != (s.format == "generated") || (s.data.empty() && !s.glove.empty()))
-      throw CLI::ValidationError("--data", "files go with --format trec or lines, and only so");
+      throw UsageError("--data", "files go with --format trec or lines, and only so");
   });
   program.option("--bits", s.bits, "File (.npz) for the answers per question",
                  "To judge anew: see examples/common/paired.h", name_of("a file"));

@@ -30,7 +30,7 @@ const std::vector<Trial> trials = {
     {"translate --heads 1", "does one head find the order too?"}};
 
 void add_model_options(Program& program, Settings& s) {
-  const CLI::Validator size = whole_number<std::int64_t>(1, 100'000);
+  const Check size = whole_number<std::int64_t>(1, 100'000);
   program.option("--layers", s.layers, "Layers of the encoder, and as many of the decoder",
                  "More learn more, and take longer", size);
   program.option("--heads", s.heads, "Heads of each layer; they divide --dim",
@@ -45,7 +45,7 @@ void add_model_options(Program& program, Settings& s) {
 }
 
 void add_options(Program& program, Settings& s) {
-  const CLI::Validator size = whole_number<std::int64_t>(1, 10'000'000);
+  const Check size = whole_number<std::int64_t>(1, 10'000'000);
   add_corpus_options(program, s);
   add_model_options(program, s);
   program.option("--batch", s.batch, "Pairs a step", "More make steps smoother", size);
@@ -54,13 +54,13 @@ void add_options(Program& program, Settings& s) {
                  number_above(0));
   program.option("--every", s.every, "Steps between looks at the validation pairs",
                  "Each look translates 200 of them, and saves the run", size);
-  CLI::Option* resume = program.option("--resume", s.resume, "The file of a run, to go on from",
-                                       "With the options of that run, or at most more --steps");
-  resume->check(name_of("a file"));
+  Option resume =
+      program.option("--resume", s.resume, "The file of a run, to go on from",
+                     "With the options of that run, or at most more --steps", name_of("a file"));
   program
       .option("--translate", s.translate, "A sentence, to be translated by the run of --resume",
               "It is not trained further, and needs no other option", name_of("a sentence"))
-      ->needs(resume);
+      .needs(resume);
   program.option("--beams", s.beams, "Translations that beam search follows; 0: none",
                  "More find what is likelier, and soon nothing better",
                  whole_number<std::int64_t>(0, 1000));

@@ -34,26 +34,26 @@ Corpus generated(const CorpusSettings& s) {
 }  // namespace
 
 void add_corpus_options(Program& program, CorpusSettings& s) {
-  CLI::Option* source =
-      program.option("--source", s.source, "Sentences, one a line (default: those of a grammar)",
-                     "With --target, for pairs of one's own; files may be compressed by gzip");
-  CLI::Option* target = program.option("--target", s.target, "Their translations, line by line",
-                                       "Either language may be the source");
-  source->check(name_of("a file"))->needs(target);
-  target->check(name_of("a file"))->needs(source);
+  Option source = program.option(
+      "--source", s.source, "Sentences, one a line (default: those of a grammar)",
+      "With --target, for pairs of one's own; files may be compressed by gzip", name_of("a file"));
+  Option target = program.option("--target", s.target, "Their translations, line by line",
+                                 "Either language may be the source", name_of("a file"));
+  source.needs(target);
+  target.needs(source);
   program
       .option("--validation", s.validation, "Two files of pairs to look at in training",
               "Without them the last lines of those are taken")
-      ->expected(2)
-      ->needs(source);
+      .expected(2)
+      .needs(source);
   program.option("--test", s.test, "Two files of pairs to be judged on", "As --validation")
-      ->expected(2)
-      ->needs(source);
+      .expected(2)
+      .needs(source);
   program
       .option("--pairs", s.pairs, "Pairs of the grammar to be trained on",
               "Few are learned by heart, and no rule with them",
               whole_number<std::int64_t>(20, 1'000'000))
-      ->excludes(source);
+      .excludes(source);
 }
 
 Corpus read_corpus(const CorpusSettings& s) {

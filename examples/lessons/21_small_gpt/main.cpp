@@ -1,4 +1,6 @@
 // Lesson 21, an appendix: a small GPT, and whether its heads differ.
+#include <iostream>
+
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"
 #include "ladon/ladon.h"
