@@ -166,6 +166,7 @@ set(inner core/cxx20.h core/mapped.h core/names.h core/view.h core/linalg/blas.h
     core/text/byte_alphabet.h core/io/utf8.h autograd/elementwise.h autograd/forms.h autograd/inner_graph.h
     autograd/leaf.h autograd/operands.h autograd/reads.h autograd/ops/windows/windows.h layers/sequence/token_choice.h
     layers/transformer/transformer_block.h
+    optim/particles/penalties/unit_vectors.h
     layers/infinite/dual/entries.h layers/infinite/dual/rule.h layers/infinite/gram/plan.h
     layers/infinite/gram/tiles/checkpoint.h layers/infinite/gram/tiles/exchange.h
     layers/infinite/gram/tiles/work.h layers/infinite/kernel/roots.h layers/infinite/kernel/windows.h

@@ -585,13 +585,13 @@ TEST(Identity, WhatAnAverageWouldLoseIsRefused) {
     SCOPED_TRACE(use);
     {
       const WeightAverage::Scope scope = average.apply();
-      expect_error(act, "has the value of WeightAverage::apply() for a while");
+      expect_error(act, "temporarily holds the value of WeightAverage::apply()");
     }
     expect_equal(model.state_dict(), before);
   }
   {
     const WeightAverage::Scope scope = of_adapters.apply();
-    expect_error([&] { update.merge(); }, "has the value of WeightAverage::apply() for a while");
+    expect_error([&] { update.merge(); }, "temporarily holds the value of WeightAverage::apply()");
   }
   update.merge();
   merge_low_rank(model);

@@ -175,7 +175,7 @@ TEST(Patches, CutRowsAndColumns) {
   expect_error([&] { patches(x, 4); }, "size 4 does not divide height and width of [2, 2, 4, 2]");
   expect_error([&] { patches(x, 0); }, "size 0 does not divide");
   expect_error([&] { patches(tokens, 1); }, "got f64 [2, 2, 8]");
-  expect_error([&] { patches({}, 1); }, "is undefined");
+  expect_error([&] { patches({}, 1); }, "got an undefined tensor");
 }
 
 TEST(Standardization, TakesMeanAndDeviationOfTheTrainingSet) {
