@@ -1,9 +1,8 @@
 // What pages show is compared digit by digit; where roundings differ, within the errors shown.
 
-#include "ladon/tests/readme/figures.h"
-
 #include <cctype>
 
+#include "ladon/tests/readme/figures.h"
 #include "ladon/tests/readme/markdown.h"
 #include "ladon/tests/support.h"
 
