@@ -27,7 +27,8 @@ class InternalError : public std::logic_error {
 // Internals, kept out of users' names.
 namespace detail {
 
-// How numbers and text are printed; <ostream> itself is costly to read in each source that includes this.
+// How numbers and text are printed; <ostream> itself is costly to read in each source that includes
+// this.
 void print(std::ostream& out, double value);  ///< a NaN without its sign
 void print(std::ostream& out, long long value);
 void print(std::ostream& out, unsigned long long value);
@@ -70,8 +71,8 @@ class MessagePart {
   void (*print_)(std::ostream& out, const void* value);
 };
 
-/// Its parts, one after the other, as a string. Where there is no memory it throws, as a stream would
-/// not: a text cut short may be one that is written to a file.
+/// Its parts, one after the other, as a string. Where there is no memory it throws, as a stream
+/// would not: a text cut short may be one that is written to a file.
 std::string join(std::initializer_list<MessagePart> parts);
 
 template <class... Parts>

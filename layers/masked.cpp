@@ -10,8 +10,8 @@
 namespace ladon::detail {
 namespace {
 
-/// Whether padding of a plain x [N, .., d] has no element for which `replaced` holds, as most padding
-/// has none: x then needs no copy.
+/// Whether padding of a plain x [N, .., d] has no element for which `replaced` holds, as most
+/// padding has none: x then needs no copy.
 template <class Replaced>
 bool is_kept(const Tensor& x, const Tensor& mask, Replaced replaced) {
   if (!is_plain(x) || mask.mapped() || !x.contiguous() || !mask.contiguous()) return false;

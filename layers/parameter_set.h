@@ -127,7 +127,8 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   /// Puts these tensors in the places of the parameters of the same names in another model (in all
   /// places of those that are tied there), which from then on are one and the same. Throws Error,
   /// and changes nothing, where a name is not there, or has another shape or dtype, where the set
-  /// has two tensors of one name, and where two are given for what is one there. Optimizers of the other model are made anew.
+  /// has two tensors of one name, and where two are given for what is one there. Optimizers of the
+  /// other model are made anew.
   void share_with(Module& model) const;
 
   /// Parameters by name, sharing storage.

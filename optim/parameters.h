@@ -10,8 +10,8 @@
 
 namespace ladon::detail {
 
-/// Throws Error if there is no parameter, one is not a contiguous leaf that requires a gradient, one
-/// comes twice, or two share memory.
+/// Throws Error if there is no parameter, one is not a contiguous leaf that requires a gradient,
+/// one comes twice, or two share memory.
 void check_parameters(const ParameterSet& parameters);
 
 /// Throws Error of the operation where two tensors of the set share memory.
@@ -19,8 +19,8 @@ void check_apart(const char* operation, const ParameterSet& parameters);
 
 /// Whether a name is a place, as a set of tensors alone gives it: "0", "1", ….
 bool is_place(const std::string& name);
-/// Names by which a state knows parameters: those of the set. Several sets of tensors alone, each of
-/// which calls its own "0", "1", …, would have one name twice: there it is the place among all.
+/// Names by which a state knows parameters: those of the set. Several sets of tensors alone, each
+/// of which calls its own "0", "1", …, would have one name twice: there it is the place among all.
 /// Throws Error of `operation` where two have one name.
 std::vector<std::string> state_names(const char* operation, const ParameterSet& parameters);
 /// The NAMEs of a state's entries "prefixNAMEending".

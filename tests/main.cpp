@@ -1,6 +1,7 @@
-// main() of the programs of tests. One that skipped a case returns 77, and ctest then says "Skipped"
-// (SKIP_RETURN_CODE in CMakeLists.txt); googletest's own main would return 0, which reads as passed.
-// What failed counts first: a pattern in the output (SKIP_REGULAR_EXPRESSION) would hide it.
+// main() of the programs of tests. One that skipped a case returns 77, and ctest then says
+// "Skipped" (SKIP_RETURN_CODE in CMakeLists.txt); googletest's own main would return 0, which reads
+// as passed. What failed counts first: a pattern in the output (SKIP_REGULAR_EXPRESSION) would hide
+// it.
 
 #include <gtest/gtest.h>
 

@@ -187,8 +187,8 @@ Tensor may_see(const Inputs& in, const AttentionOptions& options) {
   return logical_and(may, mask.dtype() == boolean ? mask : not_equal(mask.detach(), -INFINITY));
 }
 
-/// The inputs with keys and values repeated for each head (group 1) if a mask hides some and some are
-/// not ordinary; unchanged otherwise.
+/// The inputs with keys and values repeated for each head (group 1) if a mask hides some and some
+/// are not ordinary; unchanged otherwise.
 Inputs prepared(const Inputs& in, const AttentionOptions& options) {
   const bool hides = in.mask.defined() || options.causal;
   if (in.group == 1 || !hides || (!has_odd_keys(in.k) && !has_odd_keys(in.v))) return in;

@@ -7,8 +7,8 @@
 //
 // Derivatives are accurate to a few units in the last place of each element, by reverse and forward
 // mode, fused or recorded (tests/autograd/contract), also where functions saturate and at both ends
-// of the range. Where a derivative is infinite, a gradient of 0 gives 0·∞ = NaN, as in PyTorch: minimum(exp(x), 1) at
-// x = 100 has the gradient NaN in f32; write exp(minimum(x, 0)).
+// of the range. Where a derivative is infinite, a gradient of 0 gives 0·∞ = NaN, as in PyTorch:
+// minimum(exp(x), 1) at x = 100 has the gradient NaN in f32; write exp(minimum(x, 0)).
 
 #include "ladon/core/tensor.h"
 

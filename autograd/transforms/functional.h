@@ -59,15 +59,15 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
 /// f(inputs), keeping nothing of its inside: backward runs it again (Chen et al. 2016). Parameters
 /// that f captures get their gradients too, and hooks are called as without it (but those of
 /// results inside of f, in a sweep over a sweep: once for each run, with a part of the gradient).
-/// Random numbers of f, those of dropout layers included, are drawn again in the second
-/// run, which leaves the generators where they stand. Apart from that f must do the same twice.
-/// Backward throws Error where a tensor that f gave to an operation in the first run was edited
-/// since (an input, a parameter that another optimizer has stepped, a constant), where f draws
-/// otherwise (the model was switched to eval() in between, say), depends on other trained tensors or
-/// on fewer (the functional_call that put them into a model has ended), or gives an output that
-/// differs in any bit. The modes RowwiseProducts and ComposedForms are those of the first run.
-/// (Freezing and thawing in between are allowed; other forms may then compute the output, which may
-/// differ by rounding.)
+/// Random numbers of f, those of dropout layers included, are drawn again in the second run, which
+/// leaves the generators where they stand. Apart from that f must do the same twice. Backward
+/// throws Error where a tensor that f gave to an operation in the first run was edited since (an
+/// input, a parameter that another optimizer has stepped, a constant), where f draws otherwise (the
+/// model was switched to eval() in between, say), depends on other trained tensors or on fewer (the
+/// functional_call that put them into a model has ended), or gives an output that differs in any
+/// bit. The modes RowwiseProducts and ComposedForms are those of the first run. (Freezing and
+/// thawing in between are allowed; other forms may then compute the output, which may differ by
+/// rounding.)
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs);
 
 /// A user's own operation. `forward` runs unrecorded; `gradient(g, inputs, output)` gives one

@@ -25,7 +25,8 @@ void check_parameter(const std::string& block, const Tensor& x) {
               x.shape(), " is not contiguous (strides ", x.strides(), ")");
 }
 
-/// Throws Error where x shares memory with one that was added before: who moves one moves the other.
+/// Throws Error where x shares memory with one that was added before: who moves one moves the
+/// other.
 void add(detail::Apart& memory, const std::string& block, const Tensor& x) {
   LADON_CHECK(!memory.add(block, x), "particles", "a parameter of block \"", block, "\" (shape ",
               x.shape(), ") stands in two places");

@@ -111,8 +111,8 @@ Particles particles(Module& model, const ParticleOptions& options = {});
 
 /// Row i is all parameters of members[i]: an ensemble, of whole models or of a part of each, such
 /// as their adapters, model.choose("lora.*"). One block, "models". Throws Error where the
-/// parameters' names or shapes differ between members. Each one's gradient must be that of its own loss: sum
-/// the losses, do not average them.
+/// parameters' names or shapes differ between members. Each one's gradient must be that of its own
+/// loss: sum the losses, do not average them.
 Particles particles_of_members(const std::vector<ParameterSet>& members);
 Particles particles(const std::vector<Module*>& models);
 

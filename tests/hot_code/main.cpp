@@ -42,6 +42,7 @@ const Reason reasons[] = {
 
 const Reason reasons_of_libm[] = {
     {"forward_few", "attention: a logarithm per query, of few"},
+    {"finish", "attention: a logarithm per query of a block"},
     {"fourier", "roots of unity: one pass before log n of them"},
     {"metrics", "one pass over predictions, after a network made them"},
     {"samplers", "a few numbers a step, beside a gradient"},
@@ -59,6 +60,7 @@ const Reason reasons_of_libm[] = {
     {"sinusoidal_table", "tables of positions"},
     {"SinusoidalPositions", "tables of positions"},
     {"draw", "the choice of one token, after a model"},
+    {"generate", "the choice of one token, after a model"},
     {"log_probabilities", "the choice of one token, after a model"},
     {"write_by_beams", "a number a beam"},
     {"nodes", "nodes of quadrature, once a process"},
@@ -80,6 +82,8 @@ const Reason reasons_of_libm[] = {
     {"SteinKernelOf", "diagnostics: one exponential a pair"},
     {"tempered_smc", "a number a particle and temperature, beside likelihoods"},
     {"ladder", "a number a temperature"},
+    {"temper", "a number a temperature"},
+    {"Weights", "a number a particle, after its likelihood"},
 };
 
 /// Vector instructions that compute: fewer than this are a pair of numbers, not a loop.

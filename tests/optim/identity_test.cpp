@@ -670,8 +670,7 @@ TEST(Identity, ACheckpointFindsTheTensorsOfItsFirstRun) {
     const auto loss = [&](const Tensor& y) { return sum(square(y)); };
     const Tensor plain = grad(c.inside([&] { return loss(f({x})); }), c.trained);
     const Tensor ended = c.inside([&] { return checkpoint(f, {x}); });
-    expect_error([&] { backward(loss(ended)); },
-                 "it no longer depends on a tensor of shape");
+    expect_error([&] { backward(loss(ended)); }, "it no longer depends on a tensor of shape");
     const Tensor inside = c.inside([&] { return grad(loss(checkpoint(f, {x})), c.trained); });
     EXPECT_TRUE(all_close(inside, plain));
     const TensorFunction whole = [&](const auto& in) { return c.inside([&] { return f(in); }); };

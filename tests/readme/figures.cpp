@@ -47,9 +47,9 @@ std::vector<Part> parts(const std::string& line) {
 
 /// By how much two runs may differ. A chain of samples or a training may go another way after one
 /// rounding: then they are two draws, whose difference has the error sqrt(e² + f²), and is beyond
-/// three of it once in 400. Errors, which few runs tell, may differ by a factor of four, or one be 0.
-/// What has no error is within a unit; but after a training some of it is off by 5% (the calibration
-/// error of gp_reviews), and a tenth is allowed.
+/// three of it once in 400. Errors, which few runs tell, may differ by a factor of four, or one be
+/// 0. What has no error is within a unit; but after a training some of it is off by 5% (the
+/// calibration error of gp_reviews), and a tenth is allowed.
 double tolerance(const Part& a, const Part& b) {
   constexpr double decimal = 1.001;  // a unit, in binary
   const double unit = decimal * std::max(a.unit, b.unit);

@@ -14,9 +14,9 @@ std::string without_times(const std::string& text);
 bool same_figures(const std::string& shown, const std::string& printed);
 
 /// The same where roundings may differ, by another compiler or BLAS: the first line that has other
-/// words, or a number that is off by more than three errors of two draws with the errors beside them
-/// ("0.82 ± 0.07"), or without one by more than a unit of its last digit and a tenth of itself. Empty
-/// where there is none.
+/// words, or a number that is off by more than three errors of two draws with the errors beside
+/// them ("0.82 ± 0.07"), or without one by more than a unit of its last digit and a tenth of
+/// itself. Empty where there is none.
 std::string beyond_rounding(const std::string& shown, const std::string& printed);
 
 }  // namespace ladon::test

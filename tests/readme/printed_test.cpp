@@ -17,10 +17,12 @@
 //
 // A page that has passed is not run again while all is the same by which its output could differ:
 // its programs (a changed comment leaves them as they are), the libraries that they load, gnuplot,
-// its blocks and its pictures (stamps.h). Lessons, which take seconds, and blocks of data always run.
+// its blocks and its pictures (stamps.h). Lessons, which take seconds, and blocks of data always
+// run.
 //
 // LADON_README_PAGE=examples/nngp_compare/README.md takes one page. With LADON_README_WRITE=1 it
-// writes what is printed into the pages, and the pictures beside the examples, instead of comparing.
+// writes what is printed into the pages, and the pictures beside the examples, instead of
+// comparing.
 
 #include <cstdlib>
 #include <fstream>
@@ -157,7 +159,8 @@ void check(const Page& page, const Block& block) {
   }
 }
 
-/// Word of the blocks that are run: of those without one, or of those that the environment asks for.
+/// Word of the blocks that are run: of those without one, or of those that the environment asks
+/// for.
 std::string wanted_word() {
   if (std::getenv("LADON_README_DATA") != nullptr) return "data";
   return std::getenv("LADON_README_FULL") != nullptr ? "full" : "";

@@ -86,8 +86,8 @@ ValuesAndIndices largest(const char* operation, const Tensor& x, const PoolingAx
           y.indices};
 }
 
-/// The sums of windows, divided by `divisor`: also where the sums are not in the range of the dtype,
-/// though the means are.
+/// The sums of windows, divided by `divisor`: also where the sums are not in the range of the
+/// dtype, though the means are.
 template <class Divisor>
 Tensor means(const Tensor& x, const PoolingAxes& axes, const Divisor& divisor) {
   const Tensor total = sums(x, axes);

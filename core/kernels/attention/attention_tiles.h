@@ -281,8 +281,8 @@ struct NotFinite {
   T value;
 };
 
-/// y [rows, n] ← factor·x for x [rows, columns], padded with 0, and 0 where x is not finite; returns
-/// what that leaves out.
+/// y [rows, n] ← factor·x for x [rows, columns], padded with 0, and 0 where x is not finite;
+/// returns what that leaves out.
 template <class T>
 std::vector<NotFinite<T>> load_finite(TileOperand<T> x, int64_t rows, int64_t columns, T* y,
                                       int64_t n, T factor = T(1)) {

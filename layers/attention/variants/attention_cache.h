@@ -87,8 +87,8 @@ struct DecodingCache {
   DecodingCache snapshot() const;
   /// Makes it one of `count` layers if it is new, whose attentions project by `weights`. Throws
   /// Error if it is another model's, also one of the same form (a clone), if these weights were
-  /// written to since, or if an Error broke off a pass half way: its layers then have seen different
-  /// positions.
+  /// written to since, or if an Error broke off a pass half way: its layers then have seen
+  /// different positions.
   void prepare(std::size_t count, const std::vector<Tensor>& weights);
 
  private:

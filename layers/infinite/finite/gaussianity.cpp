@@ -26,8 +26,8 @@ Measured jackknife(double all, const std::vector<double>& left_out) {
   return {n * all - (n - 1) * mean, std::sqrt((n - 1) / n * squares)};
 }
 
-/// x/2^k with the largest |x| over `axes` near 1: for figures that do not depend on the scale, whose
-/// powers of x may not be in the range of f64.
+/// x/2^k with the largest |x| over `axes` near 1: for figures that do not depend on the scale,
+/// whose powers of x may not be in the range of f64.
 Tensor near_one(const Tensor& x, const Axes& axes) {
   const Tensor largest = amax(abs(x), axes, keep_dims);
   std::vector<double> factors = numbers_of("gaussianity", largest);

@@ -95,7 +95,8 @@ TEST(Collect, RefusesWhatDoesNotFitAndKeepsItsOwn) {
     EXPECT_EQ(kept.every(), 4);
   };
   refuse("no \"every\"", [](StateDict& s) { s.erase("every"); });
-  refuse("the state has entries that this collection does not know", [](StateDict& s) { s["lr"] = scalar(1); });
+  refuse("the state has entries that this collection does not know",
+         [](StateDict& s) { s["lr"] = scalar(1); });
   refuse("expected i64 of shape []", [](StateDict& s) { s["every"] = scalar(8, f64); });
   for (const double every : {0., 1., 6., 7.})
     refuse("does not follow from the option's 2 by doubling",

@@ -47,7 +47,8 @@ struct Pair {
 //   E = 2^(d(i+j))·E(p', q', c'),   ∂/∂c divides by 2^(i+j), ∂/∂p by 4^i.
 // All factors are powers of two, so that the bits are those without them wherever these are right.
 
-/// Whether products of p and q, two of a kind, and what rounding leaves of them, are normal numbers.
+/// Whether products of p and q, two of a kind, and what rounding leaves of them, are normal
+/// numbers.
 LADON_INLINE bool moderate(double x) { return x == 0.0 || (x > 0x1p-440 && x < 0x1p220); }
 
 /// i with x = 4^i·x' and x' in [1, 4), near that for a subnormal x; 0 for 0.
@@ -57,8 +58,8 @@ LADON_INLINE int64_t quarter_exponent(double x) {
   return (exponent + 1024) / 2 - 512;
 }
 
-/// i for which x/4^i is moderate: 0 where x is. A large x stays as large as it may be, so that noise
-/// of about 1 does not become 0 beside it.
+/// i for which x/4^i is moderate: 0 where x is. A large x stays as large as it may be, so that
+/// noise of about 1 does not become 0 beside it.
 LADON_INLINE int64_t scale_of(double x) {
   if (moderate(x)) return 0;
   return quarter_exponent(x) - (x > 1.0 ? 100 : 0);

@@ -6,8 +6,9 @@
 
 namespace ladon::kernels {
 
-/// Families of functions φ with a closed form, and their parameters f[0], f[1], …. In the first four
-/// a belongs to u and b, in its place, to v; with a standard normal z of their own x' = x + √a·z.
+/// Families of functions φ with a closed form, and their parameters f[0], f[1], …. In the first
+/// four a belongs to u and b, in its place, to v; with a standard normal z of their own x' = x +
+/// √a·z.
 enum class Dual {
   rectifier,    ///< φ(x) = E_z[αx' + β|x'|].         f = α², β², a, b
   threshold,    ///< φ(x) = E_z[α + β·sign(x')].      f = α², β², a, b
