@@ -93,12 +93,12 @@ std::string SumBranches::describe() const { return list_of("SumBranches", *this)
 
 Tensor MultiplyBranches::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_branches(*this);
-  const auto factor = [&](const Owned<Layer>& layer) {
-    return detail::blank_masked((*layer)(x, mask), mask);  // a product of many may overflow
+  const auto product = [&](const Tensor& seen) {
+    Tensor y = (*layers[0])(seen, mask);
+    for (std::size_t i = 1; i < layers.size(); ++i) y = y * (*layers[i])(seen, mask);
+    return y;
   };
-  Tensor y = factor(layers[0]);
-  for (std::size_t i = 1; i < layers.size(); ++i) y = y * factor(layers[i]);
-  return y;
+  return detail::settled(product, x, mask);
 }
 
 KernelNode MultiplyBranches::limit(const KernelNode& k) const {

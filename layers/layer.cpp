@@ -20,7 +20,7 @@ namespace ladon {
 Tensor Layer::operator()(const Tensor& x, const Tensor& mask) const {
   return called([this, &x, &mask] {
     check_mask(x, mask);
-    return forward_masked(detail::blank_odd_masked(x, mask), mask);
+    return forward_masked(detail::blank_masked(x, mask), mask);
   });
 }
 
@@ -54,7 +54,7 @@ Tensor Layer::forward_masked(const Tensor& x, const Tensor& mask) const {
   LADON_CHECK(!mask.defined() || per_position(), "forward_masked", describe(),
               " got a mask, which it does not know: override forward_masked, or per_position() if "
               "positions do not meet in it");
-  return forward(detail::blank_masked(x, mask));
+  return detail::settled([this](const Tensor& seen) { return forward(seen); }, x, mask);
 }
 
 std::string Layer::summary(const Tensor& x) const {

@@ -2,29 +2,34 @@
 
 #include <cmath>
 
-#include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 
 namespace ladon::detail {
 namespace {
 
-/// Whether padding of a plain x [N, .., d] has no element for which `replaced` holds, as most
-/// padding has none: x then needs no copy.
-template <class Replaced>
-bool is_kept(const Tensor& x, const Tensor& mask, Replaced replaced) {
-  if (!is_plain(x) || mask.mapped() || !x.contiguous() || !mask.contiguous()) return false;
+/// Numbers of such a size and beyond are odd: their squares may overflow.
+double odd_from(DType dtype) { return dtype == f64 ? 0x1p500 : 0x1p60; }
+
+/// Whether padding of x [N, .., d] may hold an odd number; most padding does not.
+bool may_hold_odd(const Tensor& x, const Tensor& mask) {
+  if (x.mapped() || mask.mapped() || !x.contiguous() || !mask.contiguous()) return true;
   const bool* visible = mask.data<bool>();
   const std::int64_t channels = x.size(-1);
-  return visit_floating("blank_masked", x.dtype(), [&]<class T>() {
+  return visit_floating("padding", x.dtype(), [&]<class T>() {
     const T* values = x.data<T>();
+    const T most = static_cast<T>(odd_from(x.dtype()));
     for (std::int64_t i = 0; i < mask.count(); ++i)
       for (std::int64_t c = 0; c < channels && !visible[i]; ++c)
-        if (replaced(static_cast<double>(values[i * channels + c]))) return false;
-    return true;
+        if (!(std::abs(values[i * channels + c]) < most)) return true;
+    return false;
   });
 }
+
+/// True for odd numbers.
+Tensor odd_of(const Tensor& x) { return logical_not(less(abs(x.detach()), odd_from(x.dtype()))); }
 
 /// Whether `mask` is one of positions of x, whose padding can be replaced.
 bool fits(const Tensor& x, const Tensor& mask) {
@@ -50,17 +55,18 @@ Shape mask_shape(const Tensor& x) {
 
 Tensor blank_masked(const Tensor& x, const Tensor& mask) {
   if (!fits(x, mask)) return x;
-  if (x.dtype() != i64 && is_kept(x, mask, [](double value) { return value != 0; })) return x;
-  return masked_fill(x, padding_of(x, mask), 0);
+  if (x.dtype() == i64) return masked_fill(x, padding_of(x, mask), 0);
+  if (!may_hold_odd(x, mask)) return x;
+  return masked_fill(x, logical_and(padding_of(x, mask), odd_of(x)), 0);
 }
 
-Tensor blank_odd_masked(const Tensor& x, const Tensor& mask) {
-  if (!fits(x, mask)) return x;
-  if (x.dtype() == i64) return blank_masked(x, mask);
-  const double largest = x.dtype() == f64 ? 0x1p500 : 0x1p60;
-  if (is_kept(x, mask, [&](double value) { return !(std::abs(value) < largest); })) return x;
-  const Tensor odd = logical_not(less(abs(x.detach()), largest));
-  return masked_fill(x, logical_and(padding_of(x, mask), odd), 0);
+Tensor settled(const std::function<Tensor(const Tensor& x)>& f, const Tensor& x,
+               const Tensor& mask) {
+  const Tensor y = f(x);
+  const bool looks = fits(x, mask) && is_floating(x.dtype()) && fits(y, mask);
+  if (!looks || !is_floating(y.dtype()) || !may_hold_odd(y, mask)) return y;
+  const Tensor odd = any(odd_of(y), -1, Dims::keep);
+  return f(masked_fill(x, logical_and(padding_of(x, mask), odd), 0));
 }
 
 }  // namespace ladon::detail

@@ -48,9 +48,9 @@ bool same(const Tensor& a, const Tensor& b) {
 /// Queries, keys and values without what stands in padding; what is one tensor stays one.
 struct Operands {
   Operands(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& key_mask)
-      : keys(detail::blank_odd_masked(k, key_mask)),
+      : keys(detail::blank_masked(k, key_mask)),
         queries(same(q, k) ? keys : q),
-        values(same(v, k) ? keys : detail::blank_odd_masked(v, key_mask)) {}
+        values(same(v, k) ? keys : detail::blank_masked(v, key_mask)) {}
   Tensor keys, queries, values;
 };
 
@@ -313,7 +313,7 @@ Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
   LADON_CHECK(!training() || dropout == 0, "MultiHeadAttention",
               "is in training mode, and dropout would draw at every step; call eval() before");
   const NoGrad no_grad;
-  const Tensor tokens = detail::blank_odd_masked(x, mask);
+  const Tensor tokens = detail::blank_masked(x, mask);
   AttentionHeads h = project(tokens, tokens, tokens);
   h.q_positions = h.k_positions = cache.next_positions(x.size(0), x.size(1), mask);
   const KeyValueCache::Seen seen = cache.append(changed(h), mask, window);
@@ -328,9 +328,8 @@ ProjectedMemory MultiHeadAttention::project_memory(const Tensor& keys, const Ten
   const Tensor& own = form.tied ? query : key;
   check_input("keys", keys, own.size(2));
   check_input("values", values, value.size(2));
-  return {
-      projected(detail::blank_odd_masked(keys, key_mask), own, form.tied ? query_bias : key_bias),
-      projected(detail::blank_odd_masked(values, key_mask), value, value_bias)};
+  return {projected(detail::blank_masked(keys, key_mask), own, form.tied ? query_bias : key_bias),
+          projected(detail::blank_masked(values, key_mask), value, value_bias)};
 }
 
 Tensor MultiHeadAttention::forward(const Tensor& queries, const ProjectedMemory& memory,

@@ -87,7 +87,7 @@ Tensor LanguageModel::features(const Tensor& tokens, DecodingCache& cache,
               "is in training mode, and dropout would draw at every step; call eval() before");
   LADON_CHECK(tokens.rank() == 2, "LanguageModel", "tokens are [batch, T], got shape ",
               tokens.shape());
-  Tensor x = embedding(detail::blank_odd_masked(tokens, mask));
+  Tensor x = embedding(detail::blank_masked(tokens, mask));
   if (positions) {
     cache.most_positions = positions->weight.size(0);
     Tensor at = cache.next_positions(tokens.size(0), tokens.size(1), mask);

@@ -38,7 +38,7 @@ Tensor TranslationModel::embedded(const Tensor& tokens) const {
 }
 
 Tensor TranslationModel::encoded(const Tensor& sources, const Tensor& source_mask) const {
-  return body.encoder(embedded(detail::blank_odd_masked(sources, source_mask)),
+  return body.encoder(embedded(detail::blank_masked(sources, source_mask)),
                       AttentionMask{.key_mask = source_mask});
 }
 
@@ -49,7 +49,7 @@ Tensor TranslationModel::forward(const Tensor&) const {
 
 Tensor TranslationModel::forward(const Tensor& sources, const Tensor& targets,
                                  const Tensor& source_mask) const {
-  const Tensor seen = detail::blank_odd_masked(sources, source_mask);
+  const Tensor seen = detail::blank_masked(sources, source_mask);
   return linear(body(embedded(seen), embedded(targets), source_mask), embedding.weight);
 }
 
@@ -75,7 +75,7 @@ Tensor TranslationModel::forward(const Tensor& targets, DecodingCache& cache,
               targets.shape());
   Tensor at = cache.next_positions(targets.size(0), targets.size(1), mask);
   if (mask.defined()) at = masked_fill(at, logical_not(mask), 0);  // padding stands nowhere
-  const Tensor seen = detail::blank_odd_masked(targets, mask);
+  const Tensor seen = detail::blank_masked(targets, mask);
   return linear(body.decoder(embedded(seen, at), cache, mask), embedding.weight);
 }
 

@@ -33,12 +33,12 @@ Tensor TransformerEncoderLayer::forward(const Tensor& x, KeyValueCache& cache,
                                         const Tensor& mask) const {
   const NoGrad no_grad;
   check_cached(feedforward);
-  return encoded(*this, blank_odd_masked(x, mask), mask,
+  return encoded(*this, blank_masked(x, mask), mask,
                  [&](const Tensor& seen) { return attend(attention, seen, cache, mask); });
 }
 
 Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMask& mask) const {
-  return encoded(*this, blank_odd_masked(x, mask.key_mask), mask.key_mask,
+  return encoded(*this, blank_masked(x, mask.key_mask), mask.key_mask,
                  [&](const Tensor& seen) { return attend(attention, seen, mask); });
 }
 
@@ -50,7 +50,7 @@ AttentionResult TransformerEncoderLayer::forward_with_weights(const Tensor& x,
                                                               const AttentionMask& mask) const {
   AttentionResult result;
   result.output =
-      encoded(*this, blank_odd_masked(x, mask.key_mask), mask.key_mask, [&](const Tensor& seen) {
+      encoded(*this, blank_masked(x, mask.key_mask), mask.key_mask, [&](const Tensor& seen) {
         const auto details = attention->forward_with_weights(seen, seen, seen, mask);
         result.weights = details.weights;
         return details.output;
@@ -78,7 +78,7 @@ TransformerEncoder::TransformerEncoder(const TransformerEncoderOptions& options,
 }
 
 Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMask& mask) const {
-  return stacked(layers, final_norm, blank_odd_masked(x, mask.key_mask),
+  return stacked(layers, final_norm, blank_masked(x, mask.key_mask),
                  [&](const auto& layer, const Tensor& y, std::size_t) { return layer(y, mask); });
 }
 
@@ -86,7 +86,7 @@ Tensor TransformerEncoder::forward(const Tensor& x, DecodingCache& cache,
                                    const Tensor& mask) const {
   const NoGrad no_grad;
   cache.prepare(layers.size(), projections(layers));
-  const Tensor tokens = blank_odd_masked(x, mask);
+  const Tensor tokens = blank_masked(x, mask);
   return stacked(layers, final_norm, tokens,
                  [&](const auto& layer, const Tensor& y, std::size_t i) {
                    return layer(y, cache.layers[i], mask);

@@ -76,19 +76,10 @@ X residual(const char* name, NormPlacement placement, const Layer& norm, const D
   return norm(plus(name, x, [&dropout, &branch](const X& y) { return dropout(branch(y)); }));
 }
 
-/// The mask for a part that mixes positions. One within each position gets none, so that outputs at
-/// padding are those of what stands there, as in PyTorch.
-inline Tensor mask_for(const Layer& part, const Tensor& mask) {
-  return part.per_position() ? Tensor() : mask;
-}
-
 /// Output of a part that is told which positions are padding.
-inline Tensor told(const Layer& part, const Tensor& x, const Tensor& mask) {
-  return part(x, mask_for(part, mask));
-}
-template <class T>
-Tensor told(const Part<T>& part, const Tensor& x, const Tensor& mask) {
-  return part(x, mask_for(part.layer(), mask));
+template <class P>
+Tensor told(const P& part, const Tensor& x, const Tensor& mask) {
+  return part(x, mask);
 }
 template <class P>
 infinite::KernelNode told(const P& part, const infinite::KernelNode& x, const Tensor&) {

@@ -39,7 +39,7 @@ TransformerDecoderLayer::TransformerDecoderLayer(const Options& o, Generator& rn
 
 Tensor TransformerDecoderLayer::around(const Tensor& x, const Tensor& mask, const Attend& attend,
                                        const Attend& look) const {
-  const Tensor tokens = blank_odd_masked(x, mask);
+  const Tensor tokens = blank_masked(x, mask);
   const Tensor y = residual("attention", placement, *attention_norm, dropout, tokens, attend);
   const Tensor z = residual("cross_attention", placement, *cross_attention_norm, dropout, y, look);
   return residual("feedforward", placement, *feedforward_norm, dropout, z,
@@ -53,7 +53,7 @@ Tensor TransformerDecoderLayer::forward(const Tensor&) const {
 Tensor TransformerDecoderLayer::forward(const Tensor& x, const Tensor& memory,
                                         const AttentionMask& mask,
                                         const AttentionMask& memory_mask) const {
-  const Tensor seen_memory = blank_odd_masked(memory, memory_mask.key_mask);
+  const Tensor seen_memory = blank_masked(memory, memory_mask.key_mask);
   return around(
       x, mask.key_mask, [&](const Tensor& seen) { return attend(attention, seen, mask); },
       [&](const Tensor& seen) {
@@ -112,8 +112,8 @@ Tensor TransformerDecoder::forward(const Tensor&) const {
 
 Tensor TransformerDecoder::forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                                    const AttentionMask& memory_mask) const {
-  const Tensor seen_memory = blank_odd_masked(memory, memory_mask.key_mask);
-  return stacked(layers, final_norm, blank_odd_masked(x, mask.key_mask),
+  const Tensor seen_memory = blank_masked(memory, memory_mask.key_mask);
+  return stacked(layers, final_norm, blank_masked(x, mask.key_mask),
                  [&](const auto& layer, const Tensor& y, std::size_t) {
                    return layer(y, seen_memory, mask, memory_mask);
                  });
@@ -143,7 +143,7 @@ Tensor TransformerDecoder::forward(const Tensor& x, DecodingCache& cache,
               layers.size(), "; make it by remember(memory)");
   cache.prepare(layers.size(), projections(layers));
   const AttentionMask memory_mask{.key_mask = cache.memory_mask};
-  const Tensor tokens = blank_odd_masked(x, mask);
+  const Tensor tokens = blank_masked(x, mask);
   return stacked(layers, final_norm, tokens,
                  [&](const auto& layer, const Tensor& y, std::size_t i) {
                    return layer(y, cache.memory[i], cache.layers[i], mask, memory_mask);
@@ -186,8 +186,7 @@ Tensor Transformer::forward(const Tensor&) const {
 Tensor Transformer::forward(const Tensor& sources, const Tensor& targets,
                             const Tensor& source_mask) const {
   const AttentionMask mask{.key_mask = source_mask};
-  return decoder(targets, encoder(blank_odd_masked(sources, source_mask), mask), AttentionMask{},
-                 mask);
+  return decoder(targets, encoder(blank_masked(sources, source_mask), mask), AttentionMask{}, mask);
 }
 
 void Transformer::visit(Visitor& v) {

@@ -17,7 +17,7 @@ constexpr const char* operation = "WideHeads";
 Tensor wide_heads(const Tensor& given, const Tensor& query_key, const Tensor& value_output,
                   const WideHeadsOptions& options, const Tensor& mask) {
   const std::int64_t d = options.dim, h = options.heads;
-  const Tensor x = detail::blank_odd_masked(given, mask);
+  const Tensor x = detail::blank_masked(given, mask);
   LADON_CHECK(x.defined() && x.rank() == 3 && x.size(2) == d, operation, "expects [N, T, ", d,
               "], got ", x.defined() ? x.shape() : Shape{});
   LADON_CHECK(query_key.rank() == 4 && query_key.shape() == Shape({query_key.size(0), h, d, d}),

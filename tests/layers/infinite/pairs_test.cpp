@@ -199,6 +199,7 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
       {"layers/infinite/gram/backward.cpp", "sweeps only what was recorded"},
       {"layers/infinite/kernel/roots.cpp", "refuses second derivatives"},
       {"core/io/dlpack.cpp", "refuses to give away what is trained"},
+      {"autograd/distributions/discrete.cpp", "refuses outcomes that would lose a derivative"},
       {"autograd/dot.cpp", "draws what was recorded"},
       {"autograd/hook.cpp", "refuses what has no history"},
       {"optim/parameters.cpp", "takes gradients by what is not frozen"},
