@@ -56,15 +56,15 @@ class TrainingRun {
   void add(const std::string& name, Tensor& x);
   template <Stateful T>
   requires(!std::derived_from<T, Module>) void add(const std::string& name, T& part) {
-    const auto check = [&part] {
-      if constexpr (std::same_as<T, ParameterSet>) part.check_own_values("training_run");
+    const auto check = []([[maybe_unused]] const T& of) {
+      if constexpr (std::same_as<T, ParameterSet>) of.check_own_values("training_run");
     };
     add_part(name, {[&part, check] {
-                      check();
+                      check(part);
                       return StateDict(std::as_const(part).state_dict());
                     },
                     [&part, check](const StateDict& state) {
-                      check();
+                      check(part);
                       part.load_state_dict(state);
                     }});
   }
