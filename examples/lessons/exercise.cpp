@@ -77,7 +77,7 @@ void announce(const std::string& arguments) {
 }
 
 int verdict(const std::function<void()>& check) {
-  std::cout << std::unitbuf;  // a crash takes nothing with it that a solution has printed
+  std::cout << std::unitbuf;  // unbuffered, so that a crash loses no output
   try {
     check();
     std::cout << "passed\n";

@@ -37,7 +37,7 @@ bool study(const CommonOptions& options, const Program& program) {
   for (const auto& [name, view] : views) {
     const bool shares = view.storage().bytes() == x.storage().bytes();
     const auto row = static_cast<double>(table.rows().size());
-    std::map<double, int> read;  // times that an address was read
+    std::map<double, int> read;  // how often each address was read
     double time = 0;
     for (const double address : view.to_vector())
       if (const int before = read[address]++; shares)
