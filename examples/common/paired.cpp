@@ -21,7 +21,7 @@ Indices shuffled(const Indices& of, Generator& rng) {
   return order;
 }
 
-/// `order` without its part from begin to end, which is tested; both in rising order.
+/// Splits `order`: the part from begin to end is for testing, the rest for training; both sorted.
 Fold split(const Indices& order, std::int64_t begin, std::int64_t end) {
   Fold fold;
   for (std::int64_t i = 0; i < std::ssize(order); ++i)
@@ -31,7 +31,7 @@ Fold split(const Indices& order, std::int64_t begin, std::int64_t end) {
   return fold;
 }
 
-/// Two-sided.
+/// Two-sided p value.
 double normal_p(double z) { return std::erfc(std::abs(z) / std::numbers::sqrt2); }
 
 void require_a_partition(const std::vector<Fold>& folds, std::size_t questions) {
@@ -44,7 +44,7 @@ void require_a_partition(const std::vector<Fold>& folds, std::size_t questions) 
     }
   for (std::size_t q = 0; q < questions; ++q)
     LADON_CHECK(tested[q] == 1, "contrast", "question ", q, " is tested ", tested[q],
-                " times; a fold tests each once");
+                " times; every question must be in the test set of one fold");
 }
 
 }  // namespace
