@@ -18,7 +18,8 @@ ClassifierRows cut(const ImageDataset& data, const Standardization& standardize,
           .labels = data.labels};
 }
 
-/// Images cut into patches, their values standardized channel by channel by the training images.
+/// Images cut into patches. Values are standardized per channel by statistics of the training
+/// images.
 Task image_task(const std::string& name, const ImageDataset& train, const ImageDataset& test,
                 std::int64_t patch) {
   const Standardization standardize(train.images, Grouping::channel);
@@ -46,7 +47,7 @@ std::int64_t row_count(const char* option, int chosen, std::int64_t usual, std::
 }
 
 MarkedTask marked_task(const Settings& s) {
-  constexpr std::int64_t most = 1'000'000, side = 4;  // of a patch, as of a mark
+  constexpr std::int64_t most = 1'000'000, side = 4;  // side of a patch, and of a mark
   constexpr double noise = 0.6;
   Generator rng(s.common.seed);
   const MarkedImages train =
