@@ -53,7 +53,7 @@ Table order_table(const Study& study);
 void draw(const Settings& settings, const Study& study);
 
 /// Posterior of the network, by draws of all its weights, N(0, 1) under the prior:
-/// f = a·Σ_{h₂} W_{2,h₂} Σ_{h₁} W_{1,h₁}·V·ξ_{h₁h₂} / scales,
+///   f = a·Σ_{h₂} W_{2,h₂} Σ_{h₁} W_{1,h₁}·V·ξ_{h₁h₂} / scales,
 /// where V is N × d, each W is N × N, and a has N entries; the scales are √d, √N and √(2N) per
 /// layer, and √N.
 struct NetworkDraws {

@@ -33,11 +33,11 @@ struct Task {
 /// A chain s_t = ±1 stays with probability 0.7 or 0.3. Token t ≥ 1 holds features v_± + N(0, 1),
 /// where v_± is √2 on the first or the second half of them, and a one-hot position; token 0 holds
 /// only its position. Maps are softmax over keys of β·x_keyᵀ·w·x_query:
-/// same     on features w = q·qᵀ, q = (v_+ − v_−)/N₀: +1 for equal states, −1 for others;
-/// on positions 1 for the previous token and 1.5 for token 0: attends to the previous
-/// token if its state is the same, else to token 0, which has no features.
-/// uniform  w = 0.
-/// random   entries N(0, 1/N₀²) on features, N(0, 1) on positions, N(0, 1/N₀) between them.
+///   same     on features w = q·qᵀ, q = (v_+ − v_−)/N₀: +1 for equal states, −1 for others; on
+///            positions 1 for the previous token and 1.5 for token 0: attends to the previous
+///            token if its state is equal, else to token 0, which has no features.
+///   uniform  w = 0.
+///   random   entries N(0, 1/N₀²) on features, N(0, 1) on positions, N(0, 1/N₀) between them.
 /// Advances rng by four blocks.
 Task draw_task(const TaskOptions& options, Generator& rng);
 

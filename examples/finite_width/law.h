@@ -4,11 +4,11 @@
 // Setting of Sakai, Karakida, Imaizumi 2025 (arXiv 2506.00846): s = 4 tokens x_i = W_i·h of width
 // n, with h ~ N(0, I) and entries of W_i ~ N(0, 1/n); heads with queries, keys and values of width
 // m; weights of variance 1/(width of their inputs); f = Σ_h head_h/√H. Let C = XXᵀ/n [s, s]. Then:
-// C = ρ·S with ρ = |h|²/n ~ χ²_n/n, and n·S Wishart with n degrees of freedom;
-// given C, the first query is N(0, C₁₁·I), and given it the first row of logits is
-// ℓ_h ~ N(0, κ_h·C₁₁·C), κ_h = (squared length of the query)/(m·C₁₁) ~ χ²_m/m;
-// given ℓ_h and the output weights o_h the head's output is N(0, r_h·aᵀCa), a = softmax(ℓ_h),
-// r_h = |o_h|² ~ χ²_m/m.
+//   C = ρ·S with ρ = |h|²/n ~ χ²_n/n, and n·S Wishart with n degrees of freedom;
+//   given C, the first query is N(0, C₁₁·I), and given it the first row of logits is
+//     ℓ_h ~ N(0, κ_h·C₁₁·C), κ_h = (squared length of the query)/(m·C₁₁) ~ χ²_m/m;
+//   given ℓ_h and the output weights o_h the head's output is N(0, r_h·aᵀCa), a = softmax(ℓ_h),
+//     r_h = |o_h|² ~ χ²_m/m.
 // So f ~ N(0, V) with V = (1/H) Σ_h r_h·a_hᵀCa_h: a scale mixture. Its variance depends on the
 // widths only through ξ = (C, κ_h, r_h), which becomes (I, 1, 1) at infinite width.
 

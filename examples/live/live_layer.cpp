@@ -23,12 +23,13 @@ Tensor numbers(const std::vector<double>& values) {
   return from_vector(values, {std::ssize(values)});
 }
 
-/// The square block of a kernel at these inputs.
+/// Square block of a kernel at the given inputs.
 Tensor block(const Tensor& kernel, const Tensor& inputs) {
   return index_select(index_select(kernel, 0, inputs), 1, inputs);
 }
 
-/// A random layer whose heads have `width` channels, its positions averaged: [N, 2, 3] → [N, 1].
+/// Output of a random layer whose heads have `width` channels, averaged over positions: [N, 2, 3] →
+/// [N, 1].
 Tensor random_layer(const Tensor& x, int heads, int width, Generator& rng) {
   const WideHeadsOptions like = network({}, heads);
   MultiHeadAttention layer({.dim = like.dim,
@@ -50,7 +51,7 @@ LiveBand band(const Tensor& mean, const Tensor& variance) {
 
 }  // namespace
 
-/// Networks as rows, and what moves them.
+/// Networks as rows, with the task and the optimizer that moves them.
 struct LiveLayer::Networks {
   RegressionTask task;
   Tensor theta;  // [P, D], a leaf

@@ -16,7 +16,7 @@ void check_covariance_given_maps(decltype(covariance_given_maps)* yours);
 
 /// 2. Excess kurtosis E f⁴/(E f²)² − 3 over all elements of the outputs [layers, channels], whose
 /// mean is 0, and its standard error by the jackknife over layers:
-/// se² = (n − 1)/n · Σ_i (κ_i − mean κ)²,  κ_i the excess kurtosis without layer i, i = 1 … n.
+///   se² = (n − 1)/n · Σ_i (κ_i − mean κ)²,  κ_i the excess kurtosis without layer i, i = 1 … n.
 ladon::Measured kurtosis_of_layers(const ladon::Tensor& outputs);
 void check_kurtosis_of_layers(decltype(kurtosis_of_layers)* yours);
 
