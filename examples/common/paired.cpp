@@ -39,7 +39,7 @@ void require_a_partition(const std::vector<Fold>& folds, std::size_t questions) 
   for (const Fold& fold : folds)
     for (const std::int64_t q : fold.test) {
       LADON_CHECK(q >= 0 && static_cast<std::size_t>(q) < questions, "contrast",
-                  "a fold tests question ", q, " of ", questions);
+                  "a fold tests question ", q, "; the number of questions is ", questions);
       ++tested[static_cast<std::size_t>(q)];
     }
   for (std::size_t q = 0; q < questions; ++q)
@@ -69,7 +69,7 @@ Fold inner_fold(const Fold& fold, double share, Generator& rng) {
 Contrast contrast(const Tensor& arm, const Tensor& base, const std::vector<Fold>& folds) {
   LADON_CHECK(arm.rank() == 2 && arm.shape() == base.shape() && arm.count() > 0, "contrast",
               "scores have shapes ", arm.shape(), " and ", base.shape(),
-              "; both are [seeds, questions]");
+              "; both must be [seeds, questions], equal and not empty");
   const auto seeds = static_cast<std::size_t>(arm.size(0));
   const auto questions = static_cast<std::size_t>(arm.size(1));
   require_a_partition(folds, questions);

@@ -1,5 +1,5 @@
 #pragma once
-// What every example has around its study: command line, help, report.
+// Program around the study of every example: command line, help, report.
 
 #include <functional>
 #include <memory>

@@ -35,7 +35,7 @@ Tensor gaussian_of(const Tensor& p) {  // the Gaussian of the same variance
 /// A figure computed from the mean over repetitions, with its bias removed by the jackknife (Efron
 /// 1982).
 Measured jackknife(const Estimates& row, const std::function<double(const Tensor&)>& figure) {
-  const Tensor all = stack(row.repetitions);  // [R, functions, places]
+  const Tensor all = stack(row.repetitions);  // [R, functions, points]
   const double n = static_cast<double>(all.size(0)), of_all = figure(mean(all, 0));
   std::vector<double> pseudo;  // n·T − (n − 1)·T without one
   for (const Tensor& one : row.repetitions)

@@ -16,10 +16,10 @@ struct Settings {
 };
 
 /// Points y > 0 of densities, evenly spaced in ln y; all the distributions are symmetric about 0.
-const Tensor& grid();  // [places]
+const Tensor& grid();  // [points]
 constexpr double grid_spacing = 0.14;
 /// Density of the scale mixture of these variances, with equal weights.
-Tensor density(const Tensor& variances);  // [places]
+Tensor density(const Tensor& variances);  // [points]
 
 enum class Kind {
   law,       ///< Functions: densities at finite width and in the limit.

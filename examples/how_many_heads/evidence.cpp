@@ -118,8 +118,9 @@ Questions read_questions(const Settings& s, std::int64_t of_class) {
   constexpr std::int64_t rare = 100;
   std::erase_if(q.chosen, [](const auto& of) { return std::ssize(of) < rare; });
   LADON_CHECK(std::ssize(q.chosen) == classes && of_class <= rare, "how_many_heads", s.data[0],
-              " has ", q.chosen.size(), " classes of ", rare, " questions or more instead of ",
-              classes, ", or more than ", rare, " targets of each are asked for");
+              " has ", q.chosen.size(), " classes of at least ", rare,
+              " questions (needed: ", classes, "), or --targets asks for more than ", rare,
+              " per class");
   const Tensor vectors = index_select(glove.vectors, 0, from_vector(rows, {std::ssize(rows)}));
   const Tensor x = concat({zeros({1, dim}, f64), principal(cast(vectors, f64))}, 0);
   const Tensor places = from_vector(at, {n, Questions::length});
@@ -128,8 +129,8 @@ Questions read_questions(const Settings& s, std::int64_t of_class) {
   return q;
 }
 
-/// Questions of two classes in turn. Their labels are the classes (truth 0), or drawn from one head
-/// (1) or infinitely many (2). The noise is half the variance of the labels.
+/// Questions alternating between two classes. Their labels are the classes (truth 0), or drawn from
+/// one head (1) or infinitely many (2). The noise is half the variance of the labels.
 DataSet question_set(const Questions& q, std::int64_t index, std::int64_t truth, std::int64_t most,
                      std::int64_t targets, const Generator& rng) {
   std::int64_t first = 0, second = 1;

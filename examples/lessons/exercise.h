@@ -44,8 +44,8 @@ struct Mistake {
 
 /// Throws Wrong unless `yours` has the shape of `right` and equals it in every element to within
 /// `tolerance` times the largest magnitude in `right`. The message is that of the first mistake
-/// with the same result; without one it says where the two differ most. `what` names the result:
-/// "the gradient of b".
+/// with the same result; otherwise it gives the place of the largest difference. `what` names the
+/// result: "the gradient of b".
 void compare(const std::string& what, const Tensor& yours, const Tensor& right,
              const std::vector<Mistake>& mistakes = {}, double tolerance = 1e-9);
 

@@ -126,8 +126,8 @@ std::vector<double> LiveLayer::step(const std::string& method, double alpha,
                                     const std::vector<double>& targets, int steps) {
   constexpr const char* operation = "LiveLayer::step";
   LADON_CHECK(moved_, operation, "there are no particles: call begin() first");
-  LADON_CHECK(method == "svgd" || method == "wgd", operation, "there is no method `", method,
-              "`; there are svgd, wgd");
+  LADON_CHECK(method == "svgd" || method == "wgd", operation, "unknown method `", method,
+              "`; the methods are svgd, wgd");
   auto& [task, theta, adam] = *moved_;
   task.targets = numbers(targets);
   const double count = static_cast<double>(targets.size());

@@ -83,7 +83,7 @@ void add_training_options(Program& program, Settings& s) {
   program.page_option();
   program.check([&s] {
     if (!s.common.page.empty() && !s.model.empty())
-      throw UsageError("--page", "shows what was trained here; it needs no --model");
+      throw UsageError("--page", "shows models trained here; it excludes --model");
     std::vector<std::string> listed;
     for (const std::int64_t m : s.kv_heads) listed.push_back(std::to_string(m));
     refuse_repeated("--kv-heads", listed);

@@ -69,7 +69,7 @@ class Formula {
 
   std::string whole() {
     const std::string all = row("");
-    if (at_ < tex_.size()) fail("a brace or \\right without its beginning");
+    if (at_ < tex_.size()) fail("an unmatched } or \\right");
     return all;
   }
 
@@ -102,7 +102,7 @@ class Formula {
         break;
       all += item();
     }
-    if (!end.empty() && !take(end)) fail("no " + end);
+    if (!end.empty() && !take(end)) fail("missing " + end);
     return all;
   }
 
@@ -118,9 +118,9 @@ class Formula {
     skip_spaces();
     if (at_ < tex_.size() && std::isalnum(static_cast<unsigned char>(tex_[at_])))
       return std::string(1, tex_[at_++]);
-    if (!take("{")) fail("a command without braces");
+    if (!take("{")) fail("a command whose braces are missing");
     const std::size_t end = tex_.find('}', at_);
-    if (end == std::string::npos) fail("no }");
+    if (end == std::string::npos) fail("missing }");
     const std::string text = tex_.substr(at_, end - at_);
     at_ = end + 1;
     return text;
@@ -218,7 +218,7 @@ class Formula {
     skip_spaces();
     if (take(".")) return "";
     if (next_is("\\")) return command().text;
-    if (at_ == tex_.size()) fail("no bracket");
+    if (at_ == tex_.size()) fail("missing bracket");
     return tag("mo", std::string(1, tex_[at_++]), " stretchy=\"true\"");
   }
   std::string fenced() {
@@ -234,7 +234,7 @@ class Formula {
       else if (take("\\cr"))
         rows += tag("mtr", cells), cells = tag("mtd", row(""));
       else
-        fail("no \\end{" + name + "}");
+        fail("missing \\end{" + name + "}");
     const std::string table = tag("mtable", rows + tag("mtr", cells));
     if (name == "aligned" || name == "matrix") return table;
     if (name == "cases") return tag("mrow", tag("mo", "{") + table);

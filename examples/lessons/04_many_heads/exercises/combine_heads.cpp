@@ -10,5 +10,5 @@
 using namespace ladon;
 
 Tensor combine_heads(const Tensor& contexts, const Tensor& output) {
-  lessons::to_do("the sum over heads of context · output weights, over the right root");
+  lessons::to_do("the sum over heads of context · output weights, divided by the right root");
 }

@@ -11,5 +11,5 @@ using namespace ladon;
 
 Tensor spos_step(const Tensor& theta, const Tensor& gradients, const Tensor& noise,
                  const SposSettings& settings) {
-  lessons::to_do("θ after the forces of SVGD, the gradient beside the noise, and the noise");
+  lessons::to_do("θ after the forces of SVGD, the drift b·s, and the noise");
 }

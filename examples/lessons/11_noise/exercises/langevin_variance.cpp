@@ -10,5 +10,5 @@
 using namespace ladon;
 
 double langevin_variance(double precision, double step, double batch_variance) {
-  lessons::to_do("the variance that a step leaves as it is");
+  lessons::to_do("the variance that a step does not change");
 }

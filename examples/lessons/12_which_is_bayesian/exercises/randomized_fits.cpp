@@ -14,5 +14,5 @@ using namespace ladon;
 
 Tensor randomized_fits(const Tensor& features, const Tensor& y, double noise, std::int64_t members,
                        Generator& rng) {
-  lessons::to_do("fits to noisy targets, each pulled to a draw of its own from the prior");
+  lessons::to_do("fits to noisy targets, each pulled to its own draw from the prior");
 }

@@ -10,5 +10,5 @@
 using namespace ladon;
 
 BirthTerms birth_terms(double gain, double scale, std::int64_t length) {
-  lessons::to_do("the factors of g² and g³ in ln p(g | y)");
+  lessons::to_do("the coefficients of g² and g³ in ln p(g | y)");
 }

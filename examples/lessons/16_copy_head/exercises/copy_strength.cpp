@@ -10,5 +10,5 @@
 using namespace ladon;
 
 Tensor copy_strength(const Tensor& g, double scale, std::int64_t length) {
-  lessons::to_do("the right token's weight less that of another token");
+  lessons::to_do("the right token's weight minus that of another token");
 }
