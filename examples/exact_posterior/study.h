@@ -12,7 +12,7 @@ namespace ladon::example {
 /// The posterior of this many heads compared with the Gaussian process, on all data sets.
 struct Approach {
   std::int64_t heads = 0;
-  std::vector<BeliefScore> scores = {}, predicted = {};  ///< By the first order in 1/H.
+  std::vector<BeliefScore> scores = {}, predicted = {};  ///< Predicted: to first order in 1/H.
   std::vector<double> log_evidence = {};                 ///< Minus that of the Gaussian process.
 };
 

@@ -102,7 +102,7 @@ constexpr int kernel_steps = 6;
 Outcome train_finite(const Model& model, const Task& task, const Settings& settings,
                      Progress& progress);
 
-// --- all of them ---
+// --- all models ---
 
 /// Accuracy, NLL and ECE, with standard errors that reflect the size of the test set; all NaN if it
 /// diverged.

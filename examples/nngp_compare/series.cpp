@@ -9,7 +9,7 @@ namespace {
 using infinite::SizedFactory;
 constexpr auto ntk = Parameterization::ntk;
 
-/// The network with errors known from another program; the width of the values is divided by heads.
+/// The network with errors known from another program; its heads split the width of the values.
 SizedFactory reference_network(const AttentionForm& form, std::int64_t in) {
   return [=](const infinite::NetworkSize& size, Generator& rng) {
     const std::int64_t width = size.width;

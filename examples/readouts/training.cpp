@@ -40,7 +40,7 @@ struct Arm {
   const Task& task;
   const Settings& settings;
 
-  using Fit = std::pair<Tensor, double>;  // probabilities of test images [M, classes], moved
+  using Fit = std::pair<Tensor, double>;  // probabilities [M, classes], change of maps
 
   Fit fit(const Images& images, const Images& test, double rate, Generator rng) const {
     Sequential net = network(kind, task, settings.width, rng);

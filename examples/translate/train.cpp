@@ -18,7 +18,7 @@ namespace ladon::example {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double smoothing = 0.1;  // probability spread evenly over all tokens in a target
+constexpr double smoothing = 0.1;  // label smoothing
 
 /// The pairs that are used at a look.
 ParallelText looked_at(const ParallelText& pairs) {

@@ -21,7 +21,6 @@ double corrected_error(const std::vector<double>& differences, const std::vector
 void check_corrected_error(decltype(corrected_error)* yours);
 
 /// 3. Holm's adjusted p values of a family of comparisons, in the order of the p values given:
-/// entry i is the lowest level at which Holm's procedure calls comparison i a difference, at most
-/// 1.
+/// entry i is the lowest level at which Holm's procedure finds comparison i significant, at most 1.
 std::vector<double> holm(const std::vector<double>& p);
 void check_holm(decltype(holm)* yours);
