@@ -1,4 +1,4 @@
-// Paths through attention: at finite width data weigh them, and that helps.
+// Paths through attention: at finite width the data reweight them, and that improves accuracy.
 
 #include <iostream>
 

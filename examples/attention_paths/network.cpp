@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t chains = 16, heads = 2;
 
-/// f [P, n] of weights θ [P, D] at inputs ξ [paths, n, d].
+/// Values f [P, n] at inputs ξ [paths, n, d], for weights θ [P, D].
 Tensor functions(const Tensor& theta, const Tensor& inputs, std::int64_t width) {
   const std::int64_t p = theta.size(0), d = inputs.size(2);
   std::int64_t done = 0;

@@ -27,7 +27,7 @@ Tensor kernel(const Tensor& c, const Tensor& order) {
 
 Tensor limit_kernel(const Tensor& c) { return kernel(c, eye(paths, f64)); }
 
-/// U of some paths alone, each as if no other head were there.
+/// U of some paths only, as if the other heads did not exist.
 Tensor alone(const std::vector<std::int64_t>& chosen) {
   Tensor u = zeros({paths, paths}, f64);
   for (const std::int64_t path : chosen)
@@ -41,7 +41,7 @@ GaussianProcess process(const Task& task, const Tensor& k) {
   return {slice(slice(k, 0, train), 1, train), task.targets(), {.noise = noise, .jitter = 0}};
 }
 
-/// Means at the test chains [M].
+/// Posterior means at the test chains [M].
 Tensor mean_of(const Task& task, const Tensor& k) {
   const Tensor rows = slice(slice(k, 0, {.start = task.train}), 1, {.stop = task.train});
   return select(process(task, k).predict(rows).mean, 1, 0);
@@ -52,14 +52,14 @@ double accuracy(const Task& task, const Tensor& k) {
   return mean(cast(greater(mean_of(task, k) * truth, 0), f64)).item();
 }
 
-/// The head with the smallest score, of layer 1 (0, 1) or 2 (2, 3).
+/// Index of the head with the smallest score: 0, 1 in layer 1, or 2, 3 in layer 2.
 std::int64_t worst_head(const PathSaddle& saddle, const PathOptions& o) {
   const std::vector<double> scores =
       concat({head_scores(saddle, o, 0), head_scores(saddle, o, 1)}, 0).to_vector();
   return std::min_element(scores.begin(), scores.end()) - scores.begin();
 }
 
-/// Paths without that head.
+/// Paths that do not pass through this head.
 std::vector<std::int64_t> without(std::int64_t head) {
   std::vector<std::int64_t> kept;
   for (std::int64_t path = 0; path < paths; ++path)
@@ -143,7 +143,7 @@ class Course {
       stop_if_interrupted();
       const PathOptions o = options(order.width);
       const PathSaddle saddle = path_saddle(c, t.targets(), noise, o);
-      if (kept.empty()) kept = without(worst_head(saddle, o));  // at the first width
+      if (kept.empty()) kept = without(worst_head(saddle, o));  // chosen at the first width
       order.entries.push_back(saddle.order[0].to_vector());
       found.push_back(accuracy(t, kernel(c, saddle.order[0])));
     }

@@ -1,4 +1,4 @@
-// Bayesian networks for regression: every method of the library on the data of the SVGD paper.
+// Bayesian networks for regression: all methods of the library on the data of the SVGD paper.
 
 #include <cmath>
 #include <iostream>
@@ -42,7 +42,7 @@ void add_options(Program& program, Settings& s) {
   program.check([&s] { refuse_repeated("--methods", s.methods); });
 }
 
-/// Liu and Wang (2016, table 1) of SVGD, from splits of their own: means ± standard errors.
+/// Results for SVGD in Liu and Wang (2016, table 1), on their own splits: means ± standard errors.
 const std::map<std::string, std::vector<Measured>> published = {
     {"rmse", {{2.957, .099}, {5.324, .104}, {1.374, .045}, {.609, .010}, {.864, .052}}},
     {"ll", {{-2.504, .029}, {-3.082, .018}, {-1.767, .024}, {-.925, .014}, {-1.225, .042}}}};
@@ -55,9 +55,9 @@ std::vector<double> scores(const Study& study, std::size_t set, const std::strin
   return all;
 }
 
-/// Difference to svgd in RMSE, paired by splits. `corrected` is the standard error of Nadeau and
-/// Bengio (2003) for training sets that overlap, √(1/J + n_test/n_train) standard deviations over J
-/// splits, by which p is a t test.
+/// Difference from svgd in RMSE, paired over splits. `corrected` is the standard error of Nadeau
+/// and Bengio (2003) for overlapping training sets, √(1/J + n_test/n_train) standard deviations
+/// over J splits; p is that of a t test with it.
 Contrast against_svgd(const Study& study, std::size_t set, const std::string& arm) {
   std::vector<double> differences = scores(study, set, arm, "rmse");
   const std::vector<double> base = scores(study, set, "svgd", "rmse");
@@ -71,7 +71,7 @@ Contrast against_svgd(const Study& study, std::size_t set, const std::string& ar
   return c;
 }
 
-/// A column for each set and a row for each arm, or for its difference to `base`.
+/// A column per set and a row per arm, or per arm's difference from `base`.
 template <class Cell>
 Table by_set(const Study& study, const std::string& meaning, Better better, const std::string& base,
              const Cell& cell) {
@@ -103,7 +103,7 @@ Table score_table(const Study& study, const std::string& name, const char* meani
   return table;
 }
 
-/// Tables, each under its question; empty for less than two splits.
+/// The tables, each with its question; none for fewer than two splits.
 std::vector<std::pair<const char*, NamedTable>> tables(const Study& study) {
   std::vector<Contrast> family;
   const char* meaning =
@@ -164,7 +164,7 @@ void draw(const Settings& settings, const Study& study) {
                           settings.steps, " gradients each"));
 }
 
-/// Whether it was not interrupted.
+/// Returns whether the run was not interrupted.
 bool teach(Program& program, const Settings& s) {
   const Study study = run_study(s);
   std::cout << study.splits << " splits, 20 networks, " << s.steps << " gradients of each\n";

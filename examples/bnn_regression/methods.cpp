@@ -19,8 +19,9 @@ Tensor block(const Tensor& kernel, Slice rows, Slice columns) {
   return contiguous(slice(slice(kernel, 0, rows), 1, columns));
 }
 
-/// NNGP kernel of all inputs with the amplitude, and the noise, that leave-one-out chooses on the
-/// first of them, those with targets y. Weights and biases of the first layer have one variance.
+/// NNGP kernel of all inputs times an amplitude, and the noise. Both are chosen by leave-one-out on
+/// the first inputs, those with targets y. Weights and biases of the first layer have equal
+/// variances.
 std::pair<Tensor, double> scaled_kernel(const Tensor& x, const Tensor& y, bool linear) {
   const NoGrad off;
   Generator rng(0);
@@ -58,19 +59,20 @@ Tensor hyper_priors(const Tensor& theta) {
 
 }  // namespace
 
-/// Networks at work.
+/// The networks of one run.
 struct Networks {
   const Problem& data;
   const std::int64_t steps;
   const std::string& method;
   const Generator rng;
-  const bool weights = method == "svgd_weights";                   // Θ holds w in place of z
+  const bool weights = method == "svgd_weights";                   // Θ holds w instead of z
   const double count = static_cast<double>(data.train.y.size(0));  // N
   const std::int64_t inputs = data.train.x.size(1);
   Generator batches = rng.split(1);
   Tensor theta = parameter(start());  // [P, D]
   static constexpr std::int64_t members = 20, hidden = 50;
-  /// Liu and Wang's: W₁ and w₂ of variance 1/(fan-in + 1), biases 0; λ = 10 and γ = 1.
+  /// Initialization of Liu and Wang: W₁ and w₂ of variance 1/(fan-in + 1), biases 0; λ = 10 and γ =
+  /// 1.
   Tensor start() const {
     Generator own = rng.split(0);
     const double first = (weights ? 1 : 10) / static_cast<double>(inputs + 1),
@@ -100,7 +102,7 @@ struct Networks {
     const double half = 0.5 * static_cast<double>(theta.size(1) - 2);
     return squares * exp(log) - half * log + hyper_priors(theta);
   }
-  /// Indices of the next hundred examples, or of all where they are no more.
+  /// Indices of the next hundred examples, or of all if there are no more than a hundred.
   Tensor batch() {
     const std::int64_t size = 100, n = data.train.y.size(0);
     return n <= size ? arange(0, n) : randint({size}, batches, 0, n);
@@ -112,7 +114,7 @@ struct Networks {
     const Tensor b = batch();
     backward(sum(misfit(theta, functions(x(b)), y(b)) + prior() / count));
   }
-  /// What infer() returns, of the networks as they are.
+  /// Result of infer() for the current networks.
   Tensor mixture() const {
     const NoGrad off;
     const auto at = [&](const Tensor& x) { return cast(functions(x), f64); };
@@ -120,7 +122,7 @@ struct Networks {
                  errors = mean(square(at(data.dev.x) - cast(data.dev.y, f64)), 1, keep_dims);
     return stack({f, expand(own, f.shape()), expand(errors, f.shape())}, 1);
   }
-  /// Adam, its rate falling to 0 as a cosine; gradient() makes the gradients.
+  /// Runs Adam with a cosine schedule to rate 0; gradient() computes the gradients.
   Tensor optimize(std::int64_t updates, double rate, const std::function<void()>& gradient) {
     Adam adam({theta}, {.lr = rate});
     adam.set_schedule(schedule::cosine({.steps = updates}));
@@ -135,7 +137,7 @@ struct Networks {
 
 namespace {
 
-/// The exact posterior, with noise.
+/// The exact posterior, including noise.
 Tensor exact(Networks& n, double) {
   const auto& [train, dev, test, center, scale] = n.data;
   const Tensor x = concat({train.x, dev.x, test.x}, 0), y = concat({train.y, dev.y}, 0);
@@ -151,7 +153,7 @@ Tensor ensemble(Networks& n, double rate) {
   return n.optimize(n.steps, rate, [&] { n.backward_of_batch(); });
 }
 
-/// Particles under a method that rewrites gradients.
+/// Networks as particles of a method that modifies gradients.
 template <class Particle, class Options>
 Tensor particles(Networks& n, double rate) {
   Options options{.target = {.count = n.count}};
@@ -163,9 +165,9 @@ Tensor particles(Networks& n, double rate) {
   });
 }
 
-/// Modes pulled to a draw of the prior each, towards targets with noise of their own (Osband,
-/// Aslanides and Cassirer 2018), of each network's present precision, which is learned from targets
-/// as they are: from its own noise it would learn that there is more.
+/// Randomized priors (Osband, Aslanides and Cassirer 2018): each network is pulled to its own draw
+/// from the prior, and fits targets with its own noise, at its current precision. The precision is
+/// learned from the original targets; the added noise would bias it.
 Tensor randomized_prior(Networks& n, double rate) {
   Generator draws = n.rng.split(2), noise = n.rng.split(3);
   const Tensor anchor = normal(z(n.theta).shape(), draws);
@@ -179,8 +181,8 @@ Tensor randomized_prior(Networks& n, double rate) {
   });
 }
 
-/// SVGD between functions on the batch (Wang, Ren, Zhu and Zhang 2019), under the Gaussian process
-/// of the infinitely wide network with the amplitude that leave-one-out chooses.
+/// SVGD between functions on the batch (Wang, Ren, Zhu and Zhang 2019). The prior is the Gaussian
+/// process of the infinitely wide network, with the amplitude that leave-one-out chooses.
 Tensor function_svgd(Networks& n, double rate) {
   const Tensor kernel = scaled_kernel(n.data.train.x, n.data.train.y, false).first;
   Svgd svgd({.target = {.count = n.count}});
@@ -195,7 +197,7 @@ Tensor function_svgd(Networks& n, double rate) {
   });
 }
 
-/// A chain per network; ten draws of each from the second half.
+/// Runs one chain per network, and keeps ten draws of each from its second half.
 Tensor sample(Networks& n, Optimizer& sampler, ParticleMethod* drift = nullptr) {
   const std::int64_t steps = n.steps / 2, every = std::max<std::int64_t>(1, steps / 20);
   std::vector<Tensor> draws;
@@ -209,7 +211,7 @@ Tensor sample(Networks& n, Optimizer& sampler, ParticleMethod* drift = nullptr) 
   return concat(draws, 0);
 }
 
-/// A sampler's rate, in units of the mean of 1/γ after a start by Adam.
+/// A sampler's rate in units of the mean of 1/γ, which is taken after a start by Adam.
 double sampler_rate(Networks& n, double rate) {
   n.optimize(n.steps / 2, 0.03, [&] { n.backward_of_batch(); });
   return rate / mean(exp(log_gamma(n.theta.detach()))).item();
@@ -254,7 +256,7 @@ Tensor infer(const Method& method, const Problem& data, const Settings& s, doubl
   Networks networks{data, s.steps, method.name, rng};
   return method.run(networks, rate);
 } catch (const Error& error) {
-  // Optimizers and particle methods refuse gradients that are not finite.
+  // Optimizers and particle methods throw for gradients that are not finite.
   if (std::string(error.what()).find("gradient") == std::string::npos) throw;
   return full({1, 3, data.test.y.size(0)}, INFINITY, f64);
 }

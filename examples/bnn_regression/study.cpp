@@ -22,7 +22,7 @@ std::vector<T> numbers_of(const std::filesystem::path& path) {
   std::vector<T> numbers;
   for (double number; file >> number;) numbers.push_back(static_cast<T>(number));
   LADON_CHECK(file.eof() && !numbers.empty(), "bnn_regression", path.string(),
-              " is not there, or holds more than numbers");
+              " cannot be read, or holds something other than numbers");
   return numbers;
 }
 
@@ -30,7 +30,7 @@ Tensor rows(const Tensor& x, const std::vector<std::int64_t>& indices) {
   return index_select(x, 0, from_vector(indices, {std::ssize(indices)}));
 }
 
-/// The target is the last number of each row.
+/// Reads a UCI set; the target is the last number of each row.
 DataSet read_uci(const std::filesystem::path& files, const char* name, std::int64_t inputs,
                  std::int64_t splits) {
   const std::vector<double> numbers = numbers_of<double>(files / "data.txt");
@@ -58,8 +58,9 @@ DataSet friedman(std::int64_t splits, const Generator& rng) {
   return set;
 }
 
-/// The UCI sets of Gal and Ghahramani's folder; without one, 200 examples of Friedman's function
-/// (1991), y = 10·sin(πx₁x₂) + 20(x₃ − ½)² + 10x₄ + 5x₅ + N(0, 1) of ten uniform inputs.
+/// The UCI sets in Gal and Ghahramani's folder; without the folder, 200 examples of Friedman's
+/// function (1991), y = 10·sin(πx₁x₂) + 20(x₃ − ½)² + 10x₄ + 5x₅ + N(0, 1), with ten uniform
+/// inputs.
 std::vector<DataSet> data_sets(const Settings& s) {
   if (s.data.empty()) return {friedman(s.splits, Generator(s.common.seed).split(0))};
   return {read_uci(s.data / "bostonHousing", "boston", 13, s.splits),
@@ -87,17 +88,17 @@ Problem problem(const DataSet& set, const Fold& split, Generator rng) {
 struct Job {
   std::size_t set, arm, split;
   double rate;
-  bool inner;  // on the inner fold of the training part
+  bool inner;  // train on the inner fold of the training part
 };
 
-/// ln of the mixture's density of y [M], with one of its two variances.
+/// ln of the mixture's density at y [M], with one of its two kinds of variance.
 Tensor log_density(const Tensor& mixture, int which, const Tensor& y) {
   const Tensor v = select(mixture, 1, which), squares = square(select(mixture, 1, 0) - y);
   return logsumexp(-0.5 * (squares / v + log(2 * std::numbers::pi * v)), 0) -
          std::log(static_cast<double>(mixture.size(0)));
 }
 
-/// Answers to one job. Methods share the start, the batches and the development part of a split.
+/// Answers of one job. In a split all methods share initialization, batches and development part.
 Answers answer(const Settings& s, const Study& study, const Job& job) {
   stop_if_interrupted();
   const DataSet& set = study.sets[job.set];
@@ -117,7 +118,7 @@ Answers answer(const Settings& s, const Study& study, const Job& job) {
            {"ll_own", {log_density(mixture, 1, y) - std::log(p.scale)}}}};
 }
 
-/// Rates are chosen by the error on the inner fold of split 0; then all splits, in their order.
+/// Chooses rates by the error on the inner fold of split 0, then runs all splits in order.
 void run_all(const Settings& s, Study& study) {
   std::vector<Job> tuning, runs;
   for (std::size_t split = 0; split < static_cast<std::size_t>(s.splits); ++split)
@@ -159,11 +160,11 @@ void run_all(const Settings& s, Study& study) {
 
 Study run_study(const Settings& s) {
   Study study{data_sets(s), {}, {}};
-  for (const Method& method : methods())  // the first three always
+  for (const Method& method : methods())  // the first three run always
     if (s.methods.empty() || study.arms.size() < 3 || std::ranges::count(s.methods, method.name))
       study.arms.push_back(method);
   ran_to_the_end([&] { run_all(s, study); });
-  for (auto& [set, arms] : study.of)  // of an interrupted split some arms have answered
+  for (auto& [set, arms] : study.of)  // in an interrupted split only some arms have answered
     for (auto& [arm, answers] : arms)
       for (auto& [name, each] : answers.bits) each.resize(study.splits);
   return study;

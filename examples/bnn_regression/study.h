@@ -1,10 +1,10 @@
 #pragma once
 // Bayesian networks for regression: data, methods, and every method on every set and split.
 //
-// Twenty networks (P) of Liu and Wang (2016): f(x) = w₂ᵀ relu(W₁ᵀx + b₁) + b₂ with 50 hidden units;
-// targets N(f(x), 1/γ), weights N(0, 1/λ), γ and λ Gamma(1, rate 0.1). A row of Θ [P, D] is one of
-// them: z, ln γ, ln λ, with weights w = z/√λ. In the coordinates (w, ln λ) of the same posterior,
-// which svgd_weights moves, the density has its mode at large λ and small w.
+// Posterior of a network f(x) = w₂ᵀ relu(W₁ᵀx + b₁) + b₂ with 50 hidden units, as in Liu and Wang
+// (2016): targets N(f(x), 1/γ), weights N(0, 1/λ), γ and λ Gamma(1, rate 0.1). Each of the P = 20
+// networks is a row z, ln γ, ln λ of Θ [P, D], with weights w = z/√λ. In the coordinates (w, ln λ),
+// in which svgd_weights moves, the density has its mode at large λ and small w.
 
 #include <map>
 
@@ -16,9 +16,9 @@ namespace ladon::example {
 
 struct Settings {
   CommonOptions common;
-  std::filesystem::path data, bits;       ///< UCI sets, or none; answers, or none.
-  std::vector<std::string> methods;       ///< Beside svgd; empty: all.
-  std::int64_t splits = 10, steps = 300;  ///< Steps: gradients of each network, in all.
+  std::filesystem::path data, bits;       ///< UCI sets' folder; file of answers; empty: none.
+  std::vector<std::string> methods;       ///< Methods in addition to svgd; empty: all.
+  std::int64_t splits = 10, steps = 300;  ///< Steps: gradients per network in total.
 };
 
 struct DataSet {
@@ -26,42 +26,42 @@ struct DataSet {
   Tensor x, y;               ///< f64 [n, d], [n]
   std::vector<Fold> splits;  ///< Random splits, whose test parts overlap.
 };
-/// A split, scaled: inputs and targets have mean 0 and standard deviation 1 in the training part (a
-/// constant input is 0), of which a random tenth, `dev`, is for development.
+/// A split after scaling: inputs and targets have mean 0 and standard deviation 1 in the training
+/// part (a constant input is 0). A random tenth of that part, `dev`, is for development.
 struct Problem {
   struct Part {
     Tensor x, y;  ///< f32 [N, d], [N]
   } train, dev, test;
-  double mean, scale;  ///< Of the targets: y = mean + scale·f.
+  double mean, scale;  ///< Scaling of the targets: y = mean + scale·f.
 };
 
 struct Networks;
 struct Method {
   std::string name;
-  std::vector<double> rates;  ///< To try: Adam's, or samplers' in units of 1/γ; 0: none to choose.
+  std::vector<double> rates;  ///< Rates to try: Adam's, or samplers' in units of 1/γ; 0: none.
   Tensor (*run)(Networks&, double rate);
 };
-/// First `linear`, Bayesian ridge regression with a bias, and `gp`, the exact Gaussian process of
-/// the infinitely wide network; then svgd, and those that are compared with it.
+/// First `linear`, Bayesian ridge regression with a bias; then `gp`, the exact Gaussian process of
+/// the infinitely wide network; then svgd, and the methods that are compared with it.
 const std::vector<Method>& methods();
-/// Mixture of S normal laws for each test input, in units of the problem, f64 [S, 3, M]: means f,
-/// variances 1/γ, and variances where γ is set anew to what each network's squared errors on the
-/// development part say, as in Liu and Wang's code. Infinite where the run diverged.
+/// Mixture of S normal distributions per test input, in the problem's units, f64 [S, 3, M]: means
+/// f, variances 1/γ, and variances that refit γ to each network's squared errors on the development
+/// part, as in Liu and Wang's code. Infinite if the run diverged.
 Tensor infer(const Method& method, const Problem& data, const Settings& settings, double rate,
              const Generator& rng);
 
 /// Answers of a method on the splits of a set, in the data's units.
 struct Answers {
-  double rate = 0;  ///< The one that was chosen.
-  /// rmse, and of test examples [M] targets, mean, sd, ll (ln density) and ll_own (with the γ of
-  /// the networks themselves).
+  double rate = 0;  ///< The rate that was chosen.
+  /// "rmse", and per test example [M] "targets", "mean", "sd", "ll" (ln density) and "ll_own" (with
+  /// the networks' own γ).
   std::map<std::string, std::vector<Tensor>> bits;
 };
 struct Study {
   std::vector<DataSet> sets;
   std::vector<Method> arms;
   std::map<std::string, std::map<std::string, Answers>> of;  ///< By set and arm.
-  std::size_t splits = 0;                                    ///< Finished.
+  std::size_t splits = 0;                                    ///< Number of finished splits.
 };
 Study run_study(const Settings& settings);
 

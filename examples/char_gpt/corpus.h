@@ -1,5 +1,5 @@
 #pragma once
-// A text, character by character.
+// A text as a sequence of characters.
 
 #include <string>
 
@@ -14,11 +14,11 @@ struct Corpus {
   Split text;
 };
 
-/// Throws Error for a text that cannot be read, is not UTF-8, or is shorter than 20 contexts.
+/// Throws Error if the text cannot be read, is not UTF-8, or is shorter than 20 contexts.
 Corpus read_corpus(const std::string& path, std::int64_t context);
 
-/// Nats a character on the validation text of counted pairs of characters, one added to each count:
-/// what can be had without a network.
+/// Loss of a bigram model on the validation text, in nats per character, with one added to each
+/// count: a baseline without a network.
 double bigram_loss(const Corpus& corpus);
 
 }  // namespace ladon::example

@@ -1,4 +1,4 @@
-// A small GPT, trained on the characters of a text, that then writes.
+// A small GPT that is trained on the characters of a text, and then writes one.
 
 #include <iostream>
 
@@ -79,7 +79,7 @@ Table table_of(const std::vector<Look>& looks, double bigram) {
   return table;
 }
 
-/// Characters trained on a second, at each look.
+/// Characters trained on per second, at each look.
 nlohmann::json speeds(const Settings& s, const std::vector<Look>& looks) {
   nlohmann::json all = nlohmann::json::array();
   std::int64_t before = 0;
@@ -90,7 +90,7 @@ nlohmann::json speeds(const Settings& s, const std::vector<Look>& looks) {
   return all;
 }
 
-/// Throws Error naming --prompt for a character that the text lacks.
+/// Throws Error, naming --prompt, if a character does not occur in the text.
 std::vector<std::int64_t> encoded_prompt(const Settings& s, const Corpus& corpus) {
   try {
     return corpus.characters.encode(s.prompt);
@@ -103,7 +103,7 @@ void write_sample(const Settings& s, const Corpus& corpus, LanguageModel& model)
   if (s.sample == 0) return;
   model.eval();
   const std::vector<std::int64_t> prompt = encoded_prompt(s, corpus);
-  // Positions are trained up to the context, so it begins anew when it is full.
+  // Positions are trained only up to the context, so a full context is cut to its second half.
   std::vector<std::int64_t> text = prompt;
   Generator rng = Generator(s.common.seed).split(3);
   while (static_cast<std::int64_t>(text.size() - prompt.size()) < s.sample) {
@@ -122,7 +122,7 @@ bool teach(Program& program, const Settings& s) {
   const Corpus corpus = read_corpus(s.text, s.context);
   const double bigram = bigram_loss(corpus);
   LanguageModel model = make_model(s, corpus);
-  if (s.sample > 0) encoded_prompt(s, corpus);  // before hours of training
+  if (s.sample > 0) encoded_prompt(s, corpus);  // fail before hours of training
   std::cout << corpus.name << ": " << corpus.text.train.count() + corpus.text.validation.count()
             << " characters, " << corpus.characters.size() << " of them different; "
             << model.parameter_count() << " weights" << std::endl;

@@ -1,12 +1,12 @@
 #pragma once
-// The page of the example: texts, layers and heads to turn.
+// Interactive page of the example: choose texts, layers and heads.
 
 #include "ladon/examples/char_gpt/corpus.h"
 #include "ladon/examples/common/page/page.h"
 
 namespace ladon::example {
 
-/// Of pieces of the validation text.
+/// Shows attention in pieces of the validation text.
 Page page(LanguageModel& model, const Corpus& corpus, std::int64_t context);
 
 }  // namespace ladon::example

@@ -1,5 +1,5 @@
 #pragma once
-// The course of a training.
+// Picture of losses during training.
 
 #include <filesystem>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace ladon::example {
 
-/// Losses against steps, above what counted pairs of characters give. The picture's path, or an
-/// empty one.
+/// Draws losses against steps, with the bigram model's loss for comparison. Returns the picture's
+/// path, or an empty one.
 std::filesystem::path draw(const Settings& s, const std::string& corpus,
                            const std::vector<Look>& looks, double bigram);
 

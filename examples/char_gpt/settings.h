@@ -1,5 +1,5 @@
 #pragma once
-// The settings of a run.
+// Settings of a run.
 
 #include <cstdint>
 #include <string>
@@ -17,9 +17,9 @@ struct Settings {
   std::int64_t steps = 1000;
   double rate = 1e-3;  ///< Highest learning rate.
   double dropout = 0;
-  std::string particles = "none";  ///< Method that moves the heads besides: none or svgd.
-  std::int64_t every = 250;        ///< Steps between looks at the validation text.
-  std::string resume;              ///< A run's file, to go on from; empty: a new run.
+  std::string particles = "none";  ///< Method that also moves the heads: none or svgd.
+  std::int64_t every = 250;        ///< Steps between validations.
+  std::string resume;              ///< File of a run to continue; empty: a new run.
   std::int64_t sample = 300;       ///< Characters to write at the end.
   std::string prompt = "\n";
   double temperature = 0.8;

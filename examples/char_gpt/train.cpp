@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The looks of a run as a tensor [n, 4], and back.
+/// Converts the looks of a run to a tensor [n, 4], and back.
 Tensor tensor_of(const std::vector<Look>& looks) {
   std::vector<double> numbers;
   for (const Look& look : looks)
@@ -59,7 +59,7 @@ std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& 
   AdamW adam(decay_except(model), {.lr = s.rate, .beta2 = 0.99, .weight_decay = 0.1});
   adam.set_schedule(schedule::cosine(
       {.steps = s.steps, .warmup = std::min<std::int64_t>(100, s.steps / 10), .floor = 0.1}));
-  std::optional<Svgd> svgd;  // it has no state of its own
+  std::optional<Svgd> svgd;  // it has no state
   if (s.particles == "svgd") svgd.emplace(particles(model));
   Tensor seen = tensor_of({});
   TrainingRun run;
@@ -68,7 +68,7 @@ std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& 
   run.add("looks", seen);
   if (!s.resume.empty()) run.load(s.resume);
   LADON_CHECK(adam.steps() <= s.steps, "char_gpt", s.resume, " was trained for ", adam.steps(),
-              " steps, and is to end at ", s.steps, "; raise --steps");
+              " steps, more than ", s.steps, "; raise --steps");
   std::vector<Look> looks = looks_of(seen);
 
   Progress progress(static_cast<double>(s.steps - adam.steps()));

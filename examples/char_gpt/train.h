@@ -1,5 +1,5 @@
 #pragma once
-// Training with looks at the validation text, in a run that can be killed and resumed.
+// Training with regular validation, in a run that can be killed and resumed.
 
 #include <filesystem>
 #include <string>
@@ -12,23 +12,23 @@
 
 namespace ladon::example {
 
-/// Losses and time after so many steps.
+/// Losses and time after this many steps.
 struct Look {
   std::int64_t step = 0;
-  double train = 0;       ///< Mean loss of the steps since the last look, nats per character.
-  double validation = 0;  ///< Of the whole validation text, each character after at most a context.
-  double seconds = 0;     ///< Of these steps, without the look.
+  double train = 0;       ///< Mean loss of the steps since the previous look, nats per character.
+  double validation = 0;  ///< Loss on the whole validation text, with at most a context each.
+  double seconds = 0;     ///< Time of these steps, without validation.
 };
 
-/// The model that the settings ask for, with weights drawn from the seed.
+/// The model that the settings describe, with weights drawn from the seed.
 LanguageModel make_model(const Settings& s, const Corpus& corpus);
 
-/// File of the run, in the folder of pictures.
+/// File in which the run is saved, in the folder of pictures.
 std::filesystem::path run_file(const Settings& s);
 
-/// Trains, and saves the run at each look. Resumed, it goes on where the file was written, and
-/// gives the looks of before, too. Throws Error for a file that is of another model, and if it was
-/// trained further than `steps`.
+/// Trains, and saves the run at each look. A resumed run continues from its file, and its earlier
+/// looks are returned, too. Throws Error if the file is of another model, or was trained for more
+/// than `steps`.
 std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& model);
 
 }  // namespace ladon::example

@@ -20,18 +20,18 @@ constexpr double bias_variance = 0.1;  // σ_b² of every linear layer
 constexpr double kept = 0.25;          // α of residual attention
 constexpr std::int64_t batch_size = 64;
 
-/// Attention of every token to all, which are `in` wide.
+/// Attention of every token to all tokens, whose vectors have length `in`.
 MultiHeadAttentionOptions attention(std::int64_t in, std::int64_t width, const ClassifierTask& task,
                                     double sharpness) {
   MultiHeadAttentionOptions options{
       .dim = in,
-      .heads = 2,  // under linear scaling the limit is the same for any number of heads
+      .heads = 2,  // under linear scaling the limit does not depend on this number
       .head_dim = width,
       .form = {.scaling = AttentionScaling::linear, .tied = true},
       .prior = {.parameterization = Parameterization::ntk, .query_key_std = sharpness}};
-  // An image's patches get positions in two dimensions: near ones attend to each other more. The
-  // words of a review are a set.
-  constexpr double decay = 3;  // of their correlation exp(−decay·|a − b|²)
+  // An image's patches get positions in two dimensions: near ones attend more to each other. The
+  // words of a review are treated as a set.
+  constexpr double decay = 3;  // decay of the correlation exp(−decay·|a − b|²)
   if (task.images())
     options.positions = {.encoding = {.grid = {task.rows, task.columns},
                                       .in = in,
@@ -39,7 +39,7 @@ MultiHeadAttentionOptions attention(std::int64_t in, std::int64_t width, const C
   return options;
 }
 
-/// Rows in the precision of the weights.
+/// Selected rows, in the precision of the weights.
 Inputs rows_at(const Inputs& inputs, const Tensor& index) {
   return {cast(index_select(inputs.x, 0, index), f32),
           inputs.mask.defined() ? index_select(inputs.mask, 0, index) : Tensor()};
@@ -61,7 +61,7 @@ void add_classifier_options(Program& program, ClassifierSettings& s) {
                  "Lower it where a network diverges", number_above(0));
 }
 
-// Token models share two hidden layers of each token by itself and one of what is read out.
+// Token models apply two hidden layers to each token, and one after the readout of tokens.
 Sequential network(const ClassifierModel& model, const ClassifierTask& task, double sharpness,
                    std::int64_t width, Generator& rng) {
   Sequential net;
@@ -70,7 +70,7 @@ Sequential network(const ClassifierModel& model, const ClassifierTask& task, dou
     net.append(Linear({.in = in,
                        .out = out,
                        .parameterization = Parameterization::ntk,
-                       .weight_std = std::sqrt(2.0),  // keeps the size of signals through ReLUs
+                       .weight_std = std::sqrt(2.0),  // keeps signals' size through ReLUs
                        .bias_std = std::sqrt(bias_variance)},
                       rng));
     in = out;

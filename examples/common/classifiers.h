@@ -1,6 +1,6 @@
 #pragma once
-// Networks that classify sequences of tokens, each described once: for its infinite limit, and for
-// training.
+// Networks that classify sequences of tokens. Each is described once, both for its infinite-width
+// limit and for training.
 
 #include <cstdint>
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace ladon::example {
 
-/// Rows of a set. Token models see each as a sequence of vectors (an image's patches, a review's
-/// words), dense models as one vector.
+/// Inputs and labels of a data set. Token models read an input as a sequence of vectors (an image's
+/// patches, a review's words), dense models as one vector.
 struct ClassifierRows {
   infinite::Inputs tokens;  ///< f64 [N, rows, columns, d], or [N, T, d] with a mask.
   infinite::Inputs dense;   ///< f64 [N, D]
@@ -26,23 +26,23 @@ struct ClassifierTask {
   std::string name, description;
   ClassifierRows train, test;
   std::int64_t classes = 0;
-  std::int64_t rows = 0, columns = 0;  ///< The grid of an image's patches; 0 for other tokens.
+  std::int64_t rows = 0, columns = 0;  ///< Grid of an image's patches; 0 for other tokens.
 
   bool images() const { return rows > 0; }
 };
 
 struct ClassifierModel {
   const char *name, *description;
-  bool hidden = true;  ///< Three hidden layers; else none.
-  bool tokens = true;  ///< Sees sequences of tokens; else one vector per input.
+  bool hidden = true;  ///< Has three hidden layers; else none.
+  bool tokens = true;  ///< Reads sequences of tokens; else one vector per input.
   bool attends = false, residual = false;
-  /// Readout of tokens: side by side, which needs a grid of them, or as their mean.
-  bool side_by_side = true, mean = true;  ///< Both: the first of them that the task allows.
+  /// Readout of tokens: concatenated, which needs a grid of them, or averaged.
+  bool side_by_side = true, mean = true;  ///< If both: concatenated where the task has a grid.
 
   const infinite::Inputs& inputs(const ClassifierRows& examples) const {
     return tokens ? examples.tokens : examples.dense;
   }
-  /// Whether tokens are read out side by side.
+  /// Whether tokens are concatenated for the readout.
   bool flattens(const ClassifierTask& task) const {
     return tokens && side_by_side && task.images();
   }
@@ -61,7 +61,7 @@ constexpr ClassifierModel classifier_models[] = {
      .attends = true,
      .residual = true}};
 
-/// Settings of networks and of their training.
+/// Settings of the networks and of their training.
 struct ClassifierSettings {
   double sharpness = 1;  ///< σ_Q·σ_K of attention.
   int width = 128, epochs = 20;
@@ -69,21 +69,21 @@ struct ClassifierSettings {
 };
 void add_classifier_options(Program& program, ClassifierSettings& settings);
 
-/// The network with hidden layers of this width. Its limit does not depend on width or generator.
+/// The network with hidden layers of this width. Its limit depends neither on width nor generator.
 Sequential network(const ClassifierModel& model, const ClassifierTask& task, double sharpness,
                    std::int64_t width, Generator& rng);
 
-/// Training rows that fit() sees; the last tenth is held out.
+/// Number of training rows that fit() uses; the last tenth is held out.
 inline std::int64_t trained_rows(const ClassifierTask& task) {
   return task.train.size() - task.train.size() / 10;
 }
 
-/// Trains by Adam on the cross-entropy, the rate falling to zero along half a cosine; whether the
-/// loss stayed finite. Counts as one step of the progress. Throws Interrupted.
+/// Trains by Adam on the cross-entropy, with a cosine schedule that ends at rate 0. Returns whether
+/// the loss stayed finite. Counts as one step of the progress. Throws Interrupted.
 bool fit(Sequential& net, const ClassifierModel& model, const ClassifierTask& task,
          const ClassifierSettings& settings, Generator& rng, Progress& progress);
 
-/// [N, classes], f64, of inputs in f64, computed a batch at a time.
+/// Logits [N, classes], f64, of f64 inputs, computed in batches.
 Tensor logits(const Sequential& net, const infinite::Inputs& inputs);
 
 }  // namespace ladon::example

@@ -8,11 +8,11 @@ namespace ladon::example {
 
 struct CommonOptions {
   std::uint64_t seed = 1;
-  int threads = 0;             ///< 0: as many as cores.
-  bool panels = false;         ///< Pictures' panels also as files of their own.
-  std::filesystem::path out;   ///< Folder of pictures and data.
-  std::filesystem::path json;  ///< Every figure the table prints; empty: none.
-  std::filesystem::path page;  ///< What a reader can turn, of programs that have it; empty: none.
+  int threads = 0;             ///< 0: as many as there are cores.
+  bool panels = false;         ///< Also write each panel of a picture to its own file.
+  std::filesystem::path out;   ///< Folder for pictures and data.
+  std::filesystem::path json;  ///< File for every figure of the tables; empty: none.
+  std::filesystem::path page;  ///< File for the interactive page, if it has one; empty: none.
 };
 
 }  // namespace ladon::example

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t first_column = 26;
 
-/// "--threads N", "--mnist TEXT TEXT", "--methods TEXT,…": what is typed.
+/// The option as it is typed: "--threads N", "--mnist TEXT TEXT", "--methods TEXT,…".
 std::string typed(const CLI::Option* option) {
   std::string name = option->get_name(false, true);
-  name = name.substr(0, name.find('{'));             // of a flag's other name: what it stands for
+  name = name.substr(0, name.find('{'));             // without the value of a flag's second name
   const std::string type = option->get_type_name();  // "INT:at least 1", "TEXT:{a,b}"
   if (type.empty() || option->get_type_size() == 0) return name;
   const bool digits = type.starts_with("INT") || type.starts_with("UINT");
@@ -31,7 +31,7 @@ std::string names(const std::set<CLI::Option*>& options) {
   return text;
 }
 
-/// "at least 1; default 8": what a value may be and is.
+/// Range and default of a value: "at least 1; default 8".
 std::string bounds(const CLI::Option* option) {
   std::string text;
   const auto add = [&text](const std::string& part) {
@@ -39,7 +39,7 @@ std::string bounds(const CLI::Option* option) {
   };
   const std::string type = option->get_type_name();
   std::string value = option->get_default_str();
-  std::erase_if(value, [](char c) { return c == '[' || c == ']'; });  // around a list
+  std::erase_if(value, [](char c) { return c == '[' || c == ']'; });  // brackets around a list
   const std::size_t colon = type.find(':');
   if (colon != std::string::npos) add(type.substr(colon + 1));
   if (!option->get_needs().empty()) add("needs " + names(option->get_needs()));

@@ -7,10 +7,10 @@
 
 namespace ladon::example {
 
-/// Characters a line: those of the terminal, from 60 to 120; 90 where there is none.
+/// Columns of the help: those of the terminal, limited to 60 … 120; 90 without a terminal.
 std::size_t help_columns();
 
-/// Options in two columns: name and kind of value; what it is for, its range and its default.
+/// Prints options in two columns: name and type of value; purpose, range and default.
 class Help : public CLI::Formatter {
  public:
   std::string make_description(const CLI::App* app) const override;

@@ -14,7 +14,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not
 
 constexpr int signals[] = {SIGINT, SIGTERM};
 
-/// Does only what a handler may (signal-safety(7)).
+/// Signal handler; uses only async-signal-safe functions (signal-safety(7)).
 void mark(int) {
   for (const int each : signals) std::signal(each, SIG_DFL);
   marked = true;

@@ -1,19 +1,19 @@
 #pragma once
-// Ctrl-C: a long run ends after its present step, and keeps what is finished.
+// Ctrl-C: a long run ends after its current step, and keeps what is finished.
 
 namespace ladon::example {
 
-/// Thrown where a run that was asked to end does so. Not an error: nothing went wrong.
+/// Thrown to end an interrupted run. Not an error: nothing went wrong.
 struct Interrupted {};
 
-/// From now on the first SIGINT (Ctrl-C) or SIGTERM only leaves a mark; the next one ends the
-/// process at once. A signal that the process was started to ignore stays ignored.
+/// From now on the first SIGINT (Ctrl-C) or SIGTERM only sets a flag; the second ends the process
+/// at once. Signals that were ignored when the process started stay ignored.
 void catch_interrupts();
 
-/// Throws Interrupted if there is a mark. To be called between steps of a second or less.
+/// Throws Interrupted if the flag is set. Call it between steps of a second or less.
 void stop_if_interrupted();
 
-/// Runs `body`; whether it came to its end, uninterrupted.
+/// Runs `body`; returns whether it ended without an interrupt.
 template <class F>
 bool ran_to_the_end(const F& body) {
   try {

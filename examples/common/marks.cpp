@@ -9,7 +9,7 @@ MarkedImages marked_images(std::int64_t n, std::int64_t apart, double noise, Gen
                                       {"...#", "..#.", ".#..", "#..."},
                                       {".##.", ".##.", ".##.", ".##."},
                                       {"....", "####", "####", "...."}};
-  constexpr std::int64_t places = 3;  // a side
+  constexpr std::int64_t places = 3;  // positions per side
   const std::int64_t side = (places - 1) * apart + 4;
   Tensor images = normal({n, side, side, 1}, rng, 0, noise), place = empty({n}, i64);
   const Tensor labels = randint({n}, rng, 0, std::size(marks));

@@ -1,20 +1,20 @@
 #pragma once
-// Images of a mark in noise: what the mark is decides, where it stands does not.
+// Images of a mark in noise: the label depends on the mark, not on its position.
 
 #include "ladon/core/data/images.h"
 #include "ladon/core/random.h"
 
 namespace ladon::example {
 
-/// Images f32 [n, side, side, 1], whose labels are their marks, and the places of these, i64 [n]:
-/// of nine places, row by row.
+/// Images f32 [n, side, side, 1], labelled by their marks, and the marks' positions, i64 [n]: one
+/// of nine, row by row.
 struct MarkedImages {
   ImageDataset images;
   Tensor places;
 };
 
-/// Each has one of four marks of 4 × 4 pixels at one of 3 × 3 places, which are `apart` pixels
-/// apart, in normal noise of this deviation.
+/// Each image has one of four marks of 4 × 4 pixels, at one of 3 × 3 positions `apart` pixels
+/// apart, in normal noise with this standard deviation.
 MarkedImages marked_images(std::int64_t n, std::int64_t apart, double noise, Generator& rng);
 
 }  // namespace ladon::example

@@ -1,5 +1,5 @@
 #pragma once
-// Cost of a part of a run.
+// Time and memory that a part of a run takes.
 
 #include <chrono>
 #include <cmath>
@@ -10,8 +10,8 @@
 
 namespace ladon::example {
 
-/// Time and memory since it was made, one at a time: memory that is kept for later tensors is given
-/// back and, where the system allows it (Linux: /proc/self), the peak so far is forgotten.
+/// Measures time and memory since its construction; use one at a time. The constructor frees cached
+/// tensor memory and, where the system allows it (Linux: /proc/self), resets the peak.
 class Meter {
  public:
   Meter() {
@@ -21,7 +21,8 @@ class Meter {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
-  /// The largest resident memory of the process, in MB (10⁶ bytes); NaN where nobody says.
+  /// Largest resident memory of the process, in MB (10⁶ bytes); NaN if the system does not report
+  /// it.
   double peak_mb() const {
     std::ifstream status("/proc/self/status");
     double kibibytes;

@@ -11,7 +11,7 @@
 namespace ladon::example {
 namespace {
 
-/// The tree's, or the headers where Ladon is installed.
+/// Sources of the tree, or the headers if Ladon is installed.
 std::string own_sources() {
   std::filesystem::path root = LADON_SOURCE_DIR;
   if (!std::filesystem::is_directory(root / "core")) root = LADON_HEADERS;
@@ -30,7 +30,7 @@ std::string own_sources() {
   return text;
 }
 
-/// Windows that begin at these places.
+/// Windows that begin at these positions.
 Window windows_at(const Tensor& text, const Tensor& starts, std::int64_t context) {
   const Tensor at = flatten(unsqueeze(starts, 1) + arange(context));
   const Shape shape{starts.count(), context};

@@ -33,8 +33,8 @@ Check operator|(const Check& a, const Check& b) {
   return {wrong, a.description + " or " + b.description};
 }
 
-// Not the ranges of CLI11: they print every digit of the largest double, and its numbers wrap below
-// zero and are clipped above.
+// CLI11's own ranges are not used: they print every digit of the largest double, and its numbers
+// wrap below zero and are clipped above.
 template <class T>
 Check whole_number(T low, T high) {
   const std::string range = high == std::numeric_limits<T>::max()
@@ -105,7 +105,7 @@ template <class T>
 void refuse_repeated(const std::string& option, const std::vector<T>& values) {
   for (auto value = values.begin(); value != values.end(); ++value)
     if (std::find(values.begin(), value, *value) != value)
-      throw UsageError(option, join(*value, " stands twice in the list"));
+      throw UsageError(option, join(*value, " occurs twice in the list"));
 }
 template void refuse_repeated(const std::string&, const std::vector<std::string>&);
 template void refuse_repeated(const std::string&, const std::vector<int>&);

@@ -20,7 +20,7 @@ struct Check {
   Check described(std::string words) const { return {wrong, std::move(words)}; }
 };
 
-/// Accepts what either accepts.
+/// Accepts a text that either check accepts.
 Check operator|(const Check& a, const Check& b);
 
 /// Accepts whole numbers, written in digits, from `low` to `high`. T is the type of the option:
@@ -28,11 +28,11 @@ Check operator|(const Check& a, const Check& b);
 template <class T>
 Check whole_number(T low, T high = std::numeric_limits<T>::max());
 
-/// Accepts finite numbers from `low` (or above it) to `high`.
+/// Accepts finite numbers from `low` to `high`; number_above excludes `low`.
 Check number(double low, double high = std::numeric_limits<double>::infinity());
 Check number_above(double low);
 
-/// Accepts any text but an empty one; `what` is what it names ("a folder").
+/// Accepts any nonempty text; `what` describes it in the message ("a folder").
 Check name_of(const std::string& what);
 
 Check one_of(const std::vector<std::string>& names);
@@ -46,7 +46,7 @@ class UsageError : public std::runtime_error {
       : std::runtime_error(option + ": " + wrong) {}
 };
 
-/// Throws UsageError if a value stands twice in the list given to `option`. T is std::string, int,
+/// Throws UsageError if a value occurs twice in the list given to `option`. T is std::string, int,
 /// std::int64_t or double.
 template <class T>
 void refuse_repeated(const std::string& option, const std::vector<T>& values);

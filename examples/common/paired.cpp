@@ -21,7 +21,7 @@ Indices shuffled(const Indices& of, Generator& rng) {
   return order;
 }
 
-/// `order` without its part from begin to end, which is tested; both in rising order.
+/// Splits `order`: the part from begin to end is for testing, the rest for training; both sorted.
 Fold split(const Indices& order, std::int64_t begin, std::int64_t end) {
   Fold fold;
   for (std::int64_t i = 0; i < std::ssize(order); ++i)
@@ -31,7 +31,7 @@ Fold split(const Indices& order, std::int64_t begin, std::int64_t end) {
   return fold;
 }
 
-/// Two-sided.
+/// Two-sided p value.
 double normal_p(double z) { return std::erfc(std::abs(z) / std::numbers::sqrt2); }
 
 void require_a_partition(const std::vector<Fold>& folds, std::size_t questions) {
@@ -39,12 +39,12 @@ void require_a_partition(const std::vector<Fold>& folds, std::size_t questions) 
   for (const Fold& fold : folds)
     for (const std::int64_t q : fold.test) {
       LADON_CHECK(q >= 0 && static_cast<std::size_t>(q) < questions, "contrast",
-                  "a fold tests question ", q, " of ", questions);
+                  "a fold tests question ", q, "; the number of questions is ", questions);
       ++tested[static_cast<std::size_t>(q)];
     }
   for (std::size_t q = 0; q < questions; ++q)
     LADON_CHECK(tested[q] == 1, "contrast", "question ", q, " is tested ", tested[q],
-                " times; a fold tests each once");
+                " times; every question must be in the test set of one fold");
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ Fold inner_fold(const Fold& fold, double share, Generator& rng) {
 Contrast contrast(const Tensor& arm, const Tensor& base, const std::vector<Fold>& folds) {
   LADON_CHECK(arm.rank() == 2 && arm.shape() == base.shape() && arm.count() > 0, "contrast",
               "scores have shapes ", arm.shape(), " and ", base.shape(),
-              "; both are [seeds, questions]");
+              "; both must be [seeds, questions], equal and not empty");
   const auto seeds = static_cast<std::size_t>(arm.size(0));
   const auto questions = static_cast<std::size_t>(arm.size(1));
   require_a_partition(folds, questions);

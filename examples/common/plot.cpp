@@ -19,8 +19,8 @@
 namespace ladon::example {
 namespace {
 
-/// Runs gnuplot on a script in its folder and waits; its exit status, 127 where it is not
-/// installed, or −1. Whatever the user's locale, the script is UTF-8.
+/// Runs gnuplot on a script in its folder and waits for it. Returns its exit status, 127 if it is
+/// not installed, or −1. The script is read as UTF-8, whatever the user's locale.
 int run_gnuplot(std::string script, const std::filesystem::path& folder) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -35,14 +35,14 @@ int run_gnuplot(std::string script, const std::filesystem::path& folder) {
   return WEXITSTATUS(status);
 }
 
-/// `text` with `old` replaced by `by` wherever it stands.
+/// `text` with every occurrence of `old` replaced by `by`.
 std::string replaced(std::string text, const std::string& old, const std::string& by) {
   for (std::size_t at = 0; (at = text.find(old, at)) != std::string::npos; at += by.size())
     text.replace(at, old.size(), by);
   return text;
 }
 
-/// Puts title and settings where programs that read a picture aloud look for them.
+/// Writes title and settings where screen readers look for them.
 void describe(const std::filesystem::path& svg, const std::string& title,
               const std::string& settings) {
   std::string text = read_file(svg.string());
@@ -60,8 +60,8 @@ void describe(const std::filesystem::path& svg, const std::string& title,
   write_atomically(svg, text);
 }
 
-// gnuplot blanks a disc out under a point with bars, and with it what is behind; pointintervalbox
-// makes it small (0 would be its default size).
+// Under a point with bars gnuplot blanks out a disc, and everything behind it; pointintervalbox
+// makes the disc small (0 would be its default size).
 constexpr const char* house_style = R"(set encoding utf8
 set border 3 lc rgb '#555555'
 set tics nomirror scale 0.6
@@ -75,14 +75,14 @@ set xlabel offset 0,0.4
 set ylabel offset 1.2,0
 )";
 
-/// Letters alone: without gnuplot's marks for indices and sizes, and without blanks.
+/// The text without blanks and without gnuplot's markup for indices and sizes.
 std::string letters(const std::string& text) {
   static const std::regex marks(R"(\{/\*[0-9.]+ |[\\_^{} ])");
   return std::regex_replace(text, marks, "");
 }
 
-/// Number of times that each text stands in a drawing. Upright text whose letters, four fifths of
-/// the font's size high, reach over the left edge is cut there, and does not count.
+/// Number of occurrences of each text in a drawing. Upright text that extends beyond the left edge
+/// is clipped there and does not count; letters are four fifths of the font size high.
 std::map<std::string, int> texts_of(const std::string& svg) {
   static const std::regex tag("<[^>]*>"), place(R"(translate\(([-0-9.]+))"),
       size(R"(font-size="([0-9.]+))");
@@ -105,7 +105,7 @@ std::map<std::string, int> texts_of(const std::string& svg) {
   return times;
 }
 
-/// For the legend.
+/// Title of a curve in the legend.
 std::string named(const std::string& title) {
   return title.empty() ? " notitle" : " title " + quoted(title);
 }
@@ -221,7 +221,7 @@ std::filesystem::path Picture::draw(const std::string& title, const std::string&
   all.insert(all.end(), further_.begin(), further_.end());
   if (drawn.empty() || !each_ || all.size() == 1) return drawn;
   const Box first = panels_.empty() ? slide : panels_[0].box;
-  const int left = std::max(slide.left, first.left),  // there are names of its places
+  const int left = std::max(slide.left, first.left),  // leaves room for tic names
       right = slide.left + slide.width - (bar_.empty() ? 0 : 100);
   const Box wide{left, slide.top, right - left, slide.height};
   for (std::size_t i = 0; i < all.size(); ++i)

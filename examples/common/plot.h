@@ -1,6 +1,6 @@
 #pragma once
-// One style for all pictures: whoever has read one can read the others, on paper, from the last
-// row, and without seeing colours. gnuplot draws them, called as a program.
+// One style for all pictures, legible in print, from the last row of a room, and without colour
+// vision. Pictures are drawn by gnuplot, which is run as a program.
 
 #include <filesystem>
 #include <string>
@@ -8,77 +8,77 @@
 
 namespace ladon::example {
 
-/// Style of one kind of thing. Colour, dash and marker say the same; any one suffices.
+/// Style of one kind of data. Colour, dash and marker are redundant; any one identifies it.
 struct Style {
   std::string colour;
-  int dash = 1, marker = 7;  ///< Gnuplot's dt and pt.
+  int dash = 1, marker = 7;  ///< gnuplot's dt and pt
 
   std::string line(double width = 2.5) const;   ///< "lc rgb '…' dt … lw …"
   std::string points(double size = 0.9) const;  ///< "lc rgb '…' pt … ps …"
 };
 
-/// Of kinds without an order: hues that stay apart for colour-blind readers (after Okabe and Ito
-/// 2008), each with a contrast of at least 3 : 1 to white. Repeats after six.
+/// Style for kinds without an order: hues that colour-blind readers can distinguish (after Okabe
+/// and Ito 2008), each with a contrast of at least 3 : 1 to white. Repeats after six.
 Style kind(std::size_t i);
-/// Of what is ordered, as 1, 4, 64 heads: step i of n, one hue from light to dark, of the same
-/// contrast at least.
+/// Style for ordered kinds, such as 1, 4, 64 heads: step i of n, in one hue from light to dark,
+/// with at least the same contrast.
 Style step(std::size_t i, std::size_t n);
 
-constexpr const char* grey = "#767676";  ///< Of what is compared with: laws, chance, zero.
+constexpr const char* grey = "#767676";  ///< for references: theory, chance, zero
 
-/// In gnuplot's quotes, every character as it is.
+/// The text in gnuplot's quotes, with every character taken literally.
 std::string quoted(const std::string& text);
 
-/// Labels, titles and legend texts that a script sets and its drawing lacks, each as often as it
-/// lacks it. gnuplot leaves out in silence an upright label that would begin left of the canvas,
-/// and names in a legend that has no room for them.
+/// Labels, titles and legend texts that a script sets but its drawing lacks, each as often as it is
+/// missing. gnuplot silently omits an upright label that would begin left of the canvas, and names
+/// for which a legend has no room.
 std::vector<std::string> missing_labels(const std::string& script, const std::string& svg);
 
-/// Place of a panel's axes, in pixels from the picture's upper left corner. Labels and title of
+/// Position of a panel's axes, in pixels from the picture's upper left corner. Labels and title of
 /// the panel are outside of it.
 struct Box {
   int left, top, width, height;
 };
 
-/// The one panel of a slide of 960 × 540, with room for labels at all sides.
+/// Box of the only panel of a slide of 960 × 540 pixels, with room for labels on all sides.
 constexpr Box slide{120, 100, 800, 350};
-/// The same below titles of panels.
+/// The same, with room for titles of panels.
 constexpr Box titled{slide.left, slide.top + 30, slide.width, slide.height - 30};
-/// Panel i of n side by side in a box.
+/// Box of panel i of n, side by side in `in`.
 Box column(std::size_t i, std::size_t n, int gap = 25, const Box& in = titled);
-/// The square in the middle of a box, at its top.
+/// Largest square in a box, centred, at its top.
 Box square(const Box& box);
 
-/// A picture of panels. A panel is a gnuplot script; the picture sets grid, border and letters.
+/// A picture of panels. A panel is a gnuplot script; the picture sets grid, border and font.
 class Picture {
  public:
-  /// Files in `folder` are name.gp, name.svg, and name_….dat with the panels' numbers; with `each`
-  /// also name_1.svg …, every panel as a slide of its own.
+  /// Writes name.gp, name.svg and name_….dat (data of the panels) to `folder`; with `each` also
+  /// name_1.svg …, every panel as its own slide.
   Picture(std::filesystem::path folder, std::string name, bool each = false);
 
-  /// Writes rows of numbers for a panel, and returns the file's name in quotes, as gnuplot wants
+  /// Writes rows of numbers for a panel, and returns the file's name in quotes, as gnuplot expects
   /// it.
   std::string data(const std::string& of, const std::vector<std::vector<double>>& rows);
 
   void panel(const Box& box, const std::string& title, const std::string& script);
-  /// A panel that is drawn as a slide of its own alone.
+  /// Adds a panel that is drawn only as its own slide.
   void further(const std::string& title, const std::string& script);
-  /// Of all panels: commands for the y axis, which the first panel shows, and the name of a colour
-  /// bar, which the last one shows. A panel by itself shows both.
+  /// Sets commands that all panels share: those for the y axis apply to the first panel, and the
+  /// name of a colour bar to the last. A panel drawn by itself has both.
   void shared(const std::string& y_axis, const std::string& bar = "");
-  /// A row of names below all panels: parts of a plot command without data.
+  /// A shared legend below all panels: parts of a plot command without data.
   void legend(const std::string& parts);
 
-  /// Top of the first row's titles of panels, below title and settings.
+  /// Top of the titles of the first row of panels, below title and settings.
   static constexpr int top = 80;
 
-  /// Draws it, by default in the size of a slide, under a title and a line of settings, which also
-  /// goes into the SVG's description; a line on stderr for each label that the drawing lacks.
-  /// Returns the picture's path, or an empty path, after one line on stderr, when gnuplot is not
-  /// there or fails: data and script stay for later.
+  /// Draws the picture, by default in the size of a slide, under a title and a line of settings,
+  /// which also become the SVG's description. Prints a line to stderr for each label that the
+  /// drawing lacks. Returns the picture's path. If gnuplot is missing or fails, prints one line to
+  /// stderr and returns an empty path; data and script remain for later.
   std::filesystem::path draw(const std::string& title, const std::string& settings, int width = 960,
                              int height = 540);
-  /// The same, and prints where the picture is.
+  /// The same, and prints the picture's path.
   void draw_slide(const std::string& title, const std::string& settings);
 
  private:
@@ -86,7 +86,7 @@ class Picture {
     Box box;
     std::string title, script;
   };
-  /// The panel's script with what it shows of the shared commands.
+  /// The panel's script together with the shared commands that apply to it.
   std::string complete(const Panel& panel, bool first, bool last) const;
   std::filesystem::path draw_as(const std::string& name, std::vector<Panel> panels,
                                 const std::string& title, const std::string& settings, int width,
@@ -99,23 +99,23 @@ class Picture {
   std::string y_axis_, bar_, legend_;
 };
 
-// --- parts of a plot command; `file` is what data() returned ---
+// --- parts of a plot command; `file` is a result of data() ---
 
 /// A line through columns x and y.
 std::string curve(const std::string& file, const std::string& columns, const Style& style,
                   const std::string& title, double width = 2.5);
-/// Points with bars of ± one standard error: columns x, y, se. Bars that leave a logarithmic axis
-/// are cut at it.
+/// Points with bars of ± one standard error: columns x, y, se. Bars that extend beyond a
+/// logarithmic axis are cut at it.
 std::string with_errors(const std::string& file, const std::string& columns, const Style& style,
                         const std::string& title);
-/// Dots on a horizontal axis with intervals: columns x, y, x's low end, x's high end.
+/// Dots with horizontal intervals: columns x, y, low end of x, high end of x.
 std::string with_intervals(const std::string& file, const std::string& columns, const Style& style,
                            const std::string& title, double size = 0.9);
 
-/// Places on an axis with names instead of numbers: ('plain' 0, 'svgd' 1).
+/// Tics with names instead of numbers: ('plain' 0, 'svgd' 1).
 std::string named_places(const std::vector<std::string>& names);
 
-/// A panel's script for a matrix of numbers from 0 to `most`, as shades of one hue; rows and
+/// Script of a panel for a matrix of numbers from 0 to `most`, as shades of one hue; rows and
 /// columns are counted from 1. Picture::shared names its colour bar.
 std::string heat_map(const std::string& file, std::size_t rows, std::size_t columns,
                      double most = 1);

@@ -25,9 +25,9 @@ extern const char commit[128];  // made by commit.cmake
 
 namespace {
 
-constexpr int most_threads = 1024;  // as set_num_threads
+constexpr int most_threads = 1024;  // as in set_num_threads
 
-/// Throws Error, naming the option, where write_atomically would fail. Nothing is left behind.
+/// Throws Error, naming the option, if write_atomically would fail. Leaves no file behind.
 void check_writable(const char* option, const std::filesystem::path& path) {
   struct Tried {};
   try {
@@ -38,7 +38,7 @@ void check_writable(const char* option, const std::filesystem::path& path) {
   }
 }
 
-/// Hours of work must not end with a file that cannot be written.
+/// Checks early that outputs can be written, so that hours of work are not lost at the end.
 void prepare_output(const std::string& name, const CommonOptions& options) {
   std::error_code error;
   std::filesystem::create_directories(options.out, error);
@@ -48,7 +48,7 @@ void prepare_output(const std::string& name, const CommonOptions& options) {
   if (!options.page.empty()) check_writable("--page", options.page);
 }
 
-/// A command that a shell understands, in lines of the help's width where its options allow.
+/// A command for a shell, broken at options into lines of the help's width.
 std::string in_lines(const std::string& command) {
   std::string lines;
   std::size_t at = 0, column = 0;
@@ -62,9 +62,9 @@ std::string in_lines(const std::string& command) {
   return lines;
 }
 
-/// "memory_budget" of "--memory-budget".
+/// Key of an option in the report: "memory_budget" for "--memory-budget".
 std::string key_of(const std::string& option) {
-  std::string key = option.substr(2, option.find(',') - 2);  // of "--finite,!--no-finite" the first
+  std::string key = option.substr(2, option.find(',') - 2);  // the first of "--a,!--no-a"
   std::ranges::replace(key, '-', '_');
   return key;
 }
@@ -97,7 +97,7 @@ struct Program::State {
   std::vector<std::pair<std::string, std::function<nlohmann::json()>>> settings = {};
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 
-  /// An option that is no setting of the report.
+  /// Adds an option that is not a setting of the report.
   template <class T>
   CLI::Option* add(const std::string& name, T& value, const std::string& what, const Check& check) {
     CLI::Option* option = app.add_option(name, value, what);
@@ -114,7 +114,7 @@ Program::Program(const std::string& name, const Card& card, CommonOptions& optio
   app.name(name);
   app.description(join(card.summary, ". ", card.lesson));
   std::string footer = join("Without options it takes ", card.duration, ". Try\n");
-  const char* installed = std::getenv("LADON_RUNNER");  // the command that started the program
+  const char* installed = std::getenv("LADON_RUNNER");  // command that started the program
   const std::string runner = join("  ", installed != nullptr ? installed : "examples/run", " ");
   for (const Trial& trial : card.trials)
     footer += join("\n", in_lines(runner + trial.command), "\n      ",
@@ -189,7 +189,7 @@ int Program::run(int argc, char** argv, const std::function<bool()>& body) {
     return state_->app.exit(error) == 0 ? 0 : 2;
   }
   ranks::Session session;
-  if (ranks::rank() > 0) std::cout.setstate(std::ios_base::badbit);  // the first speaks for all
+  if (ranks::rank() > 0) std::cout.setstate(std::ios_base::badbit);  // only the first rank prints
   const std::string& name = state_->app.get_name();
   try {
     if (state_->options.threads > 0) set_num_threads(state_->options.threads);
@@ -224,7 +224,7 @@ void Program::write(const Report& report) const {
 void Program::write_page(const std::function<Page()>& make) const {
   if (state_->options.page.empty()) return;
   Page page = make();
-  page.data["program"] = state_->app.get_name();  // named at the page's end
+  page.data["program"] = state_->app.get_name();  // shown at the end of the page
   write_atomically(state_->options.page, html(page));
   std::cout << "page: " << state_->options.page.string() << '\n';
 }
@@ -237,7 +237,7 @@ int run_program(int argc, char** argv, const std::string& name, const Card& card
   return program.run(argc, argv, [&] { return study(options, program); });
 }
 
-// The types of options.
+// Types of option values.
 using Text = const std::string&;
 template Option Program::option(Text, std::string&, Text, Text, const Check&);
 template Option Program::option(Text, std::filesystem::path&, Text, Text, const Check&);

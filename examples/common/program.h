@@ -1,5 +1,5 @@
 #pragma once
-// Shell of every example around its study: command line, help, report.
+// Program around the study of every example: command line, help, report.
 
 #include <functional>
 #include <memory>
@@ -12,78 +12,78 @@
 #include "ladon/examples/common/page/page.h"
 #include "ladon/examples/common/report.h"
 
-// The parser of command lines. Its headers cost each source seconds, so program.cpp alone has them.
+// Parser of command lines. Its headers take seconds to compile, so only program.cpp includes them.
 namespace CLI {
 class Option;
 }
 
 namespace ladon::example {
 
-/// A command to try, and what to watch in what it prints.
+/// A command to try, and what to watch for in its output.
 struct Trial {
   const char *command, *watch;
 };
 
-/// Text of an example about itself in --help. The first two stand in its main.cpp under these
-/// names, where `examples/run --list` reads them.
+/// An example's description of itself in --help. Its main.cpp defines `summary` and `duration`
+/// under these names, where `examples/run --list` reads them.
 struct Card {
-  const char *summary, *duration;  ///< Of a run without options.
+  const char *summary, *duration;  ///< `duration` is of a run without options.
   const char* lesson;
   std::vector<Trial> trials;
 };
 
-/// Handle of an option of a Program, for what few options are told besides.
+/// Handle of an option of a Program, for settings that few options need.
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
 
-  Option& expected(int values);  ///< Takes exactly so many.
+  Option& expected(int values);  ///< Takes exactly this many values.
   Option& needs(Option other);
   Option& excludes(Option other);
-  Option& default_str(const std::string& words);  ///< What --help says of the default.
+  Option& default_str(const std::string& words);  ///< How --help shows the default.
 
  private:
   CLI::Option* option_;
 };
 
-/// Everything of an example around its study: command line, help, exit status, report. An option is
-/// told once: for --help, for what it may be, and for the settings in the report.
+/// Everything around an example's study: command line, help, exit status, report. An option is
+/// declared once, for --help, for the check of its values, and for the settings in the report.
 class Program {
  public:
-  /// With --seed, --threads, --out, --panels and --json, which `options` gets.
+  /// Adds --seed, --threads, --out, --panels and --json, whose values go to `options`.
   Program(const std::string& name, const Card& card, CommonOptions& options);
   ~Program();
 
-  /// An option: what it is, and when one would change it. "--memory-budget" is the report's setting
-  /// "memory_budget". T is one of the types at the end of program.cpp.
+  /// Adds an option: `what` it is, and `when` one would change it. "--memory-budget" becomes the
+  /// report's setting "memory_budget". T is one of the types at the end of program.cpp.
   template <class T>
   Option option(const std::string& name, T& value, const std::string& what, const std::string& when,
                 const Check& check = {});
-  /// A list, with commas between its values.
+  /// Adds a list, with commas between its values.
   template <class T>
   Option list(const std::string& name, std::vector<T>& values, const std::string& what,
               const std::string& when, const Check& check = {});
   void flag(const std::string& name, bool& value, const std::string& what);
-  /// --page, of a program that has one.
+  /// Adds --page, for a program that can write one.
   void page_option();
-  /// Further entry of the report's settings, asked for at the end.
+  /// Adds an entry to the report's settings, evaluated when the report is written.
   void setting(const std::string& name, std::function<nlohmann::json()> value);
-  /// Called once all options are there: refuses by UsageError what one option by itself cannot
-  /// know.
+  /// Called after all options are parsed: throws UsageError for values that are wrong in
+  /// combination.
   void check(std::function<void()> usage);
 
-  /// Parses the command line, sets the number of threads, makes the output folder, makes sure that
-  /// what will be written can be, and runs `body`, which says whether it came to its end:
-  /// interrupted it returns false (ran_to_the_end), having reported what was finished. Returns the
-  /// exit status: 0 on success, 2 on bad usage, 130 when interrupted, 1 with a one-line error on
-  /// stderr. Started by mpirun (core/ranks/ranks.h), the first rank alone prints.
+  /// Parses the command line, sets the number of threads, creates the output folder, verifies that
+  /// the output files can be written, and runs `body`, which returns whether it finished; an
+  /// interrupted one reports what was finished and returns false (ran_to_the_end). Returns the exit
+  /// status: 0 on success, 2 on bad usage, 130 when interrupted, 1 with a one-line error on stderr.
+  /// Started by mpirun (core/ranks/ranks.h), only the first rank prints.
   int run(int argc, char** argv, const std::function<bool()>& body);
 
   /// Writes {"schema", "example", "version", "commit", "settings", "threads", "seconds"} and the
-  /// report to --json, beside and then renamed; nothing without it.
+  /// report to the file of --json, atomically; does nothing without --json.
   void write(const Report& report) const;
-  /// Writes what `make` returns to --page, beside and then renamed, and says so; nothing without
-  /// it.
+  /// Writes the result of `make` to the file of --page, atomically, and prints its path; does
+  /// nothing without --page.
   void write_page(const std::function<Page()>& make) const;
 
  private:
@@ -91,11 +91,11 @@ class Program {
   std::unique_ptr<State> state_;
 };
 
-/// A program without options of its own but --page, if it has one. Returns the exit status of
-/// Program::run.
+/// Runs a program that has no options except the common ones and, if has_page, --page. Returns the
+/// exit status of Program::run.
 int run_program(int argc, char** argv, const std::string& name, const Card& card,
                 bool (*study)(const CommonOptions&, const Program&), bool has_page = false);
-/// One that has --page.
+/// The same for a program with --page.
 inline int run_with_page(int argc, char** argv, const std::string& name, const Card& card,
                          bool (*study)(const CommonOptions&, const Program&)) {
   return run_program(argc, argv, name, card, study, true);

@@ -1,5 +1,5 @@
 #pragma once
-// A line that says how far a long run is and how long it will take. Only on a terminal.
+// A line that shows how far a long run is and how long it will take; only on a terminal.
 
 #include <chrono>
 #include <string>
@@ -8,16 +8,16 @@ namespace ladon::example {
 
 class Progress {
  public:
-  /// `total` steps: any measure of work, as long as all of it is measured alike.
+  /// `total` number of steps, in any unit of work that is used throughout.
   explicit Progress(double total);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Counts one step (or as many as it took) and shows `what` is being done. Throws Interrupted
-  /// where the user wants the run to end.
+  /// Counts one step (or `steps`) and shows `what` is being done. Throws Interrupted if the user
+  /// asked the run to end.
   void step(const std::string& what, double steps = 1);
-  /// Prints a line to stdout, where no progress stands.
+  /// Prints a line to stdout, after clearing the progress line.
   void say(const std::string& line) const;
 
  private:

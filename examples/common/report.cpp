@@ -12,7 +12,7 @@
 namespace ladon::example {
 namespace {
 
-/// Digits after the point for a column: four significant ones of its largest number.
+/// Digits after the point in a column, so that its largest number has four significant ones.
 int digits_for(const Column& of, const std::vector<Row>& rows, std::size_t column) {
   if (of.whole) return 0;
   if (of.tiny) return 1;
@@ -43,7 +43,7 @@ std::string cell(const Column& of, const Row& row, std::size_t column, int digit
   return fixed(e.value) + " ± " + (std::isfinite(e.se) ? fixed(e.se) : "–");
 }
 
-/// "↑" after the name of what should be high.
+/// The column's name, with an arrow if one direction is better.
 std::string header(const Column& column) {
   return column.name + (column.better == Better::higher  ? " ↑"
                         : column.better == Better::lower ? " ↓"

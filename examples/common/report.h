@@ -15,18 +15,17 @@ enum class Better { neither, higher, lower };
 /// Description of a column.
 struct Column {
   std::string name;
-  std::string
-      meaning;  ///< For one who sees it for the first time: unit, chance level, of how many.
+  std::string meaning;  ///< For a first-time reader: unit, chance level, out of how many.
   Better better = Better::neither;
   bool whole = false;  ///< Whole numbers, shown without digits after the point.
-  bool tiny = false;   ///< Shown as 1.2e-09.
+  bool tiny = false;   ///< Shown in scientific notation, as 1.2e-09.
 };
 
-/// One method and its figures, a column each.
+/// One method and its figures, one per column.
 struct Row {
   std::string method;
   std::vector<Measured> figures;
-  bool diverged = false;  ///< Its training ran away: figures that are not finite say so.
+  bool diverged = false;  ///< Its training diverged, which explains figures that are not finite.
 };
 
 class Table {
@@ -34,20 +33,21 @@ class Table {
   /// Throws Error for a column without a meaning.
   Table(std::string of, std::vector<Column> columns);
 
-  /// Throws Error unless the row has a figure a column.
+  /// Throws Error unless the row has one figure per column.
   void add(Row row);
 
   const std::string& of() const { return of_; }  ///< Name of the rows: "method".
   const std::vector<Column>& columns() const { return columns_; }
   const std::vector<Row>& rows() const { return rows_; }
   bool empty() const { return rows_.empty(); }
-  /// Some of the columns: a wide table is read in parts.
+  /// A table of some of the columns: wide tables are printed in parts.
   Table part(std::size_t first, std::size_t count) const;
 
-  /// Rows under a header, columns aligned: "0.912 ± 0.004", or "0.912" in a column without errors;
-  /// "–" for what is not known, "diverged" in a row that did. An arrow shows which way is better.
+  /// Rows under a header, with aligned columns: "0.912 ± 0.004", or "0.912" in a column without
+  /// errors; "–" for an unknown value, "diverged" in a row that diverged. An arrow shows which
+  /// direction is better.
   std::string text() const;
-  /// A line for each column: what it means.
+  /// A line per column with its meaning.
   std::string explained() const;
 
  private:
@@ -56,21 +56,21 @@ class Table {
   std::vector<Row> rows_;
 };
 
-/// Prints a table under the question that it answers, with its columns explained; nothing for a
-/// table without rows, as an interrupt leaves it.
+/// Prints a table under the question that it answers, with its columns explained; prints nothing if
+/// the table has no rows, as after an interrupt.
 void print(const std::string& question, const Table& table);
 
-/// Figures of every classifier: accuracy, nll and ece, of so many answers; `error` says
-/// what their standard errors are of.
+/// Columns of every classifier's figures: accuracy, nll and ece over this many answers; `error`
+/// describes what their standard errors refer to.
 std::vector<Column> classification_columns(std::int64_t answers, std::int64_t classes,
                                            const std::string& error);
 
-/// {"mean", "se"}; null for what is not finite.
+/// {"mean", "se"}; null for values that are not finite.
 nlohmann::ordered_json as_json(const Measured& figure);
 /// {"difference", "pairs", "interval", "corrected_interval", "detectable", "decision"}
 nlohmann::ordered_json as_json(const Difference& difference);
 
-/// A table, and its name in the JSON report.
+/// A table and its name in the JSON report.
 struct NamedTable {
   std::string name;
   Table table;
@@ -80,12 +80,12 @@ struct NamedTable {
 struct Report {
   std::vector<NamedTable> tables;
   bool interrupted = false;
-  nlohmann::ordered_json more = nlohmann::ordered_json::object();  ///< Set beside the rows.
+  nlohmann::ordered_json more = nlohmann::ordered_json::object();  ///< More top-level entries.
 };
 
-/// {"interrupted", "tables", "rows", …}: "tables" holds the name of each table and what its columns
-/// mean; "rows" those of all tables, each with its "table". One table's columns are told once more
-/// as "columns". A row that diverged has "diverged": true.
+/// {"interrupted", "tables", "rows", …}: "tables" holds the name of each table and the meanings of
+/// its columns; "rows" the rows of all tables, each with its "table". If there is one table, its
+/// columns are repeated as "columns". A row that diverged has "diverged": true.
 nlohmann::ordered_json as_json(const Report& report);
 
 }  // namespace ladon::example

@@ -47,7 +47,7 @@ Difference judge(const std::vector<double>& differences, int comparisons) {
   const double strict = t_quantile(1 - level / comparisons, degrees);
   d.interval = t_quantile(1 - level, degrees) * d.mean.se;
   d.corrected = strict * d.mean.se;
-  // One-sided: a quantile of |t| at 2·0.8 − 1 is the 80% quantile of t.
+  // One-sided: the quantile of |t| at 2·0.8 − 1 is the 80% quantile of t.
   d.detectable = (strict + t_quantile(2 * power - 1, degrees)) * d.mean.se;
   if (std::abs(d.mean.value) > d.corrected)
     d.decision = d.mean.value > 0 ? Decision::higher : Decision::lower;

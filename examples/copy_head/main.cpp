@@ -1,4 +1,4 @@
-// A copy head is born: its exact posterior through the transition, and methods beside it.
+// A copy head is born: its exact posterior through the transition, compared with other methods.
 
 #include <algorithm>
 #include <iostream>
@@ -42,7 +42,7 @@ void add_options(Program& program, Settings& s) {
   program.check([&s] { refuse_repeated("--sequences", s.sequences); });
 }
 
-/// Whether it was not interrupted.
+/// Returns whether the run was not interrupted.
 bool teach(Program& program, Settings& s) {
   std::ranges::sort(s.sequences);
   std::cout << s.sets << " data sets" << std::endl;

@@ -10,7 +10,7 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// Histograms of one data set before, at and after N*, of both attentions.
+/// Histograms of one data set before, at and after N*, for both attention functions.
 std::filesystem::path draw_birth(const Settings& s, const Study& study) {
   Picture picture(s.common.out, "copy_head", s.common.panels);
   picture.shared("set ylabel 'posterior, per tenth'\n");
@@ -38,7 +38,7 @@ std::filesystem::path draw_birth(const Settings& s, const Study& study) {
       join("exact posteriors of one data set of N sequences, seed ", s.common.seed));
 }
 
-/// Ordered shares of methods less the exact ones, of the longer run.
+/// Shares of ordered heads of each method minus the exact ones, in the longer run.
 std::filesystem::path draw_methods(const Settings& s, const Study& study) {
   Picture picture(s.common.out, "copy_head_methods", s.common.panels);
   Rows places[2];

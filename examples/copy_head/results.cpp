@@ -13,7 +13,7 @@ std::string name_of(Weighting weighting) {
   return weighting == Weighting::softmax ? "softmax" : "linear";
 }
 
-/// One figure of every data set that is finished.
+/// A figure for every finished data set.
 std::vector<double> over_sets(const Settings& s, const Study& study, Weighting weighting,
                               const std::function<double(const std::vector<Point>&)>& figure) {
   std::vector<double> all;
@@ -30,7 +30,8 @@ double deepest(const std::vector<Point>& curve) {
   return depth;
 }
 
-/// Two-sided p of a mean of paired differences by Student's t; 1 where there is no error.
+/// Mean of paired differences with its two-sided p value by Student's t; p is 1 if the standard
+/// error is 0.
 Contrast paired(const std::vector<double>& differences) {
   const Measured mean = estimate(differences);
   Contrast c{.difference = mean.value, .over_seeds = mean.se};

@@ -17,13 +17,13 @@ namespace ladon::example {
 namespace {
 
 constexpr std::int64_t replicates = 4;
-constexpr std::size_t later = 3;  // places after N*
+constexpr std::size_t later = 3;  // steps in N after N*
 
 double ordered_share(const Tensor& alignments) {
   return mean(cast(alignments > ordered_from, f64)).item();
 }
 
-/// Everything, as far as it got.
+/// A run of the study, which keeps what is finished when interrupted.
 class Course {
  public:
   explicit Course(const Settings& settings) : s_(settings) {
@@ -52,7 +52,7 @@ class Course {
     return data_[static_cast<std::size_t>(set)].first(sequences);
   }
 
-  /// Jobs beside each other, their results noted in order.
+  /// Runs jobs in parallel, and stores their results in order.
   template <class Job, class Result>
   void work(const std::vector<Job>& jobs, Result (Course::*make)(const Job&) const,
             std::vector<Result>& results, const std::string& what) {
@@ -84,7 +84,7 @@ class Course {
     const LogLikelihood likelihood = copy_likelihood(data(job.set, job.sequences), job.weighting);
     std::vector<double> ordered, aligned, right, evidence;
     for (std::int64_t r = 0; r < replicates; ++r) {
-      std::vector<Tensor> seen, weights;  // after each recorded sweep
+      std::vector<Tensor> seen, weights;  // values after each recorded sweep
       Generator own = rng(1, job.set, job.sequences).split(static_cast<std::uint64_t>(r));
       const SmcResult run = tempered_smc(
           logits, likelihood,
@@ -102,7 +102,7 @@ class Course {
       aligned.push_back(mean(all).item());
       right.push_back(mean(concat(weights, 0)).item());
       evidence.push_back(run.log_evidence);
-      // Neighbours may descend from one particle: draws are taken from places that are far apart.
+      // Neighbours may descend from one particle, so draws are taken at large distances.
       point.drawn = ordered_share(slice(seen.back(), 0, {.step = s_.particles / members}));
     }
     point.ordered = estimate(ordered);

@@ -12,7 +12,7 @@ constexpr double output_std = 0.3;  // w
 
 double size(std::int64_t n) { return static_cast<double>(n); }
 
-/// The map that copies [T, T].
+/// The copying map [T, T].
 Tensor shift_map() { return roll(eye(length, f64), -1, 1); }
 
 /// Σ_n a[n, i]·b[n, j]ᵀ for each pair of positions i, j: [T·T, V·V].
@@ -23,8 +23,8 @@ Tensor pair_moments(const Tensor& a, const Tensor& b) {
                  {logits, symbols * symbols});
 }
 
-/// Per row, −½·V·ln det P + ½·Σ_o b_oᵀP⁻¹b_o of P [S, V, V] and b [S, V, V]: Gaussian elimination
-/// of all rows at once.
+/// Per row, −½·V·ln det P + ½·Σ_o b_oᵀP⁻¹b_o for P [S, V, V] and b [S, V, V], by Gaussian
+/// elimination of all rows at once.
 Tensor gaussian_integral(const Tensor& p, const Tensor& b) {
   Tensor left = concat({p, b}, 2), result = zeros({p.size(0)}, f64);
   for (std::int64_t k = symbols; k >= 1; --k) {  // left [S, k, k + V]
@@ -87,7 +87,7 @@ LogLikelihood copy_likelihood(const CopyData& data, Weighting weighting) {
 RegressionTask copy_network(const CopyData& data, Weighting weighting) {
   const NoGrad off;
   const std::int64_t n = data.x.size(0);
-  // Positions come first, so that one product with a map serves all sequences.
+  // Positions are the first axis, so that one product with a map serves all sequences.
   const Tensor x = reshape(permute(data.x, {1, 0, 2}), {length, n * symbols});
   const Tensor y = flatten(permute(data.y, {1, 0, 2}));
   const auto functions = [x, n, weighting](const Tensor& theta, std::int64_t inputs) {

@@ -1,5 +1,5 @@
 #pragma once
-// Beliefs about functions of s as bands: in pictures, and in the report.
+// Beliefs about functions of s, as bands for pictures and for the report.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace ladon::example {
 
-/// A belief given the first data set.
+/// A belief about the function, given the first data set.
 struct Band {
   std::string method;      ///< "finite_heads" and "gp" are exact.
   std::int64_t heads = 0;  ///< 0: infinitely many.
   Belief belief = {};
-  std::int64_t steps = 0;  ///< 0: no matter.
+  std::int64_t steps = 0;  ///< 0: not applicable.
 };
 
 Tensor standard_deviation(const Belief& belief);  // [M]
 
-/// s, mean, and the ends of mean ± 2 standard deviations, both [M].
+/// Rows of s, mean, and the ends of mean ± 2 standard deviations; mean and sd are [M].
 std::vector<std::vector<double>> band_rows(const Tensor& mean, const Tensor& sd);
 inline std::vector<std::vector<double>> band_rows(const Band& band) {
   return band_rows(band.belief.mean, standard_deviation(band.belief));
@@ -30,12 +30,12 @@ inline std::vector<std::vector<double>> band_rows(const Band& band) {
 
 /// The area between the ends of a band.
 std::string area(const std::string& file, const std::string& colour, double strength);
-/// Axes of s and of f(s), where these bands have room.
+/// Axes of s and f(s) that these bands fit into.
 std::string axes(const std::vector<Band>& bands);
 /// Dots for the targets [N].
 std::string dots(Picture& picture, const Tensor& targets);
 
-/// {"bands", "places"}
+/// {"bands", "places"} of the report.
 nlohmann::ordered_json bands_json(const std::vector<Band>& bands);
 
 }  // namespace ladon::example

@@ -54,7 +54,8 @@ infinite::LatentKernel heads_kernel(const TaskSettings& settings, std::int64_t h
 
 LatentPosterior posterior_of_heads(const TaskSettings& s, const DataSet& set, std::int64_t heads,
                                    Generator& rng) {
-  // Fewer particles for more heads: each costs more, and there is less for them to find.
+  // With more heads fewer particles are used: each costs more, and the latents' posterior differs
+  // less from their prior.
   const std::int64_t particles =
       std::max(s.particles / heads, std::min<std::int64_t>(s.particles, 60));
   return sample_posterior(heads_kernel(s, heads), inputs().size(0), set.targets,

@@ -7,7 +7,7 @@
 namespace ladon::example {
 namespace {
 
-/// The posteriors over each other, and the prior.
+/// Draws the posteriors on top of each other, and the prior.
 void draw_heads(const TaskSettings& s, const Study& study) {
   Picture picture(s.common.out, "exact_posterior", s.common.panels);
   const Tensor& prior = study.prior_sd;
@@ -32,7 +32,7 @@ void draw_heads(const TaskSettings& s, const Study& study) {
                      "dots: eight targets; lines: mean − 2 sd and mean + 2 sd");
 }
 
-/// The distance between H heads and infinitely many.
+/// Draws the distance between H heads and infinitely many.
 void draw_approach(const TaskSettings& s, const Study& study) {
   Picture picture(s.common.out, "exact_posterior_approach", s.common.panels);
   std::vector<std::vector<double>> rows;

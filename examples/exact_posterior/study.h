@@ -1,5 +1,5 @@
 #pragma once
-// How the exact posterior of H heads comes to the Gaussian process.
+// How the exact posterior of H heads approaches the Gaussian process.
 
 #include <vector>
 
@@ -9,24 +9,24 @@
 
 namespace ladon::example {
 
-/// The posterior of so many heads held against the Gaussian process, on all data sets.
+/// The posterior of this many heads compared with the Gaussian process, on all data sets.
 struct Approach {
   std::int64_t heads = 0;
-  std::vector<BeliefScore> scores = {}, predicted = {};  ///< By the first order in 1/H.
-  std::vector<double> log_evidence = {};                 ///< Less that of the Gaussian process.
+  std::vector<BeliefScore> scores = {}, predicted = {};  ///< Predicted: to first order in 1/H.
+  std::vector<double> log_evidence = {};                 ///< Minus that of the Gaussian process.
 };
 
 struct Study {
   std::vector<Approach> approaches;
-  std::vector<Band> bands;   ///< Of every number of heads, and of infinitely many.
-  Tensor targets;            ///< Of the first data set.
-  Tensor prior_sd;           ///< Of f at the test places [M].
-  bool interrupted = false;  ///< Then there is what was finished.
+  std::vector<Band> bands;   ///< For each number of heads, and for infinitely many.
+  Tensor targets;            ///< Targets of the first data set.
+  Tensor prior_sd;           ///< Prior standard deviation of f at the test inputs [M].
+  bool interrupted = false;  ///< Then it holds what was finished.
 };
 
 Study run_study(const TaskSettings& settings);
 
-/// A row for each number of heads. Of its columns the last is in the report alone.
+/// A row for each number of heads. The last column is in the report only.
 Table approach_table(const Study& study);
 constexpr std::size_t approach_columns_printed = 6;
 

@@ -1,6 +1,6 @@
 #pragma once
-// One-dimensional regression on sequences: a number s becomes two tokens of three channels, and a
-// network of attention gives a number back.
+// One-dimensional regression on sequences: a number s becomes two tokens of three channels, and an
+// attention network maps them to a number.
 
 #include <cstdint>
 #include <string>
@@ -17,34 +17,34 @@ namespace ladon::example {
 struct TaskSettings {
   CommonOptions common;
   std::vector<std::int64_t> heads = {1, 4, 64};  ///< H of the networks whose posterior is found.
-  std::int64_t draws = 5;                        ///< Data sets.
-  std::int64_t particles = 1600;  ///< Of sequential Monte Carlo at one head; fewer at more.
+  std::int64_t draws = 5;                        ///< H of the networks whose posterior is sampled.
+  std::int64_t particles = 1600;  ///< For one head by sequential Monte Carlo; fewer for more heads.
   std::string labels = "gp";      ///< Source of the targets: the limit, or one head.
   std::string scaling = "sqrt";
 };
 
 constexpr double noise = 0.02;  ///< σ² of targets.
 
-/// Places of the targets, and of the functions shown; s goes from −3 to 3.
+/// Inputs of the targets, and inputs at which functions are shown; s is in [−3, 3].
 Tensor training_places();  // [N]
 Tensor test_places();      // [M]
 
-/// The tokens of training and test places [N + M, 2, 3]. Smooth curves, √2·cos(w·s + b) with w and
-/// b of each token and channel from a fixed seed. Two tokens, because softmax over two keys has its
-/// limit in closed form.
+/// Tokens of training and test inputs [N + M, 2, 3]: smooth curves √2·cos(w·s + b), with w and b
+/// per token and channel from a fixed seed. There are two tokens because softmax over two keys has
+/// its limit in closed form.
 Tensor inputs();
 
-/// The network: infinitely wide heads, softmax, mean over positions. With linear scaling the logits
-/// of a wide head are 0, all heads are alike, and every number of them is the Gaussian process: a
-/// control.
+/// The network: infinitely wide heads, softmax, mean over positions. With linear scaling, which
+/// serves as a control, the logits of a wide head are 0, all heads are equal, and any number of
+/// them is the Gaussian process.
 WideHeadsOptions network(const TaskSettings& settings, std::int64_t heads);
-/// The same as a model whose limit is known.
+/// The same network as a model with a known limit.
 Sequential limit_model(const TaskSettings& settings);
 
-/// K of infinitely many heads over training and test places [N + M, N + M].
+/// Kernel of infinitely many heads over training and test inputs [N + M, N + M].
 Tensor limit_kernel(const TaskSettings& settings);
 
-/// Targets [N] of data set `draw`: a function of the limit, or of one head, and noise.
+/// Targets [N] of data set `draw`: a function drawn from the limit, or from one head, plus noise.
 Tensor targets(const TaskSettings& settings, const Tensor& kernel, std::int64_t draw);
 
 }  // namespace ladon::example

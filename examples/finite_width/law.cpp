@@ -13,13 +13,13 @@ constexpr double root = std::numbers::sqrt2;
 
 Tensor identity() { return eye(tokens, f64); }
 
-/// χ²/scale, each with a number of degrees of freedom.
+/// Distribution of χ²/scale, for each number of degrees of freedom.
 Gamma chi_square(const Tensor& degrees, double scale) {
   return {0.5 * degrees, full({}, 0.5 * scale, f64)};
 }
 
-/// Factors T of C = T·Tᵀ [N, s, s], by Bartlett's decomposition of Wishart's law: squared diagonal
-/// entries χ²_{n−i}, normal numbers below, all independent.
+/// Factors T of C = T·Tᵀ [N, s, s], by Bartlett's decomposition of the Wishart distribution:
+/// squared diagonal entries χ²_{n−i}, normal numbers below them, all independent.
 Tensor gram_factors(double n, std::int64_t draws, Generator& rng) {
   const Tensor rho = chi_square(full({1, 1}, n, f64), n).sample({draws}, rng);
   const Tensor square = chi_square(n - arange(0, tokens, 1, f64), n).sample({draws}, rng);
@@ -27,7 +27,8 @@ Tensor gram_factors(double n, std::int64_t draws, Generator& rng) {
   return sqrt(rho) * (tril(below, -1) + unsqueeze(sqrt(square), -1) * identity());
 }
 
-/// Variances of heads at r = 1 [N, H], given numbers g [N, H, s], factors T [N or 1, s, s] and κ.
+/// Variances of heads [N, H] at r = 1, from normal numbers g [N, H, s], factors T [N or 1, s, s]
+/// and κ.
 Tensor variances(const Tensor& g, const Tensor& factor, const Tensor& kappa) {
   const Tensor c11 = sum(square(select(factor, 1, 0)), -1, keep_dims);
   // [N, H, s] · [N, s, s] → [N, H, s]: T·g, of the covariance C
@@ -48,7 +49,7 @@ std::vector<Tensor> directions() {
   return all;
 }
 
-/// First and second derivative by z at z = 0.
+/// First and second derivative with respect to z at z = 0.
 struct Slopes {
   Tensor first = zeros({1}, f64), second = zeros({1}, f64);
 };
@@ -62,7 +63,8 @@ Slopes slopes(const std::function<Tensor(const Tensor& z)>& f) {
   return {both.output, both.tangent};
 }
 
-/// Of ln w, w the ratio of the densities N(0, I + z·M + z²·N) and N(0, I) of g [N, H, s].
+/// Derivatives of ln w, where w is the ratio of the densities N(0, I + z·M + z²·N) and N(0, I) at g
+/// [N, H, s].
 Slopes log_ratio(const Tensor& g, const Tensor& m, const Tensor& n) {
   const Tensor mg = matmul(g, m), ng = matmul(g, n);
   const auto trace = [](const Tensor& x) { return sum(diagonal(x)); };
@@ -70,7 +72,7 @@ Slopes log_ratio(const Tensor& g, const Tensor& m, const Tensor& n) {
           0.5 * trace(matmul(m, m)) - trace(n) - sum(square(mg), -1) + sum(g * ng, -1)};
 }
 
-/// Weights of φ, φ_V and φ_VV: sums over directions of ½·∂²/∂z² of w·φ(y; V).
+/// Weights of φ, φ_V and φ_VV: sums of ½·∂²/∂z² of w·φ(y; V) over directions.
 struct Weights {
   std::array<Tensor, 3> of = {zeros({}, f64), zeros({}, f64), zeros({}, f64)};
   void add(const Slopes& log_w, const Slopes& v) {
@@ -88,7 +90,8 @@ struct Weights {
   }
 };
 
-/// Of heads [N, H] along C = I + z·D and κ = 1 + k·z, one of D and k being 0: ln w, and V at r = 1.
+/// Derivatives of ln w, and of V at r = 1, for heads [N, H] along C = I + z·D and κ = 1 + k·z,
+/// where D or k is 0.
 std::pair<Slopes, Slopes> along(const Tensor& g, const Tensor& d, double k, Route route) {
   if (route == Route::curves)
     return {{}, slopes([&](const Tensor& z) {  // I + z·D = T² + O(z³)
@@ -100,7 +103,7 @@ std::pair<Slopes, Slopes> along(const Tensor& g, const Tensor& d, double k, Rout
   return {log_ratio(g, d + (d11 + k) * identity(), d11 * d), {sum(a * matmul(a, d), -1)}};
 }
 
-/// As the C of all heads moves.
+/// Weights for the directions of C, which all heads share.
 Weights token_weights(const Tensor& g, Route route) {
   Weights w;
   for (const Tensor& d : directions()) {
@@ -110,7 +113,7 @@ Weights token_weights(const Tensor& g, Route route) {
   return w;
 }
 
-/// As κ and r of each head by itself move; v: its variance over H.
+/// Weights for the directions of κ and r, one head at a time; v: variances of heads over H.
 Weights head_weights(const Tensor& g, const Tensor& v, Route route) {
   const double h = static_cast<double>(g.size(1));
   const auto [log_w, moved] = along(g, zeros({tokens, tokens}, f64), root, route);
@@ -121,7 +124,8 @@ Weights head_weights(const Tensor& g, const Tensor& v, Route route) {
   return w;
 }
 
-/// Calls use(number of draws) until there are `draws`, with a bounded number of heads at a time.
+/// Calls use(number of draws) until there are `draws` in total, with a bounded number of heads per
+/// call.
 void in_chunks(std::int64_t draws, std::int64_t heads,
                const std::function<void(std::int64_t)>& use) {
   const std::int64_t held = std::max<std::int64_t>(1, (1 << 14) / heads);

@@ -1,4 +1,4 @@
-// Attention at finite width: the distance to the limit law, measured and by theory.
+// Attention at finite width: the distance from the limit distribution, measured and by theory.
 
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
@@ -38,7 +38,7 @@ void add_options(Program& program, Settings& s) {
     refuse_repeated("--heads", s.heads);
     refuse_repeated("--widths", s.widths);
     if (s.head_width > 0 && s.head_width < tokens)
-      throw UsageError("--head-width", "needs 0, or the number of tokens at least");
+      throw UsageError("--head-width", "must be 0, or at least the number of tokens");
   });
 }
 

@@ -16,24 +16,26 @@ std::vector<Estimates> of_kind(const Study& study, Kind kind, std::int64_t heads
   return all;
 }
 
-/// The sum over the grid that stands for ∫ over all y.
+/// Integral over all y, as a sum over the grid.
 double integral(const Tensor& f) { return 2 * grid_spacing * sum(grid() * f).item<double>(); }
 
-/// ∫ p·ln(p/q). With − p + q, whose integral is 0, every term is ≥ 0 and the grid's error small.
+/// ∫ p·ln(p/q). The term − p + q, whose integral is 0, makes every summand ≥ 0 and the grid's error
+/// small.
 double divergence(const Tensor& p, const Tensor& q) {
-  // Far out, where q underflows, p is as good as 0.
+  // Far out, where q underflows, p is negligible.
   const Tensor there = logical_and(p > 1e-300, q > 1e-300);
   const Tensor a = where(there, p, 1), b = where(there, q, 1);
   return integral(a * log(a / b) - a + b);
 }
 
-Tensor gaussian_of(const Tensor& p) {  // of the same variance
+Tensor gaussian_of(const Tensor& p) {  // the Gaussian of the same variance
   return density(full({1}, integral(square(grid()) * p), f64));
 }
 
-/// A figure of the mean functions of repetitions, without its bias, by the jackknife (Efron 1982).
+/// A figure computed from the mean over repetitions, with its bias removed by the jackknife (Efron
+/// 1982).
 Measured jackknife(const Estimates& row, const std::function<double(const Tensor&)>& figure) {
-  const Tensor all = stack(row.repetitions);  // [R, functions, places]
+  const Tensor all = stack(row.repetitions);  // [R, functions, points]
   const double n = static_cast<double>(all.size(0)), of_all = figure(mean(all, 0));
   std::vector<double> pseudo;  // n·T − (n − 1)·T without one
   for (const Tensor& one : row.repetitions)
@@ -53,7 +55,7 @@ Measured from_gaussian(const Estimates& row) {
 
 Tensor first_function(const Estimates& row) { return function(mean(stack(row.repetitions), 0), 0); }
 
-/// ½∫c²/p of c = tokens·c_tokens + heads·c_heads.
+/// Divergence by theory: ½∫c²/p with c = tokens·c_tokens + heads·c_heads.
 Measured by_theory(const Estimates& expansion, double tokens, double heads) {
   const auto half_square = [=](const Tensor& x) {
     const Tensor c = tokens * function(x, 1) + heads * function(x, 2), p = function(x, 0);
@@ -70,16 +72,16 @@ Measured n2_kl(const Estimates& law) {
   return {width_of(law) * width_of(law) * kl.value, width_of(law) * width_of(law) * kl.se};
 }
 
-/// x/y, of independent figures.
+/// x/y for independent figures.
 Measured ratio(const Measured& x, const Measured& y) {
   const double value = x.value / y.value;
   return {value, std::abs(value) * std::hypot(x.se / x.value, y.se / y.value)};
 }
 
-/// n²·KL at 1/n = 0, by least squares on 1, 1/n, 1/n² over widths of at least 64, or on fewer
-/// powers where there are fewer widths. Unknown without any.
+/// n²·KL at 1/n = 0, by least squares on 1, 1/n, 1/n² over widths of at least 64, with fewer powers
+/// if there are fewer widths. NaN without any.
 Measured extrapolated(const std::vector<Estimates>& laws) {
-  std::vector<Tensor> rows;  // of 1/n and n²·KL, each over its standard error
+  std::vector<Tensor> rows;  // powers of 1/n, and n²·KL, each over its standard error
   std::vector<double> y;
   for (const Estimates& law : laws) {
     if (law.layer.width < 64) continue;

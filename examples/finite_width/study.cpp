@@ -10,8 +10,8 @@
 namespace ladon::example {
 namespace {
 
-/// Gaussian kernel density estimate, as in the paper: Scott's bandwidth sd·N^(−1/5), plus 1e-12,
-/// scaled to the sum 1.
+/// Gaussian kernel density estimate as in the paper: Scott's bandwidth sd·N^(−1/5), plus 1e-12,
+/// normalized to sum 1.
 Tensor estimated(const Tensor& outputs, const Tensor& places) {
   const double n = static_cast<double>(outputs.count());
   const Tensor width = sqrt(mean(square(outputs))) * std::pow(n, -0.2);
@@ -22,11 +22,11 @@ Tensor estimated(const Tensor& outputs, const Tensor& places) {
   return all / sum(all);
 }
 
-/// One repetition of the paper's figure: outputs are drawn, and compared at 500 places.
+/// One repetition of the paper's figure: draws outputs, and compares densities at 500 points.
 Tensor kde_divergences(std::int64_t count, const Generator& rng) {
   std::vector<Tensor> outputs, kl;
   std::vector<std::int64_t> widths = kde_widths;
-  widths.push_back(0);  // what all are compared with
+  widths.push_back(0);  // the reference
   for (const std::int64_t width : widths) {
     Generator own = rng.split(outputs.size());
     const std::int64_t n = std::max(width, kde_widths[0]);
@@ -63,12 +63,12 @@ std::vector<Estimates> plan(const Settings& s) {
 
 Tensor estimate_once(const Settings& s, const Estimates& row, std::int64_t repetition) {
   const NoGrad off;
-  Generator rng(s.common.seed);  // split for each row, whatever other rows there are
+  Generator rng(s.common.seed);  // split per row, whatever other rows there are
   for (const std::int64_t of : {static_cast<std::int64_t>(row.kind), row.layer.heads,
                                 row.layer.width, row.layer.head_width, repetition})
     rng = rng.split(static_cast<std::uint64_t>(of));
   if (row.kind == Kind::kde) return kde_divergences(s.outputs, rng);
-  // A draw of many heads costs as much as many draws, and its variance varies less.
+  // A draw of many heads costs as much as many draws of one, and its variance fluctuates less.
   const std::int64_t draws = 1 + (8 * s.draws - 1) / std::max<std::int64_t>(8, row.layer.heads);
   if (row.kind == Kind::curves) return expand(row.layer.heads, Route::curves, grid(), draws, rng);
   if (row.kind == Kind::scores) return expand(row.layer.heads, Route::scores, grid(), draws, rng);
@@ -103,7 +103,7 @@ Study run_study(const Settings& s) {
   return study;
 }
 
-const Tensor& grid() {  // up to where N(0, 1) has 1e-314
+const Tensor& grid() {  // up to where the density of N(0, 1) is 1e-314
   static const Tensor y = exp(arange(std::log(3e-4), std::log(38.0), grid_spacing, f64));
   return y;
 }

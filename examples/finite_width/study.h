@@ -1,5 +1,5 @@
 #pragma once
-// Laws at finite width, their limits, and what theory says of the distance.
+// Distributions at finite width, their limits, and the distance that theory predicts.
 
 #include "ladon/examples/common/common_options.h"
 #include "ladon/examples/finite_width/law.h"
@@ -10,21 +10,21 @@ struct Settings {
   CommonOptions common;
   std::vector<std::int64_t> heads = {1, 2}, widths = {4, 16, 64, 256, 1024};
   std::int64_t head_width = 64;  ///< m of low-rank heads; 0: none.
-  std::int64_t draws = 20000;    ///< Of the variance, per repetition.
+  std::int64_t draws = 20000;    ///< Draws of the variance, per repetition.
   std::int64_t repetitions = 10;
   std::int64_t outputs = 10000;  ///< For each kernel density estimate; 0: none.
 };
 
-/// Places y > 0 of densities, evenly spaced in ln y; all laws are even functions.
-const Tensor& grid();  // [places]
+/// Points y > 0 of densities, evenly spaced in ln y; all the distributions are symmetric about 0.
+const Tensor& grid();  // [points]
 constexpr double grid_spacing = 0.14;
-/// Density of the scale mixture of these variances, each as likely as another.
-Tensor density(const Tensor& variances);  // [places]
+/// Density of the scale mixture of these variances, with equal weights.
+Tensor density(const Tensor& variances);  // [points]
 
 enum class Kind {
   law,       ///< Functions: densities at finite width and in the limit.
-  low_rank,  ///< The same, of heads narrower than their tokens.
-  curves,    ///< Functions: what expand() gives by this route.
+  low_rank,  ///< The same for heads narrower than their tokens.
+  curves,    ///< Functions: results of expand() by this route.
   scores,
   kde  ///< Divergences by kernel density estimates, at each of kde_widths.
 };
@@ -33,21 +33,21 @@ enum class Kind {
 struct Estimates {
   Kind kind = Kind::law;
   OneLayer layer = {};
-  std::vector<Tensor> repetitions = {};  ///< [functions, places]; of kde [widths].
+  std::vector<Tensor> repetitions = {};  ///< [functions, points]; for kde [widths].
 };
 
-/// 0: other draws of the limit law.
+/// Width 0: a second sample from the limit distribution.
 const std::vector<std::int64_t> kde_widths = {16, 64, 256, 1024, 0};
 constexpr std::int64_t kde_heads = 2;
 
 struct Study {
   std::vector<Estimates> rows;
-  bool interrupted = false;  ///< Then there are rows of two repetitions at least.
+  bool interrupted = false;  ///< Then it holds the rows with at least two repetitions.
 };
 Study run_study(const Settings& settings);
 
-/// Prints tables, writes them to --json, and draws finite_width.svg, the divergence against the
-/// width, and finite_width_density.svg, densities of the first H.
+/// Prints tables, writes them to --json, and draws finite_width.svg (divergence against width) and
+/// finite_width_density.svg (densities of the first H).
 class Program;
 void report(const Program& program, const Settings& settings, const Study& study);
 

@@ -9,26 +9,27 @@
 namespace ladon::example {
 namespace {
 
-constexpr double reach = 4.5;            // of both axes, in standard deviations
-constexpr std::size_t most_dots = 1500;  // a panel: keeps the SVG small
+constexpr double reach = 4.5;            // range of both axes, in standard deviations
+constexpr std::size_t most_dots = 1500;  // per panel: keeps the SVG small
 const Style finite = kind(0), limit = kind(5), unusual = kind(1);
 constexpr const char* body = " with filledcurves closed fs transparent solid 0.14 noborder lc rgb ";
 
-/// Two positions whose outputs are shown, and how those correlate in the limit.
+/// Two positions whose outputs are shown, and their correlation in the limit.
 struct Pair {
   std::int64_t first = 0, second = 0;
   double correlation = 0;
 
   double rest() const { return std::sqrt(1 - correlation * correlation); }
-  /// Outside of the limit's ellipse of three standard deviations.
+  /// Whether a point is outside of the limit's ellipse of three standard deviations.
   bool beyond(double x, double y) const {
     const double independent = (y - correlation * x) / rest();
     return x * x + independent * independent > 9;
   }
 };
 
-/// A token of the first input and one of the second (or of the only one) whose outputs correlate
-/// most: ellipses are then unlike circles. Both are 0 where no two positions will do.
+/// The token of the first input and the token of the second (or only) input with the highest
+/// correlation of outputs, so that ellipses differ from circles. Both are 0 if no two positions are
+/// suitable.
 Pair pair_of(const Tensor& kernel) {  // [N, N, T, T]
   const std::int64_t tokens = kernel.size(2), of_other = kernel.size(0) > 1 ? tokens : 0;
   const Tensor k = over_positions(kernel);
@@ -37,7 +38,7 @@ Pair pair_of(const Tensor& kernel) {  // [N, N, T, T]
   for (std::int64_t i = 0; i < tokens; ++i)
     for (std::int64_t j = of_other; j < of_other + tokens; ++j) {
       const double correlation = entry(i, j) / std::sqrt(entry(i, i) * entry(j, j));
-      // Outputs that are the same, of equal tokens, are a line.
+      // Outputs of equal tokens are equal, and would lie on a line.
       if (std::abs(correlation) < 0.99 && std::abs(correlation) > std::abs(best.correlation))
         best = {i, j, correlation};
     }
@@ -48,11 +49,11 @@ Pair pair_of(const Tensor& kernel) {  // [N, N, T, T]
 struct Cloud {
   std::string name;
   Style style;
-  std::vector<std::vector<double>> dots;  ///< x, y, and 1 where beyond three sd.
-  double beyond;                          ///< The share of those in all outputs.
+  std::vector<std::vector<double>> dots;  ///< x, y, and 1 if beyond three sd.
+  double beyond;                          ///< Share of such points among all outputs.
 };
 
-/// Of every network one channel is a dot: those of one network depend on each other.
+/// A dot is one channel per network, since channels of one network are dependent.
 Cloud cloud_of(const infinite::ComparisonRow& row, const Pair& pair) {
   const Tensor y = permute(standardized(row), {1, 2, 0});  // [positions, channels, draws]
   const auto first = select(y, 0, pair.first).to_vector(),
@@ -85,10 +86,10 @@ std::string cloud_panel(const std::string& file, const Cloud& cloud, const Pair&
     bodies += join(bodies.empty() ? "plot sample " : ", ", ellipse, body, quoted(grey), " notitle");
     outlines += join(", ", ellipse, " with lines lc rgb '#222222' lw 1.2 notitle");
   }
-  // Dots are vectors about as long as wide: of these gnuplot makes the smallest SVG.
+  // Dots are vectors about as long as wide, for which gnuplot writes the smallest SVG.
   constexpr double size = 3, a_pixel = 2 * reach / 250;
   const auto number = [](const Style& style) { return "0x" + style.colour.substr(1); };
-  // The share stands in the corner where there are few dots.
+  // The share is printed in a corner with few dots.
   return join(
       "set xrange [-", reach, ":", reach, "]\nset yrange [-", reach, ":", reach,
       "]\nset xtics -4,2,4\nset ytics -4,2,4\nset border 15\nunset grid\nset samples 90\nset style textbox opaque noborder\n",
@@ -126,7 +127,7 @@ void draw_clouds(const Settings& s, const HeadSeries& series) {
   };
   picture.shared(join("set ylabel 'output, ", name_of(pair.second), "'\n"));
   picture.legend(names_of_marks());
-  // The last but one is hardly unlike the limit: a slide of its own.
+  // The last row but one is almost equal to the limit, and is drawn only as its own slide.
   const std::size_t panels = std::min<std::size_t>(3, clouds.size());
   for (std::size_t i = 0; i < clouds.size(); ++i) {
     const Cloud& cloud = clouds[i];

@@ -16,10 +16,10 @@ Tensor standardized(const ComparisonRow& row) {
 
 namespace {
 
-constexpr double narrow = 0.1;  // the width of bins where the density is high
+constexpr double narrow = 0.1;  // width of bins where the density is high
 
-/// Narrow bins in the middle, of which the peak of one head has need; wide ones in the tails, where
-/// outputs are few. A bin lies around zero.
+/// Edges of bins: narrow in the middle, to resolve the peak of one head; wide in the tails, where
+/// outputs are rare. One bin is centred at zero.
 std::vector<double> bin_edges() {
   constexpr int narrow_bins = 31, wide_bins = 15;  // the latter on each side
   constexpr double wide = 0.3, middle = narrow_bins * narrow / 2;
@@ -55,7 +55,7 @@ std::vector<Bin> histogram(const ComparisonRow& row) {
 std::vector<Bin> law_of_outputs(const ComparisonRow& row, const Layer& model, const Tensor& x,
                                 Generator& rng) {
   const std::int64_t heads = row.point.size.heads;
-  // Of many heads fewer draws are as good: variances differ less from draw to draw.
+  // With many heads fewer draws suffice: variances differ less from draw to draw.
   const auto draws = static_cast<std::int64_t>(4000 / std::sqrt(static_cast<double>(heads)));
   const auto limit = diagonal(over_positions(row.nngp.limit)).to_vector();
   const auto outputs = infinite::finite_heads(model, {.heads = heads}).outputs(x, draws, rng);
@@ -64,7 +64,7 @@ std::vector<Bin> law_of_outputs(const ComparisonRow& row, const Layer& model, co
     for (std::size_t i = 0; i < limit.size(); ++i) sum += outputs[i].cdf(y * std::sqrt(limit[i]));
     return sum / static_cast<double>(limit.size());
   };
-  constexpr int reach = 120;  // bins on each side of the one around zero
+  constexpr int reach = 120;  // bins on each side of the central one
   std::vector<Bin> bins;
   double low = below(-(reach + 0.5) * narrow);
   for (int b = -reach; b <= reach; ++b) {

@@ -1,4 +1,4 @@
-// Outputs of finite attention against the limit's normal law: how many heads are Gaussian.
+// Outputs of finite attention and the limit's normal distribution: how many heads are Gaussian?
 
 #include <algorithm>
 #include <iostream>
@@ -47,11 +47,11 @@ void add_options(Program& program, Settings& s) {
   });
 }
 
-/// Whether it was not interrupted.
+/// Returns whether the run was not interrupted.
 bool teach(Program& program, const Settings& s) {
   const Tensor x = load_inputs(s);
   LADON_CHECK(s.common.page.empty() || x.size(1) > 1, "gaussian_outputs",
-              "--page shows answers at two tokens, and the inputs have ", x.size(1));
+              "--page needs inputs of at least two tokens; they have ", x.size(1));
   std::cout << x.size(0) << " inputs of " << x.size(1) << " tokens of " << x.size(2) << " channels"
             << std::endl;
   Study study;

@@ -11,7 +11,7 @@ using infinite::AttentionWidths;
 
 namespace {
 
-/// The excess kurtosis of theory, averaged over inputs and their tokens.
+/// Theoretical excess kurtosis, averaged over inputs and their tokens.
 Measured expected_kurtosis(Weighting zeta, const Tensor& x, const AttentionWidths& widths,
                            Generator& rng) {
   constexpr std::int64_t samples = 20000;
@@ -37,11 +37,11 @@ Measured expected_kurtosis(Weighting zeta, const Tensor& x, const AttentionWidth
 
 void add_theory(const Settings& s, const Tensor& x, Generator& rng, HeadSeries& series) {
   const Weighting zeta = weighting_from_name(s.zeta);
-  Generator own(s.common.seed, 3);  // no figure of the table is to depend on these draws
+  Generator own(s.common.seed, 3);  // keeps the table's figures independent of these draws
   for (const infinite::ComparisonRow& row : series.rows) {
     Theory& theory = series.theory.emplace_back();
     if (series.scaling == AttentionScaling::linear) {
-      theory.wide_kurtosis = {0, 0};  // nothing is random in wide heads
+      theory.wide_kurtosis = {0, 0};  // wide heads are deterministic
       continue;
     }
     const auto [heads, width] = row.point.size;
@@ -50,7 +50,7 @@ void add_theory(const Settings& s, const Tensor& x, Generator& rng, HeadSeries& 
     if (zeta == Weighting::identity)
       theory.kurtosis = expected_kurtosis(
           zeta, x, {.heads = heads, .key_width = finite, .value_width = finite}, rng);
-    Generator weights(s.common.seed);  // whose numbers do not count
+    Generator weights(s.common.seed);  // its numbers are not used
     theory.outputs = law_of_outputs(row, *series.network(row.point.size, weights), x, own);
   }
 }
@@ -75,7 +75,7 @@ bool run_study(const Settings& s, const Tensor& x, Study& study) {
   Progress progress(static_cast<double>(study.size() * s.heads.size()) *
                     static_cast<double>(s.draws));
   Generator rng(s.common.seed, 2);
-  rng.set_position(18);  // the blocks before are those of nngp_compare's networks
+  rng.set_position(18);  // earlier blocks belong to nngp_compare's networks
   const bool whole = ran_to_the_end([&] {
     for (Series& series : study) compare(x, infinite::Get::nngp, progress, rng, series);
   });

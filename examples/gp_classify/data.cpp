@@ -18,7 +18,8 @@ ClassifierRows cut(const ImageDataset& data, const Standardization& standardize,
           .labels = data.labels};
 }
 
-/// Images cut into patches, their values standardized channel by channel by the training images.
+/// Images cut into patches. Values are standardized per channel by statistics of the training
+/// images.
 Task image_task(const std::string& name, const ImageDataset& train, const ImageDataset& test,
                 std::int64_t patch) {
   const Standardization standardize(train.images, Grouping::channel);
@@ -40,13 +41,13 @@ Task image_task(const std::string& name, const ImageDataset& train, const ImageD
 }  // namespace
 
 std::int64_t row_count(const char* option, int chosen, std::int64_t usual, std::int64_t there) {
-  LADON_CHECK(chosen <= there, "gp_classify", option, " ", chosen, ": there are ", there,
-              " rows at most");
+  LADON_CHECK(chosen <= there, "gp_classify", option, " ", chosen, ": only ", there,
+              " rows are available");
   return chosen == 0 ? std::min(usual, there) : chosen;
 }
 
 MarkedTask marked_task(const Settings& s) {
-  constexpr std::int64_t most = 1'000'000, side = 4;  // of a patch, as of a mark
+  constexpr std::int64_t most = 1'000'000, side = 4;  // side of a patch, and of a mark
   constexpr double noise = 0.6;
   Generator rng(s.common.seed);
   const MarkedImages train =

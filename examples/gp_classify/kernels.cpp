@@ -20,14 +20,14 @@ using infinite::Gram;
 
 constexpr double noises[] = {1e-4, 1e-3, 1e-2, 1e-1, 1};
 
-/// Beyond the grid's ends a better one may lie.
+/// A note for a noise at an end of the grid, since a better one may lie beyond it.
 const char* edge_of(double noise) {
   return noise == *std::begin(noises)    ? " (the smallest tried)"
          : noise == *std::rbegin(noises) ? " (the largest tried)"
                                          : "";
 }
 
-/// Both kernels of a limit, which are computed together.
+/// Both kernels of a limit, which are computed in one pass.
 struct Grams {
   Gram among, across, self;
 };
@@ -80,7 +80,7 @@ Choice choose(const Tensor& kernel, const Tensor& labels, std::int64_t classes,
   return best;
 }
 
-// With a floor under what a quadrature can tell from 0.
+// Adds a floor, below which the quadrature cannot distinguish probabilities from 0.
 Tensor probabilities(const Tensor& mean, const Tensor& variance, double amplitude) {
   constexpr double least = 1e-12;
   const Tensor p = class_probabilities(mean, variance * amplitude) + least;

@@ -1,4 +1,5 @@
-// Classification by infinitely wide networks, beside the finite ones they are the limit of.
+// Classification by infinitely wide networks, and by the finite networks of which they are the
+// limit.
 
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/gp_classify/study.h"

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array forms = {"NNGP", "NTK", "finite"};
 
-/// A vertical line of what the models are compared with.
+/// A vertical reference line.
 std::string line_at(double x, int dash, const std::string& name) {
   return join(x, ",t with lines lw 2 dt ", dash, " lc rgb '", grey, "' ",
               name.empty() ? "notitle" : "title " + quoted(name));

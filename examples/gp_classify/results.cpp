@@ -22,14 +22,14 @@ Tensor right_answers(const Outcome& o, const Task& task) {
 
 bool attends(const Outcome& o) { return o.model == "attention" || o.model == "residual"; }
 
-/// Does attention help? Is the finite network like its limit?
+/// Whether two outcomes are compared: does attention help? Is the finite network like its limit?
 bool compared(const Outcome& o, const Outcome& other) {
   if (!attends(o) || o.diverged() || other.diverged()) return false;
   if (o.form == "finite") return other.model == o.model && other.form != "finite";
   return !attends(other) && (other.form == o.form || other.form.empty());
 }
 
-/// A row for each outcome. Times and memory, which no two runs share, stand last.
+/// A row for each outcome. Times and memory, which vary from run to run, are the last columns.
 Table table_of(const Task& task, const Outcomes& outcomes) {
   std::vector<Column> columns = answer_columns(task);
   columns.push_back({"seconds",
@@ -50,15 +50,15 @@ Table table_of(const Task& task, const Outcomes& outcomes) {
   return table;
 }
 
-/// The accuracy of one method less that of another, row by row of the test set.
+/// Difference in accuracy between two methods, paired over rows of the test set.
 struct Comparison {
-  std::string method, against;  ///< In `against` a form is named where it is not the method's.
+  std::string method, against;  ///< `against` names its form where the two differ.
   Difference judged;
 };
 
-/// Kernels with attention against those without and against other rules; finite networks with
-/// attention against the kernels of their own limit. Decisions are corrected for all of these
-/// comparisons.
+/// Comparisons of kernels with attention against kernels without it and other rules, and of finite
+/// networks with attention against the kernels of their own limit. Decisions are corrected for the
+/// number of all these comparisons.
 std::vector<Comparison> comparisons(const Task& task, const Outcomes& outcomes) {
   std::vector<std::pair<const Outcome*, const Outcome*>> pairs;
   for (const Outcome& o : outcomes)
@@ -73,8 +73,8 @@ std::vector<Comparison> comparisons(const Task& task, const Outcomes& outcomes) 
   return all;
 }
 
-/// The comparisons as a table, what so many test rows can see, and a line for each network that
-/// diverged.
+/// Text with the comparisons as a table, the smallest difference that this many test rows can
+/// detect, and a line for each network that diverged.
 std::string verdict(const Task& task, const Outcomes& outcomes,
                     const std::vector<Comparison>& all) {
   std::string text;
@@ -96,8 +96,8 @@ std::string verdict(const Task& task, const Outcomes& outcomes,
   return text;
 }
 
-/// The models that the settings name, or all that suit the task. Throws Error for one that does not
-/// suit it.
+/// The models that the settings name, or all that suit the task. Throws Error if a named model does
+/// not suit it.
 std::vector<Model> choose_models(const Task& task, const Settings& s) {
   std::vector<Model> models;
   for (const Model& model : classifier_models) {
@@ -167,7 +167,7 @@ bool compare_models(Program& program, const std::string& name, const Task& task,
     std::cout << '\n'
               << table.text() << '\n'
               << table.explained() << verdict(task, outcomes, compared);
-  if (ranks::rank() > 0) return complete;  // all hold the same; one writes
+  if (ranks::rank() > 0) return complete;  // all ranks have the same results; one writes
   auto judged = nlohmann::ordered_json::array();
   for (const Comparison& c : compared) {
     judged.push_back({{"method", c.method}, {"against", c.against}, {"figure", "accuracy"}});

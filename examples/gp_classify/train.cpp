@@ -7,8 +7,8 @@
 namespace ladon::example {
 namespace {
 
-/// The factor of logits that makes the held-out labels most likely (Guo et al. 2017), as the
-/// kernels' amplitude does; 1 without rows.
+/// Factor of the logits that maximizes the likelihood of the held-out labels (Guo et al. 2017), the
+/// counterpart of the kernels' amplitude; 1 if no rows are held out.
 double calibration(const Sequential& net, const infinite::Inputs& train, const Tensor& labels,
                    std::int64_t trained) {
   if (trained == train.count()) return 1;

@@ -1,4 +1,4 @@
-// Reviews classified by networks that see words' vectors, beside naive Bayes, which counts words.
+// Reviews classified by networks on word vectors, compared with naive Bayes, which counts words.
 
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/gp_reviews/reviews.h"

@@ -9,16 +9,17 @@
 namespace ladon::example {
 namespace {
 
-/// Texts and vectors of words, and how a text becomes tokens: the first `words` words that have a
-/// vector and are not among the file's first `skipped`, which are the most frequent and say little.
+/// Texts and word vectors, and the words of a text that become tokens: its first `words` words that
+/// have a vector and are not among the first `skipped` of the file, which are the most frequent and
+/// carry little information.
 struct Reviews {
   TextDataset train, test;
   Glove glove;
   std::int64_t words, skipped;
 };
-constexpr std::int64_t span = 3;  // words of a token
+constexpr std::int64_t span = 3;  // words per token
 
-/// The file's first rows, as many as the option chose.
+/// The first rows of a file, as many as the option asks for.
 TextDataset read(const std::string& path, const char* option, int chosen,
                  const std::vector<std::string>& names) {
   TextDataset data = read_tsv(path, guess_columns(path), names);
@@ -35,8 +36,9 @@ Reviews read_reviews(const ReviewSettings& s) {
   return all;
 }
 
-/// Reviews of 24 of 300 words. A word leans to praise or to blame, half by its vector's first entry
-/// and half by itself: a kernel knows the former of every word, and counts have to learn both.
+/// Generates reviews of 24 words from a vocabulary of 300. A word leans to praise or to blame, half
+/// by its vector's first entry and half by itself: a kernel knows the former for every word, while
+/// counts must learn both.
 Reviews generated(const ReviewSettings& s) {
   constexpr std::int64_t words = 300, length = 24;
   Generator rng(s.common.seed);
@@ -66,7 +68,7 @@ Reviews generated(const ReviewSettings& s) {
 }
 
 ClassifierRows word_vectors(const TextDataset& data, const Reviews& of) {
-  constexpr std::int64_t reserved = 2;  // entries of a vocabulary without a vector, the first: none
+  constexpr std::int64_t reserved = 2;  // first entries of a vocabulary, which have no vector
   const Vocabulary vocabulary(of.glove.words);
   const std::int64_t n = std::ssize(data.texts), d = of.glove.vectors.size(1),
                      tokens_each = of.words / span;
@@ -87,8 +89,8 @@ ClassifierRows word_vectors(const TextDataset& data, const Reviews& of) {
           .labels = from_vector(data.labels, {n})};
 }
 
-/// Multinomial naive Bayes with one count added to each word of a class: p(c|text) ∝ p(c)·Π_words
-/// p(word|c).
+/// Multinomial naive Bayes with one added to each count of a word in a class: p(c|text) ∝
+/// p(c)·Π_words p(word|c).
 Outcome naive_bayes(const TextDataset& train, const TextDataset& test) {
   const Meter meter;
   const auto vocabulary = Vocabulary::from_texts(train.texts);
@@ -119,7 +121,7 @@ Outcome naive_bayes(const TextDataset& train, const TextDataset& test) {
 
 ReviewTask review_task(const ReviewSettings& s) {
   Reviews all = s.reviews.empty() ? generated(s) : read_reviews(s);
-  // Together to mean 0 and variance 1: no direction that all words share outweighs the others.
+  // Standardize over the vocabulary, so that no direction shared by all words dominates.
   Tensor& vectors = all.glove.vectors;
   vectors = (vectors - mean(vectors, 0, keep_dims)) / stddev(vectors, 0, keep_dims);
   Task task{.name = s.reviews.empty() ? "generated reviews" : "reviews",

@@ -1,5 +1,5 @@
 #pragma once
-// Reviews: their words' vectors for networks, and naive Bayes beside them.
+// Reviews: word vectors for networks, and naive Bayes for comparison.
 
 #include <string>
 #include <vector>
@@ -18,8 +18,8 @@ struct ReviewTask {
   Outcome naive_bayes;
 };
 
-/// A token is the sum of the vectors of a span of words, divided by the square root of their
-/// number. Naive Bayes sees all words. Throws Error where a file or a number does not fit.
+/// A token is the sum of the word vectors of a span, divided by the square root of their number.
+/// Naive Bayes uses all words. Throws Error if a file is unsuitable or a number too large.
 ReviewTask review_task(const ReviewSettings& settings);
 
 }  // namespace ladon::example

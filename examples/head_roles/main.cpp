@@ -1,4 +1,4 @@
-// Heads and rules: does training divide the work between heads, with repulsion or without?
+// Heads and rules: does training divide the work between heads, with repulsion or without it?
 
 #include <iostream>
 
@@ -30,7 +30,7 @@ const std::vector<Column> columns = {
      "share of its attention that the leading head gives to its rule's token, mean over rules"},
     {"untrained_attention", "the same before training"}};
 
-/// Whether it was not interrupted.
+/// Returns whether the run was not interrupted.
 bool teach(const Program& program, const Settings& s) {
   const Task task = rules_task(s, Generator(s.common.seed));
   std::cout << task.description << std::endl;

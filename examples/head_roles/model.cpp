@@ -2,7 +2,7 @@
 
 namespace ladon::example {
 
-constexpr double start_stddev = 0.1;  // of tokens and positions: the first logits are even
+constexpr double start_stddev = 0.1;  // small, so that the first logits are nearly equal
 
 Classifier::Classifier(const Settings& s, const Task& task, Generator& source)
     : embedding({.count = task.vocabulary, .dim = s.dim, .stddev = start_stddev}, source),

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double weight_decay = 0.01;
 constexpr double clip_norm = 1;
-constexpr ClipOptions lenient{.error_if_nonfinite = false};  // what is not finite is told here
+constexpr ClipOptions lenient{.error_if_nonfinite = false};  // checked below
 
 std::unique_ptr<ParticleMethod> particle_method(const std::string& method, Particles heads,
                                                 const Settings& s, double items,
@@ -25,7 +25,8 @@ std::unique_ptr<ParticleMethod> particle_method(const std::string& method, Parti
   if (method == "smoothing") return std::make_unique<Svgd>(heads, SvgdOptions{.alpha = 0});
   if (method == "svgd") return std::make_unique<Svgd>(heads, SvgdOptions{.alpha = s.alpha});
   if (method == "spos") {
-    // The published α weighs the repulsion against the mean loss; of U = N·loss it is N times that.
+    // The published α weighs the repulsion relative to the mean loss; relative to U = N·loss it is
+    // N times that.
     const SvgdOptions svgd{.alpha = items * s.alpha, .target = {.count = items}};
     return std::make_unique<Spos>(heads, SposOptions{.svgd = svgd, .diffusion = s.noise}, rng);
   }
@@ -37,7 +38,7 @@ void expect_finite(const char* what, double x) {
   if (!std::isfinite(x)) throw Diverged{join(what, " is ", x)};
 }
 
-/// Gradients were finite: what the method may still complain of is the size of its forces.
+/// Gradients are finite here, so the method can only reject the size of its forces.
 void repel(ParticleMethod& method) {
   try {
     method.apply();
@@ -76,8 +77,8 @@ void fit(const Task& task, const Settings& s, const std::string& method, const W
           cross_entropy(model.logits(batch), batch.labels, {.label_smoothing = s.label_smoothing});
       expect_finite("the loss", loss.item());
       backward(method == "cosine" ? loss + s.cosine_weight * cosine_penalty(heads) : loss);
-      // Before the force, which replaces the heads' gradients: else its size would rule how much of
-      // the rest's gradient is left, and methods would differ in more than what moves the heads.
+      // Clip before the force replaces the heads' gradients: otherwise its size would determine how
+      // much the other gradients shrink, and methods would differ in more than the motion of heads.
       expect_finite("the gradient's norm", clip_grad_norm(model.parameters(), clip_norm, lenient));
       if (repulsion) repel(*repulsion);
       expect_finite(

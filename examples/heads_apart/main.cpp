@@ -1,4 +1,4 @@
-// Heads that repel each other are apart in weights. Are they apart in what they look at?
+// Repulsion moves heads apart in weights. Does it also move their attention apart?
 
 #include <iostream>
 
@@ -20,7 +20,7 @@ const std::vector<Trial> trials = {
     {"heads_apart --epochs 30 --methods plain,svgd",
      "head_distance: repulsion keeps moving heads that have stopped learning"}};
 
-/// Whether it was not interrupted.
+/// Returns whether the run was not interrupted.
 bool teach(const Program& program, const Settings& s) {
   const Task task = rules_task(s, Generator(s.common.seed));
   std::cout << task.description << std::endl;

@@ -13,18 +13,18 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Test sequences whose maps are kept: the first.
+/// Number of test sequences, from the first, whose maps are kept.
 constexpr std::int64_t sequences_shown = 4;
 
-/// A classifier after some epochs.
+/// State of a classifier after some epochs.
 struct Frame {
   Tensor right_tokens, similarity;
-  Tensor looks;    ///< [sequences_shown, heads, T]: the last layer's attention of the first token.
+  Tensor looks;    ///< [sequences_shown, heads, T]: the first token's attention in the last layer.
   Tensor weights;  ///< [heads, numbers]: W_q, W_k, W_v of all layers.
   double accuracy, distance;
 };
 
-/// Trains as the run did; frames from before the training to after the last epoch.
+/// Repeats a run's training, and returns a frame before it and after each epoch.
 std::vector<Frame> frames_of(const Settings& s, const Task& task, const std::string& method,
                              std::uint64_t seed) {
   std::vector<Frame> frames;
@@ -41,8 +41,8 @@ std::vector<Frame> frames_of(const Settings& s, const Task& task, const std::str
   return frames;
 }
 
-/// Places of rows [n, D] on the first two of their principal axes: [n, 2], and the share of their
-/// variance that these hold. With X of mean 0, X·Xᵀ = U·Λ·Uᵀ [n, n] has them as √Λ·U.
+/// Coordinates [n, 2] of rows [n, D] on their first two principal axes, and the share of variance
+/// that these explain. With X of mean 0 and X·Xᵀ = U·Λ·Uᵀ [n, n] the coordinates are √Λ·U.
 std::pair<Tensor, double> principal_places(const Tensor& rows) {
   const Tensor x = rows - mean(rows, 0, keep_dims);
   const auto [values, vectors] = lapack::eigh(matmul(x, transpose(x)));  // ascending
@@ -70,7 +70,7 @@ Json as_json(const Frame& frame, const Tensor& places) {
           {"cosine", off_diagonal_mean(frame.similarity)}};
 }
 
-/// Rule, counted from 1, whose key stands at each place of the sequences; 0: none.
+/// Index, from 1, of the rule whose key is at each position of the sequences; 0: none.
 Json rules_at(const Task& task) {
   Json all = Json::array();
   const Tensor right = RulesTask{}.places(task.test[0].tokens);  // [B, rules]

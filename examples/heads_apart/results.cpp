@@ -26,8 +26,8 @@ double force_ratio(const ParticleMethod* method) {
   return total / static_cast<double>(report.size());
 }
 
-/// Heads in an order in which like ones are neighbours: a chain that grows, from the most alike
-/// two, at either end by the head most like it.
+/// Orders heads so that similar ones are neighbours: a chain that starts with the most similar two,
+/// and grows at either end by the most similar remaining head.
 std::vector<std::size_t> chained(const Tensor& similarity) {
   const auto values = similarity.to_vector();
   std::vector<std::size_t> left = counted(similarity.size(0)), chain;

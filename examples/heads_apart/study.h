@@ -1,5 +1,5 @@
 #pragma once
-// Heads that are apart in weights, and in what they look at: at the end, and epoch by epoch.
+// Distance of heads in weights and in attention maps, after training and epoch by epoch.
 
 #include <string>
 #include <utility>
@@ -10,21 +10,22 @@
 
 namespace ladon::example {
 
-/// Cosine of the heads' attention maps, from where answers are read, mean over layers and test
-/// sequences: [heads, heads].
+/// Cosine between the heads' attention maps at the token where answers are read, mean over layers
+/// and test sequences: [heads, heads].
 Tensor similarity(const Classifier& model, const Task& task);
-/// Mean over the pairs of different heads; NaN with one head.
+/// Mean over pairs of different heads; NaN with one head.
 double off_diagonal_mean(const Tensor& matrix);
-/// Mean distance between two heads' parameters: of the blocks W_q, W_k, W_v of all layers.
+/// Mean distance between two heads' parameters: the blocks W_q, W_k, W_v of all layers.
 double head_distance(const Particles& heads);
 
-/// The watch that measures the columns of the study.
+/// The watch that measures the study's columns.
 Watch apart(const Task& task);
 const std::vector<Column>& columns();
-/// Draws heads_apart.svg: how alike heads attend, before training and after it.
+/// Draws heads_apart.svg: the similarity of the heads' attention before and after training.
 void draw(const Settings& settings, const Outcomes& outcomes);
 
-/// The page: heads of the typical seed, trained by each method, epoch by epoch. Throws Interrupted.
+/// Interactive page: heads of the typical seed, trained by each method, epoch by epoch. Throws
+/// Interrupted.
 Page page(const Settings& settings, const Task& task, const Outcomes& outcomes);
 
 }  // namespace ladon::example

@@ -1,4 +1,4 @@
-// Evidence of one head against infinitely many, of generated data and of TREC's questions.
+// Evidence for one head against infinitely many, from generated data and from TREC's questions.
 
 #include <algorithm>
 #include <cmath>
@@ -39,7 +39,7 @@ struct DataSet {
 
 Tensor limit_kernel(const infinite::Inputs& x) { return infinite::limit(one_layer())(x).nngp; }
 
-/// Draws labels from a layer with so many heads; 0: infinitely many.
+/// Draws labels from a layer with this many heads; 0: infinitely many.
 void label(DataSet& set, std::int64_t heads, const Generator& rng) {
   const std::int64_t n = set.x.count();
   Generator latents = rng.split(0), values = rng.split(1);
@@ -57,8 +57,8 @@ struct LogBayes {
   double value, apart;
 };
 
-/// ln Z of one head, by the mean of two runs' Z, − ln Z of infinitely many; and how far apart the
-/// runs are.
+/// ln Z of one head minus ln Z of infinitely many. The former is of the mean Z of two runs; `apart`
+/// is the difference between their ln Z.
 LogBayes log_bayes(const DataSet& set, std::int64_t particles, Generator rng) {
   const auto one = infinite::latent_kernel(infinite::finite_heads(one_layer()), set.x);
   const LogLikelihood likelihood = latent_likelihood(one, set.y, set.noise);
@@ -79,18 +79,18 @@ LogBayes log_bayes(const DataSet& set, std::int64_t particles, Generator rng) {
   return {mean - limit.log_marginal_likelihood(), apart};
 }
 
-/// Questions whose first words that have a vector stand on principal axes.
+/// Questions as tokens: the first words that have a vector, on principal axes.
 struct Questions {
   static constexpr std::int64_t length = 10;
   Tensor tokens, mask;                            ///< [n, length, dim], [n, length]
-  std::vector<std::vector<std::int64_t>> chosen;  ///< By class, without rare ones.
+  std::vector<std::vector<std::int64_t>> chosen;  ///< Rows by class, without rare classes.
 };
 
-/// Words [n, d] on their `dim` principal axes, each of variance 1.
+/// Coordinates of words [n, d] on their first `dim` principal axes, each scaled to variance 1.
 Tensor principal(const Tensor& words) {
   const Tensor x = words - mean(words, 0);
   const auto [values, axes] = lapack::eigh(matmul(transpose(x), x) / double(x.size(0)));
-  const Slice last{.start = words.size(1) - dim};  // eigenvalues rise
+  const Slice last{.start = words.size(1) - dim};  // eigenvalues ascend
   return matmul(x, slice(axes, 1, last)) / sqrt(slice(values, 0, last));
 }
 
@@ -101,8 +101,9 @@ Questions read_questions(const Settings& s, std::int64_t of_class) {
   Questions q;
   q.chosen.resize(data.label_names.size());
   const auto n = std::ssize(data.texts);
-  std::vector<std::int64_t> rows;                                                 // of vectors
-  std::vector<std::int64_t> at(static_cast<std::size_t>(n * Questions::length));  // 1 + of `rows`
+  std::vector<std::int64_t> rows;                                                 // rows of the
+                                                                                  // vectors
+  std::vector<std::int64_t> at(static_cast<std::size_t>(n * Questions::length));  // 1 + row
   for (std::int64_t i = 0; i < n; ++i) {
     auto place = at.begin() + i * Questions::length;
     const auto end = place + Questions::length;
@@ -117,8 +118,9 @@ Questions read_questions(const Settings& s, std::int64_t of_class) {
   constexpr std::int64_t rare = 100;
   std::erase_if(q.chosen, [](const auto& of) { return std::ssize(of) < rare; });
   LADON_CHECK(std::ssize(q.chosen) == classes && of_class <= rare, "how_many_heads", s.data[0],
-              " has ", q.chosen.size(), " classes of ", rare, " questions or more instead of ",
-              classes, ", or more than ", rare, " targets of each are asked for");
+              " has ", q.chosen.size(), " classes of at least ", rare,
+              " questions (needed: ", classes, "), or --targets asks for more than ", rare,
+              " per class");
   const Tensor vectors = index_select(glove.vectors, 0, from_vector(rows, {std::ssize(rows)}));
   const Tensor x = concat({zeros({1, dim}, f64), principal(cast(vectors, f64))}, 0);
   const Tensor places = from_vector(at, {n, Questions::length});
@@ -127,8 +129,8 @@ Questions read_questions(const Settings& s, std::int64_t of_class) {
   return q;
 }
 
-/// Questions of two classes in turn; noise is half the variance of labels, which are by class
-/// (truth 0), by one head (1), or by infinitely many (2).
+/// Questions alternating between two classes. Their labels are the classes (truth 0), or drawn from
+/// one head (1) or infinitely many (2). The noise is half the variance of the labels.
 DataSet question_set(const Questions& q, std::int64_t index, std::int64_t truth, std::int64_t most,
                      std::int64_t targets, const Generator& rng) {
   std::int64_t first = 0, second = 1;

@@ -1,4 +1,4 @@
-// How many heads are enough? Errors against heads, and the evidence of what made the data.
+// How many heads are enough? Errors by number of heads, and evidence for the layer behind the data.
 
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
@@ -51,7 +51,7 @@ void add_options(Program& program, Settings& s) {
   });
 }
 
-/// Whether it was not interrupted.
+/// Returns whether the run was not interrupted.
 bool teach(Program& program, const Settings& s) {
   const Study study = run_study(s);
   const Table errors = error_table(s, study), contrasts = contrast_table(s, study),

@@ -15,7 +15,7 @@ const char* name_of(Law law) {
                             : "1 wide head";
 }
 
-/// Ln errors [seeds] of the arm of a law with so many heads on T tokens.
+/// Log errors [seeds] of the layer with this rule, number of heads and T tokens.
 Tensor logs(const Study& study, Law law, std::int64_t tokens, std::int64_t heads) {
   const auto arm = std::find_if(study.arms.begin(), study.arms.end(), [=](const Arm& a) {
     return a.of(law) && a.tokens == tokens && a.heads == heads;
@@ -23,7 +23,7 @@ Tensor logs(const Study& study, Law law, std::int64_t tokens, std::int64_t heads
   return log(from_vector(arm->errors, {std::ssize(arm->errors)}));
 }
 
-/// ln e(one wide head) − ln e(as many heads of 8 as retrievals).
+/// Gap of one wide head: ln e(one wide head) − ln e(one head of width 8 per retrieval).
 Tensor lack(const Study& study, std::int64_t tokens) {
   return logs(study, Law::wide, tokens, 1) - logs(study, Law::each, tokens, retrievals);
 }

@@ -8,7 +8,7 @@
 namespace ladon::example {
 
 Table error_table(const Settings& settings, const Study& study);
-/// The bend at D heads, what one wide head lacks, and whether that grows with T.
+/// The bend at D heads, the gap of one wide head, and whether that gap grows with T.
 Table contrast_table(const Settings& settings, const Study& study);
 Table evidence_table(const Settings& settings, const Study& study);
 

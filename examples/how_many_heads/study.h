@@ -1,4 +1,4 @@
-// How many heads are enough: errors of trained layers, and evidence of what made the data.
+// How many heads are enough: errors of trained layers, and evidence for the layer behind the data.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace ladon::example {
 
 struct Settings {
   CommonOptions common;
-  std::string part = "both";  ///< Or errors, or evidence.
+  std::string part = "both";  ///< Or "errors", or "evidence".
   std::vector<std::int64_t> tokens = {8};
   std::int64_t seeds = 3, steps = 150;
   std::vector<std::int64_t> truths = {1, 64}, targets = {6, 12};
@@ -23,17 +23,17 @@ struct Settings {
 };
 
 constexpr std::int64_t retrievals = 4, total_width = 32, head_width = 8, wide_head = 64;
-constexpr std::int64_t classes = 5, pairs = classes * (classes - 1) / 2;  ///< Of TREC, asked of.
+constexpr std::int64_t classes = 5, pairs = classes * (classes - 1) / 2;  ///< Of TREC.
 
 enum class Law { total, each, wide };
 constexpr std::array<Law, 3> laws = {Law::total, Law::each, Law::wide};
 
-/// A layer with so many heads, on T tokens.
+/// A layer with this many heads, on T tokens, and its errors.
 struct Arm {
   std::int64_t tokens = 0, heads = 0, width = 0;  ///< width: of each head
   std::vector<double> errors = {};                ///< by seed: mean squared, over the variance
 
-  /// Whether it belongs to a law: total width 32, 8 for each head, or one head of 64.
+  /// Whether its widths follow a rule: total width 32, 8 per head, or one head of 64.
   bool of(Law law) const {
     return law == Law::total  ? heads * width == total_width
            : law == Law::each ? width == head_width
@@ -41,12 +41,12 @@ struct Arm {
   }
 };
 
-/// ln B(1 : ∞) of data sets with so many targets.
+/// ln B(1 : ∞) of data sets with this many targets.
 struct Evidence {
-  std::string truth;  ///< What made the labels.
+  std::string truth;  ///< Source of the labels.
   std::int64_t targets = 0;
-  std::vector<double> log_bayes = {}, apart = {};  ///< By data set; apart: of two runs' ln Z.
-  std::int64_t groups = 0;  ///< Data set i belongs to group i mod groups; errors are over them.
+  std::vector<double> log_bayes = {}, apart = {};  ///< Per data set; apart: |difference| of 2 runs.
+  std::int64_t groups = 0;  ///< Data set i is in group i mod groups; errors are over groups.
 };
 
 struct Study {
@@ -57,7 +57,7 @@ struct Study {
 
 Study run_study(const Settings& settings);
 
-/// Its second part: rows without figures, and their figures, as far as no interrupt ends it.
+/// Second part of the study: plans its rows, then computes their figures until an interrupt.
 std::vector<Evidence> plan_evidence(const Settings& settings);
 void find_evidence(const Settings& settings, std::vector<Evidence>& rows, Progress& progress);
 

@@ -1,4 +1,4 @@
-// Kernels in memory and on the disk, solved directly and by conjugate gradients.
+// Kernels in memory and on disk, solved directly and by conjugate gradients.
 
 #include <algorithm>
 #include <array>
@@ -34,7 +34,7 @@ struct Found {
   Solved solved;
 };
 
-/// The largest difference of a probability to that of the first solver of the same kernel.
+/// Largest difference in a probability from the first solver of the same kernel.
 double apart(const std::vector<Found>& all, const Outcome& one) {
   for (const auto& [solver, first] : all)
     if (first.outcome.form == one.form)
@@ -42,7 +42,7 @@ double apart(const std::vector<Found>& all, const Outcome& one) {
   return NAN;
 }
 
-/// Columns of several solvers, and of conjugate gradients, only where there are such.
+/// Adds columns that compare solvers, or describe conjugate gradients, only if they apply.
 Table table_of(const Task& task, const TileSettings& s, const std::vector<Found>& all) {
   const bool compares = s.solvers.size() > 1, iterates = std::ranges::count(s.solvers, "cg") > 0;
   std::vector<Column> columns = answer_columns(task);
@@ -84,7 +84,7 @@ Table table_of(const Task& task, const TileSettings& s, const std::vector<Found>
   return table;
 }
 
-/// Of conjugate gradients: what their answers are off at most, and are.
+/// Draws errors of conjugate gradients: their bounds, and the errors found.
 void draw_errors(const TileSettings& s, const Task& task, const std::vector<Found>& all) {
   constexpr const char* names[] = {"means: at most", "variances: at most", "probabilities: found"};
   std::array<std::vector<std::vector<double>>, 3> rows;
@@ -143,7 +143,7 @@ bool study(Program& program, const TileSettings& s) {
   clear();
   const Table table = table_of(task, s, all);
   print("Are the answers those of a kernel in memory?", table);
-  if (ranks::rank() > 0) return complete;  // all hold the same; one writes
+  if (ranks::rank() > 0) return complete;  // all ranks have the same results; one writes
   program.write({.tables = {{"kernels", table}}, .interrupted = !complete});
   draw_errors(s, task, all);
   return complete;

@@ -17,7 +17,7 @@ bool equals(const Tensor& yours, const Tensor& result, double tolerance) {
   return amax(abs(yours - result)).item() <= tolerance * std::max(size, 1e-3);
 }
 
-/// "[1, 2]", of the element at this place in row-major order.
+/// Index of the element at this position in row-major order, such as "[1, 2]".
 std::string index_text(const Shape& shape, std::int64_t place) {
   std::string text;
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
@@ -77,7 +77,7 @@ void announce(const std::string& arguments) {
 }
 
 int verdict(const std::function<void()>& check) {
-  std::cout << std::unitbuf;  // a crash takes nothing with it that a solution has printed
+  std::cout << std::unitbuf;  // unbuffered, so that a crash loses no output
   try {
     check();
     std::cout << "passed\n";

@@ -1,9 +1,9 @@
 #pragma once
-// Words in which an exercise's check says what is wrong with a solution.
+// Helpers for the checks of exercises: they compare results and say why a solution is wrong.
 //
-// An exercise NAME of a lesson is a function of that name. `exercises/exercises.h` declares it with
-// its check, check_NAME(function); `exercises/NAME.cpp` is the student's file, with a hole;
-// `exercises/solutions/NAME.cpp` has the hole filled. Solutions need no include besides.
+// Exercise NAME of a lesson asks for a function of that name. `exercises/exercises.h` declares it
+// and its check, check_NAME(function); `exercises/NAME.cpp` is the student's file, with a hole;
+// `exercises/solutions/NAME.cpp` has the hole filled. Solutions need no include but exercises.h.
 
 #include <cmath>
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace ladon::lessons {
 
-/// Reason why a solution is wrong, in the terms of the subject.
+/// Reason why a solution is wrong, in terms of the subject.
 class Wrong : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -29,11 +29,11 @@ class Hole : public Wrong {
   using Wrong::Wrong;
 };
 
-/// Stands in a hole, and says what is to be written there.
+/// Marks a hole: throws Hole with a description of what is to be written there.
 [[noreturn]] void to_do(const std::string& what);
 
-/// Result of a typical wrong solution, and the reason that a check gives for it: "keys and queries
-/// are swapped".
+/// Result of a typical wrong solution, and the message for a solution that returns it: "keys and
+/// queries are swapped".
 struct Mistake {
   Mistake(Tensor is, std::string because) : result(std::move(is)), reason(std::move(because)) {}
   Mistake(double is, std::string because) : Mistake(scalar(is, f64), std::move(because)) {}
@@ -42,21 +42,22 @@ struct Mistake {
   std::string reason;
 };
 
-/// Throws Wrong unless `yours` equals `right` in shape, and in every element within `tolerance` of
-/// the largest element's size. The reason is that of the first mistake whose result it equals; of
-/// anything else it is where both differ most. `what` names the result: "the gradient of b".
+/// Throws Wrong unless `yours` has the shape of `right` and equals it in every element to within
+/// `tolerance` times the largest magnitude in `right`. The message is that of the first mistake
+/// with the same result; otherwise it gives the place of the largest difference. `what` names the
+/// result: "the gradient of b".
 void compare(const std::string& what, const Tensor& yours, const Tensor& right,
              const std::vector<Mistake>& mistakes = {}, double tolerance = 1e-9);
 
-/// The same of numbers.
+/// The same for two numbers.
 void compare(const std::string& what, double yours, double right,
              const std::vector<Mistake>& mistakes = {}, double tolerance = 1e-9);
 
 /// Throws Wrong with the reason unless the condition holds.
 void require(bool condition, const std::string& reason);
 
-/// An argument in words: "tensor [2, 3]", "{1, 0.5}", "24 numbers", and what can be printed as it
-/// is.
+/// An argument as text: "tensor [2, 3]", "{1, 0.5}", "24 numbers"; other types as operator<< prints
+/// them, or "…" if it cannot.
 std::string described(const Tensor& x);
 std::string described(const std::vector<double>& numbers);
 template <class T>
@@ -67,11 +68,11 @@ std::string described(const T& x) {
     return "…";
 }
 
-/// Prints "call 3: (tensor [2, 3], 0.5)" in a line of its own, and counts on.
+/// Prints "call 3: (tensor [2, 3], 0.5)" on a line, with the number of this call.
 void announce(const std::string& arguments);
 
-/// A student's function, which announces each call first: of one that crashes or never ends this
-/// line is all that is left.
+/// Wraps a student's function so that each call is announced before it runs: if it crashes or never
+/// returns, its arguments are on the last line printed.
 template <auto function, class Result, class... Arguments>
 Result announced(Arguments... arguments) {
   std::string all;

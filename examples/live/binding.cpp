@@ -1,5 +1,5 @@
-// The layer in JavaScript: `new module.LiveLayer()`. Numbers come and go as arrays; an Error of the
-// library becomes one of JavaScript.
+// The layer in JavaScript: `new module.LiveLayer()`. Numbers are passed as arrays; an Error of the
+// library becomes a JavaScript Error.
 
 #include <emscripten/bind.h>
 #include <emscripten/val.h>
@@ -14,7 +14,7 @@ namespace {
 using emscripten::val;
 using Numbers = std::vector<double>;
 
-/// A parameter of C++ as JavaScript gives it.
+/// Converts an argument from JavaScript to a C++ parameter.
 template <class T>
 struct Parameter {
   using Given = T;
@@ -36,7 +36,7 @@ val answer(const LiveBand& band) {
   return made;
 }
 
-/// The method as a function of JavaScript.
+/// Wraps a method as a JavaScript function.
 template <auto method, class R, class... A>
 auto wrapped() {
   return emscripten::optional_override([](LiveLayer& layer, typename Parameter<A>::Given... given) {

@@ -23,12 +23,13 @@ Tensor numbers(const std::vector<double>& values) {
   return from_vector(values, {std::ssize(values)});
 }
 
-/// The square block of a kernel at these inputs.
+/// Square block of a kernel at the given inputs.
 Tensor block(const Tensor& kernel, const Tensor& inputs) {
   return index_select(index_select(kernel, 0, inputs), 1, inputs);
 }
 
-/// A random layer whose heads have `width` channels, its positions averaged: [N, 2, 3] → [N, 1].
+/// Output of a random layer whose heads have `width` channels, averaged over positions: [N, 2, 3] →
+/// [N, 1].
 Tensor random_layer(const Tensor& x, int heads, int width, Generator& rng) {
   const WideHeadsOptions like = network({}, heads);
   MultiHeadAttention layer({.dim = like.dim,
@@ -50,7 +51,7 @@ LiveBand band(const Tensor& mean, const Tensor& variance) {
 
 }  // namespace
 
-/// Networks as rows, and what moves them.
+/// Networks as rows, with the task and the optimizer that moves them.
 struct LiveLayer::Networks {
   RegressionTask task;
   Tensor theta;  // [P, D], a leaf
@@ -125,8 +126,8 @@ std::vector<double> LiveLayer::step(const std::string& method, double alpha,
                                     const std::vector<double>& targets, int steps) {
   constexpr const char* operation = "LiveLayer::step";
   LADON_CHECK(moved_, operation, "there are no particles: call begin() first");
-  LADON_CHECK(method == "svgd" || method == "wgd", operation, "there is no method `", method,
-              "`; there are svgd, wgd");
+  LADON_CHECK(method == "svgd" || method == "wgd", operation, "unknown method `", method,
+              "`; the methods are svgd, wgd");
   auto& [task, theta, adam] = *moved_;
   task.targets = numbers(targets);
   const double count = static_cast<double>(targets.size());

@@ -1,5 +1,5 @@
 #pragma once
-// A model in the files in which Llamas come.
+// A model in the file format of Llama models.
 
 #include <filesystem>
 #include <optional>
@@ -9,14 +9,13 @@
 
 namespace ladon::example {
 
-/// Writes config.json, model.safetensors under Llama's names, and tokenizer.json into a folder,
-/// which is made. The model is of the form that llama(…) makes; `context` is what it was trained to
-/// see.
+/// Writes config.json, model.safetensors with Llama's names, and tokenizer.json into a folder,
+/// which it creates. The model must have the form that llama(…) makes; `context` is the length it
+/// was trained for.
 void write_folder(const std::filesystem::path& folder, const LanguageModel& model,
                   const BytePairTokenizer& tokenizer, std::int64_t context);
 
-/// The tokenizer of a folder: tokenizer.json, or vocab.json and merges.txt; nothing where there is
-/// none.
+/// Tokenizer of a folder: tokenizer.json, or vocab.json and merges.txt; nothing if there is none.
 std::optional<BytePairTokenizer> read_tokenizer(const std::filesystem::path& folder);
 
 }  // namespace ladon::example

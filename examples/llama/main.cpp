@@ -1,4 +1,4 @@
-// A Llama: its folder is loaded, and it writes; and what heads that share their keys cost and save.
+// A Llama: loads a folder and writes text; and what heads with shared keys cost and save.
 
 #include <iostream>
 
@@ -83,7 +83,7 @@ void add_training_options(Program& program, Settings& s) {
   program.page_option();
   program.check([&s] {
     if (!s.common.page.empty() && !s.model.empty())
-      throw UsageError("--page", "shows what was trained here; it needs no --model");
+      throw UsageError("--page", "shows models trained here; it excludes --model");
     std::vector<std::string> listed;
     for (const std::int64_t m : s.kv_heads) listed.push_back(std::to_string(m));
     refuse_repeated("--kv-heads", listed);
@@ -116,7 +116,7 @@ Table table_of(const Settings& s, const Study& study) {
   return table;
 }
 
-/// The folder's model against that which was written there.
+/// Compares the model loaded from the folder with the one that was written there.
 void compare(const std::string& folder, const LanguageModel& loaded, const LanguageModel& trained,
              const Lesson& learned, std::int64_t context) {
   const NoGrad no_grad;

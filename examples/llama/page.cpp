@@ -13,7 +13,7 @@ namespace ladon::example {
 
 namespace {
 
-/// Mean cosine of the maps of two heads of a layer: of those with the same keys, and of others.
+/// Mean cosine between the maps of two heads in a layer: for heads that share keys, and for others.
 std::pair<double, double> likeness(const std::vector<SeenText>& texts, std::int64_t group) {
   double sums[2] = {0, 0}, counts[2] = {0, 0};
   for (const SeenText& text : texts)
@@ -31,7 +31,7 @@ std::pair<double, double> likeness(const std::vector<SeenText>& texts, std::int6
   return {sums[0] / counts[0], sums[1] / counts[1]};
 }
 
-/// "0.41 where …, 0.4 where …", of those that there are.
+/// The two cosines in words, "0.41 where …, 0.4 where …", without those that do not exist.
 std::string told(const std::vector<SeenText>& texts, std::int64_t group) {
   const auto [same, other] = likeness(texts, group);
   const auto rounded = [](double cosine) { return std::round(100 * cosine) / 100; };

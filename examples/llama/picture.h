@@ -1,5 +1,5 @@
 #pragma once
-// Picture of the cost and the savings of shared keys.
+// Picture of the cost and the savings of shared keys and values.
 
 #include <filesystem>
 
@@ -7,8 +7,8 @@
 
 namespace ladon::example {
 
-/// Validation loss, and the cache's size, against key heads. The picture's path, or an empty one;
-/// there is none of a single number of heads.
+/// Draws validation loss and cache size against the number of key heads. Returns the picture's
+/// path, or an empty one, as for a single number of heads.
 std::filesystem::path draw(const Settings& s, const Lesson& lesson, const Study& study);
 
 }  // namespace ladon::example

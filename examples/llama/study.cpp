@@ -51,7 +51,7 @@ std::int64_t cache_bytes(const LanguageModel& model) {
   return numbers * static_cast<std::int64_t>(sizeof(float));
 }
 
-/// The fastest of a few tokens, which other programs disturb least.
+/// The fastest of several tokens, which other programs disturbed least.
 double seconds_a_token(const LanguageModel& model) {
   constexpr int timed = 25;
   Generator rng(1);

@@ -13,14 +13,14 @@ namespace {
 
 using Tokens = std::vector<std::int64_t>;
 
-/// Texts as tokens and back: by the folder's tokenizer, or as numbers.
+/// Converts texts to tokens and back: by the folder's tokenizer, or as numbers.
 class Speech {
  public:
   Speech(const std::string& folder, bool ids) {
     if (ids) return;
     tokenizer_ = read_tokenizer(folder);
     LADON_CHECK(tokenizer_.has_value(), "llama", folder,
-                " has no tokenizer.json; with --ids a prompt is numbers of tokens");
+                " has no tokenizer.json; with --ids the prompt is a list of token numbers");
   }
 
   Tokens encode(const std::string& text) const {
@@ -28,8 +28,8 @@ class Speech {
     Tokens tokens;
     std::istringstream numbers(text);
     for (std::int64_t token = 0; numbers >> token;) tokens.push_back(token);
-    LADON_CHECK(numbers.eof(), "llama", "with --ids a prompt is numbers of tokens, got '", text,
-                "'");
+    LADON_CHECK(numbers.eof(), "llama", "with --ids the prompt is a list of token numbers, got '",
+                text, "'");
     return tokens;
   }
   std::string decode(const Tokens& tokens) const {
@@ -58,8 +58,8 @@ Written write_on(const Settings& s, const std::string& folder, const LanguageMod
   const auto count = static_cast<std::int64_t>(prompt.size());
   LADON_CHECK(count > 0, "llama", "the prompt is empty; give one by --prompt");
   LADON_CHECK(count + s.length <= config.max_length, "llama", "the prompt has ", count,
-              " tokens, and --length is ", s.length, "; the model was trained to see ",
-              config.max_length);
+              " tokens, and --length is ", s.length,
+              "; together they may not exceed the model's context of ", config.max_length);
   const auto write = [&](std::int64_t length, bool cached) -> Timed {
     if (length == 0) return {};
     Generator rng = Generator(s.common.seed).split(7);

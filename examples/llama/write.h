@@ -1,5 +1,5 @@
 #pragma once
-// A loaded model writes.
+// Text generation by a loaded model.
 
 #include <string>
 
@@ -10,15 +10,15 @@ namespace ladon::example {
 
 struct Written {
   std::vector<std::int64_t> tokens;
-  std::string text;        ///< That is them, after the prompt.
-  std::int64_t again = 0;  ///< Number of them that were written without the cache, too.
-  double seconds = 0, seconds_uncached = 0;  ///< For these.
-  bool same = true;                          ///< Whether they are the same.
+  std::string text;        ///< Their text, after the prompt.
+  std::int64_t again = 0;  ///< Number of tokens that were also written without the cache.
+  double seconds = 0, seconds_uncached = 0;  ///< For these tokens.
+  bool same = true;                          ///< Whether the cache changed none of them.
 };
 
-/// Goes on from the prompt with the model of `folder`. Throws Error where the prompt is empty, is
-/// no numbers of tokens (--ids), or where prompt and answer are longer than the model was trained
-/// to see.
+/// Continues the prompt with the model of `folder`. Throws Error if the prompt is empty, does not
+/// consist of token numbers (--ids), or if prompt and answer exceed the length that the model was
+/// trained for.
 Written write_on(const Settings& s, const std::string& folder, const LanguageModel& model);
 
 }  // namespace ladon::example

@@ -11,8 +11,8 @@
 namespace ladon::example {
 namespace {
 
-/// The mean variance of the rows of x, with the divisor M − 1, where SVGD lets them rest.
-/// −ln p = ½|θ|², so the gradient is θ.
+/// Mean variance per coordinate of the rows of x, with the divisor M − 1, after SVGD has brought
+/// them to rest. −ln p = ½|θ|², so the gradient is θ.
 double settled(const Tensor& start, const SvgdOptions& options) {
   Tensor x = parameter(clone(start));
   Svgd svgd(particles_of_rows(x), options);
@@ -49,7 +49,7 @@ Table collapse_table(const CollapseSettings& s) {
 }
 
 void run_collapse(const CollapseSettings& s, Table& table, Progress& progress) {
-  constexpr std::int64_t most_kernels = 100;  // a kernel per coordinate takes time
+  constexpr std::int64_t most_kernels = 100;  // one kernel per coordinate takes time
   const auto m = static_cast<double>(s.particles);
   for (const std::int64_t dim : s.dimensions) {
     Generator rng = Generator(s.common.seed, 4).split(static_cast<std::uint64_t>(dim));
@@ -68,7 +68,7 @@ void run_collapse(const CollapseSettings& s, Table& table, Progress& progress) {
 
 void draw_collapse(const CollapseSettings& s, const Table& table) {
   Picture picture(s.common.out, "many_dimensions", s.common.panels);
-  // A column of the table against the dimension.
+  // One column of the table against the dimension.
   const auto series = [&](std::size_t column, const std::string& how, const std::string& title) {
     std::vector<std::vector<double>> rows;
     for (std::size_t i = 0; i < table.rows().size(); ++i)

@@ -16,10 +16,10 @@ struct CollapseSettings {
   double alpha = 1;             ///< Weight of the repulsion.
 };
 
-/// Variances per coordinate where particles rest: the target's is 1.
+/// Table of variances per coordinate of particles at rest; the target's is 1.
 Table collapse_table(const CollapseSettings& settings);
 
-/// Adds a row per dimension, each a step of progress. Throws Interrupted.
+/// Adds a row per dimension, each of which is a step of progress. Throws Interrupted.
 void run_collapse(const CollapseSettings& settings, Table& table, Progress& progress);
 
 /// Draws many_dimensions.svg.

@@ -1,4 +1,4 @@
-// What repulsion keeps of a distribution's spread in many dimensions.
+// How much of a distribution's spread repulsion preserves in many dimensions.
 
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
@@ -32,7 +32,7 @@ void add_options(Program& program, CollapseSettings& s) {
   program.check([&s] { refuse_repeated("--dimensions", s.dimensions); });
 }
 
-/// Whether it was not interrupted.
+/// Returns whether the run was not interrupted.
 bool teach(const Program& program, const CollapseSettings& s) {
   Table table = collapse_table(s);
   Progress progress(static_cast<double>(s.dimensions.size()));

@@ -5,7 +5,7 @@
 namespace ladon::example {
 namespace {
 
-/// Adds to each seed's distance how far its figure is from the median, in units of the range.
+/// Adds to each seed's distance that of its figure from the median, in units of the range.
 void add_distances(const std::vector<double>& figures, std::vector<double>& distances) {
   std::vector<double> sorted = figures;
   std::erase_if(sorted, [](double x) { return !std::isfinite(x); });
@@ -34,7 +34,8 @@ Line contour(const PlaneTarget& target, double level) {
   Line pieces;
   for (std::size_t i = 0; i + across + 1 < points.size(); ++i) {
     if (i % across == across - 1) continue;
-    // Around a cell. Where all four sides are crossed, either way to pair them is as good.
+    // Visits the sides of a cell in order. If all four are crossed, both ways to pair them are
+    // valid.
     const std::size_t corners[] = {i, i + 1, i + across + 1, i + across, i};
     for (std::size_t side = 0; side < 4; ++side) {
       const std::size_t a = corners[side], b = corners[side + 1];

@@ -1,4 +1,4 @@
-// How particles get where they end: as pictures, a film, and a page on which they move.
+// Paths of particles to where they end: as pictures, a film, and a page on which they move.
 
 #include <algorithm>
 #include <iostream>
@@ -21,14 +21,15 @@ const std::vector<Trial> trials = {
     {"moving_particles --targets modes --steps 20000",
      "svgd by steps: its share still grows at the end"}};
 
-/// Target of the film and of the table: the two modes, or the first where they are not among them.
+/// Target of the film and of the table: the two modes, or the first target if they are not
+/// included.
 const TargetStudy& in_time(const std::vector<TargetStudy>& studies) {
   const auto modes =
       std::ranges::find_if(studies, [](const TargetStudy& study) { return study.target.modes; });
   return modes == studies.end() ? studies.front() : *modes;
 }
 
-/// A row for each method; a column for each of some frames: shares of particles.
+/// A row for each method and a column for each of some frames: shares of particles.
 Table table_of(const Settings& s, const TargetStudy& study) {
   const double Figures::*share = study.target.modes ? &Figures::mode_mass : &Figures::inner_half;
   constexpr std::size_t some[] = {4, 8, 16, 28, last_frame};
@@ -54,7 +55,7 @@ Table table_of(const Settings& s, const TargetStudy& study) {
   return table;
 }
 
-/// {"target", "seed", "frames"}: of the run that is shown, by method, where particles were.
+/// {"target", "seed", "frames"} of the run that is shown: positions of particles by method.
 nlohmann::ordered_json frames(const Settings& s, const TargetStudy& study) {
   nlohmann::ordered_json all = nlohmann::ordered_json::object();
   const std::size_t shown = typical_run(study);
@@ -65,7 +66,7 @@ nlohmann::ordered_json frames(const Settings& s, const TargetStudy& study) {
   return {{"target", study.target.name}, {"seed", study.runs[0][shown].seed}, {"frames", all}};
 }
 
-/// Whether it was not interrupted.
+/// Returns whether the run was not interrupted.
 bool teach(const Program& program, const Settings& s) {
   std::vector<TargetStudy> studies;
   const bool complete = run_studies(s, studies);

@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Where the page begins, what is right, and the density's contours, from point to point.
+/// A target for the page: starting point, true moments, and contours as segments between points.
 Json target_json(const TargetStudy& study) {
   const PlaneTarget& target = study.target;
   const Moments& truth = study.truth.moments();

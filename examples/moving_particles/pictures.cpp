@@ -27,11 +27,11 @@ std::string words_of(const std::string& method) {
       .at(place_of(method, method_names()));
 }
 
-// --- a panel, in units of its own: 100 each of the plane's ---
+// --- a panel; its units are 1/100 of the plane's ---
 
 constexpr double wide = 840, high = 680;
 
-/// "12 34"; where a point is far outside, just outside.
+/// Coordinates "12 34" of a point; points far outside are moved to just outside.
 std::string at(const Point& p, const Window& w) {
   const auto unit = [](double share, double size) {
     return std::round(std::clamp(share, -1.0, 2.0) * size);
@@ -40,7 +40,7 @@ std::string at(const Point& p, const Window& w) {
               unit((w.top - p.y) / (w.top - w.bottom), high));
 }
 
-/// A target's lines of equal density, and where particles start.
+/// A target's contours of equal density, and the particles' starting region.
 std::string backdrop(const TargetStudy& study) {
   const Window& w = study.target.shown;
   std::string lines;
@@ -56,7 +56,7 @@ std::string backdrop(const TargetStudy& study) {
               "m-16 0h32m-16 -16v32'/></g>\n");
 }
 
-/// Strokes of no length, whose round ends are dots. Paths of one structure blend into each other.
+/// Dots, as strokes of length 0 with round ends. They form one path, so a film can morph them.
 std::string dots(const Tensor& places, const Window& w) {
   std::string d;
   for (const Point& p : points_of(places)) d += join("M", at(p, w), "h0");
@@ -69,7 +69,7 @@ std::string particles_at(const Outcome& o, const Window& w, const std::string& m
               dots(o.frames.back(), w), "'>", moving, "</path>\n");
 }
 
-/// The way of one particle.
+/// Path of one particle.
 std::string way(const Outcome& o, const Window& w) {
   std::string d = "M";
   for (const Tensor& places : o.frames) d += at(points_of(places)[0], w) + " ";
@@ -77,17 +77,17 @@ std::string way(const Outcome& o, const Window& w) {
               "' stroke-width='5' stroke-opacity='0.4' d='", d, "'/>");
 }
 
-/// Figure of the end, in the corner of its panel.
+/// Final figure, for the corner of the panel.
 std::string figure(const TargetStudy& study, const Outcome& o) {
   if (o.diverged_at != 0) return "diverged";
   return join(study.target.modes ? "right mode " : "inner half ",
               std::round(100 * (study.target.modes ? o.end.mode_mass : o.end.inner_half)), "%");
 }
 
-/// A target with `inside` before it and, in its corner, the figure.
+/// Panel of a target: the backdrop, then `inside`, then the figure in the corner.
 std::string panel(const Box& box, const TargetStudy& study, const Outcome& o, int size,
                   const std::string& inside) {
-  // Letters are drawn over a white edge of their own: lines pass behind them.
+  // Text has a white outline, so that lines pass behind it.
   return join(
       "<svg x='", box.left, "' y='", box.top, "' width='", box.width, "' height='", box.height,
       "' viewBox='0 0 ", wide, " ", high, "'>", backdrop(study), o.diverged_at == 0 ? inside : "",
@@ -118,7 +118,8 @@ std::string seed_words(const Settings& s, const TargetStudy& study) {
               s.seeds == 1 ? "" : join(", of ", s.seeds, " the nearest to the medians"));
 }
 
-/// The ends of all runs: a row per target, a panel per method, with the way of one particle to it.
+/// Overview of the ends of all runs: a row per target, a panel per method, with one particle's
+/// path.
 std::filesystem::path draw_overview(const Settings& s, const std::vector<TargetStudy>& studies) {
   constexpr int page = 1200, names = 50, gap = 8, first_row = 150;
   const int across = static_cast<int>(s.methods.size());
@@ -154,7 +155,7 @@ std::filesystem::path draw_overview(const Settings& s, const std::vector<TargetS
                     page, y + 60, svg);
 }
 
-/// Values of an attribute at each frame, and at the end for a while.
+/// Values of an attribute at each frame, with the last one held for a while.
 template <class F>
 std::string animated(const std::string& attribute, const F& value) {
   constexpr double seconds = 12, still = 2;
@@ -169,7 +170,7 @@ std::string animated(const std::string& attribute, const F& value) {
               value(last_frame), "'/>");
 }
 
-/// Position of the film: frames are evenly spaced in time, and grow in steps.
+/// Clock of the film: frames are evenly spaced in time, while steps per frame grow.
 std::string clock(const Settings& s, int y) {
   constexpr int from = 130, length = 700;
   const auto x = [](std::size_t frame) { return from + length * frame / last_frame; };
@@ -182,8 +183,7 @@ std::string clock(const Settings& s, int y) {
               "</circle>\n");
 }
 
-/// A slide of `count` methods on one target: at the end, with the way of one particle to it, or
-/// as a film.
+/// A slide of `count` methods on one target: the final state with one particle's path, or a film.
 std::filesystem::path draw_slide(const Settings& s, const std::string& name,
                                  const TargetStudy& study, std::size_t first, std::size_t count,
                                  bool film) {
@@ -210,7 +210,7 @@ std::filesystem::path draw_slide(const Settings& s, const std::string& name,
                     seed_words(s, study), page_width, page_height, svg);
 }
 
-/// All methods on one target, three per slide; and with --panels each by itself.
+/// Slides of all methods on one target, three per slide; with --panels also one per method.
 std::vector<std::filesystem::path> draw_slides(const Settings& s, const std::string& name,
                                                const TargetStudy& study, bool film) {
   std::vector<std::filesystem::path> paths;

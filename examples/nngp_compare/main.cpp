@@ -1,4 +1,4 @@
-// Kernels of finite attention against the limit's: which networks converge, and how fast.
+// Kernels of finite attention and of the limit: which networks converge, and how fast?
 
 #include <iostream>
 
@@ -44,7 +44,7 @@ void add_options(Program& program, Settings& s) {
   program.check([&s] { refuse_repeated("--scaling", s.scalings); });
 }
 
-/// Whether it was not interrupted.
+/// Returns whether the run was not interrupted.
 bool teach(Program& program, Settings& s) {
   if (s.widths.empty())
     s.widths = s.preset == "tour" ? std::vector<std::int64_t>{16, 32, 64, 128, 256, 512}

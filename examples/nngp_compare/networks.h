@@ -1,6 +1,6 @@
 #pragma once
-// What this study and gaussian_outputs share: layers of attention, and how they are held against
-// their limits.
+// Shared by this study and gaussian_outputs: attention layers, and their comparison with the
+// infinite-width limits.
 
 #include <set>
 #include <string>
@@ -20,20 +20,20 @@ struct NetworkSettings {
   std::vector<std::string> scalings = {"linear", "sqrt"};
 };
 
-/// --inputs, --zeta and --scaling.
+/// Adds --inputs, --zeta and --scaling.
 void add_network_options(Program& program, NetworkSettings& settings);
 
-/// [N, T, d] from the file, or drawn from the seed: 3 inputs of 4 tokens of 8 channels. Throws
-/// Error for other shapes.
+/// Inputs [N, T, d] from the file, or drawn from the seed: 3 inputs of 4 tokens of 8 channels.
+/// Throws Error for other shapes.
 Tensor load_inputs(const NetworkSettings& settings);
 
-/// With linear scaling queries and keys are tied (their logits would vanish), with sqrt scaling
-/// independent.
+/// Form of attention: queries and keys are tied with linear scaling (else the logits would vanish),
+/// and independent with sqrt scaling.
 AttentionForm form(AttentionScaling scaling, Weighting weighting);
-/// A layer of attention; its output has `out` channels, or is as wide as a head (0).
+/// An attention layer; its output has `out` channels, or those of a head if `out` is 0.
 infinite::SizedFactory attention(const AttentionForm& form, std::int64_t in, std::int64_t out = 0);
 
-/// Networks of one kind, all of the same limit, and what was found at each size.
+/// Networks with the same limit, and the results at each size.
 struct Series {
   std::string name;
   AttentionScaling scaling;
@@ -42,26 +42,26 @@ struct Series {
   std::vector<infinite::ComparisonRow> rows = {};
 };
 
-/// Finds the rows of a sweep, one after the other, so that those before an interrupt are finished.
+/// Computes the rows of a sweep one after the other, so that an interrupt leaves finished rows.
 /// Networks compute in f32.
 void compare(const Tensor& x, infinite::Get kernels, Progress& progress, Generator& rng,
              Series& series);
 
-/// The limit's covariance, or any kernel [N, N] or [N, N, T, T], as one matrix over all positions:
-/// tokens of the first input, then those of the second, …
+/// A kernel [N, N] or [N, N, T, T] as one matrix over all positions: tokens of the first input,
+/// then those of the second, …
 Tensor over_positions(const Tensor& kernel);
 
 // --- parts of tables and pictures ---
 
-/// So many digits after the point; zero has no sign.
+/// x with this many digits after the point; zero has no sign.
 std::string decimals(double x, int digits);
 /// "1/√d, √w heads" of "sqrt, sqrt(w) heads": scalings as the paper writes them.
 std::string shown(std::string name);
 /// "plot …, …"
 std::string plot(const std::vector<std::string>& parts);
-/// N(0, 1), a grey body: what is compared with.
+/// N(0, 1) as a grey area, for reference.
 std::string normal_body(double floor, const std::string& title);
-/// The range of an axis around these numbers.
+/// Range of an axis that covers these numbers.
 std::string around(const std::set<double>& numbers, double below, double above);
 
 }  // namespace ladon::example

@@ -12,7 +12,7 @@ namespace {
 using infinite::ComparisonRow;
 using Rows = std::vector<std::vector<double>>;
 
-/// The power of width that a series should follow, through the middle of its points.
+/// Line with the expected exponent of width, through the middle of a series' points.
 std::string power_law(const WidthSeries& series, const Style& style) {
   const double power = series.power;
   double level = 0;

@@ -9,7 +9,7 @@ namespace {
 using infinite::SizedFactory;
 constexpr auto ntk = Parameterization::ntk;
 
-/// The network whose errors are known from elsewhere; its heads share the width of the values.
+/// The network with errors known from another program; its heads split the width of the values.
 SizedFactory reference_network(const AttentionForm& form, std::int64_t in) {
   return [=](const infinite::NetworkSize& size, Generator& rng) {
     const std::int64_t width = size.width;
@@ -30,12 +30,13 @@ SizedFactory reference_network(const AttentionForm& form, std::int64_t in) {
   };
 }
 
-/// One head, or √w of them, at each width w.
+/// A sweep over widths w with one head, or √w of them.
 WidthSeries sweep_widths(const std::string& name, AttentionScaling scaling, bool many,
                          const SizedFactory& network, const std::vector<std::int64_t>& widths,
                          std::int64_t draws) {
   WidthSeries series{{name + (many ? ", sqrt(w) heads" : ", 1 head"), scaling, network}};
-  // With linear scaling a head averages over its width, with sqrt scaling only heads are averaged.
+  // With linear scaling a head averages over its width; with sqrt scaling only the mean over heads
+  // does.
   series.power = scaling == AttentionScaling::linear ? -0.5 : many ? -0.25 : 0;
   for (const std::int64_t width : widths) {
     const double root = std::sqrt(static_cast<double>(width));

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels of networks against the limit's, over widths.
+// Kernels of networks compared with the limit's, over widths.
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,35 +17,36 @@ struct Settings : NetworkSettings {
   std::int64_t draws = 100;          ///< Networks per width.
 };
 
-/// Networks over widths.
+/// Networks of increasing width.
 struct WidthSeries : Series {
-  double power = 0;  ///< Of width, as which the error of one network is expected to go.
-  /// Errors of one network's NTK that another program found, by width.
+  double power = 0;  ///< Expected exponent of width in the error of one network.
+  /// Errors of one network's NTK from another program, by width.
   std::map<std::int64_t, double> reference = {};
 };
 
-/// With linear scaling one head, with sqrt scaling one and a number that grows. The preset
-/// `reference` has networks of its own. Without rows.
+/// Series to run, without rows: one head with linear scaling; one head, and a growing number of
+/// heads, with sqrt scaling. The preset `reference` has its own networks.
 std::vector<WidthSeries> width_series(const Settings& settings, std::int64_t channels);
-/// load_inputs(), or those of the preset `reference`.
+/// Inputs of the preset `reference`, else load_inputs().
 Tensor inputs_of(const Settings& settings);
 
 using Study = std::vector<WidthSeries>;
 
-/// A row for each width of each series: how far one network is from the limit, and the mean of all.
+/// A row for each width of each series: distance of one network, and of the mean of all, to the
+/// limit.
 Table width_table(const Study& study);
-/// A row for each series: the power of width as which the error falls.
+/// A row for each series: the exponent of width with which the error falls.
 Table slope_table(const Study& study);
-/// p of "error of one network ~ width^p", of one of both kernels.
+/// Exponent p in "error of one network ~ width^p", for one of the two kernels.
 Measured slope(const Series& series, infinite::Agreement infinite::ComparisonRow::*kernel);
-/// (mean over networks − limit)/standard error, of every different entry of both kernels that has
-/// one.
+/// (mean over networks − limit)/standard error, for every distinct entry of both kernels with a
+/// standard error.
 std::vector<double> z_scores(const infinite::ComparisonRow& row);
-/// {"entries"}: both kernels' entries at the largest width, and their z-scores.
+/// {"entries"}: both kernels' entries at the largest width, with their z-scores.
 nlohmann::ordered_json entries(const Study& study);
 
-/// Draws nngp_compare.svg, the error of one network against width, and nngp_compare_mean.svg,
-/// z-scores of both kernels' entries.
+/// Draws nngp_compare.svg (error of one network against width) and nngp_compare_mean.svg (z-scores
+/// of both kernels' entries).
 void draw(const Settings& settings, const Study& study);
 
 }  // namespace ladon::example

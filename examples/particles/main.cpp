@@ -24,7 +24,8 @@ const std::vector<Trial> trials = {
     {"particles --targets gaussian,banana --alpha auto",
      "variance_ratio: auto is made for many dimensions, and overshoots in two; wgd the most"}};
 
-/// Runs everything, or what there is time for before an interrupt; whether it was not.
+/// Runs the whole study, or what an interrupt leaves time for. Returns whether it was not
+/// interrupted.
 bool teach(const Program& program, const Settings& s) {
   std::cout << settings_line(s) << ", b = " << s.noise << "; " << s.seeds
             << (s.seeds == 1 ? " seed" : " seeds") << std::endl;

@@ -9,10 +9,10 @@
 namespace ladon::example {
 namespace {
 
-constexpr std::int64_t leapfrogs = 10;  ///< Of a draw, on average.
-constexpr double far = 1e20;  ///< Gradients' squares are below it where anything is left to see.
+constexpr std::int64_t leapfrogs = 10;  ///< Average number per draw.
+constexpr double far = 1e20;  ///< Squared norm of gradients from which a run counts as diverged.
 
-/// A training loop whose loss is U = −ln p, with all particles in one parameter.
+/// A training loop with the loss U = −ln p; all particles are one parameter.
 std::int64_t train(const std::string& method, const PlaneTarget& target, const Settings& s,
                    const Tensor& start, const Generator& rng, const Seen& seen) {
   Tensor x = parameter(clone(start));

@@ -29,13 +29,13 @@ const std::vector<Column> columns = {
     {"pooled_variance_ratio", "as variance_ratio, of the same"},
     {"pooled_mode_mass", "as mode_mass, of the same"}};
 
-/// A figure for each column.
+/// Figures of a run, one per column.
 std::vector<double> figures_of(const Outcome& o) {
   return {o.end.mean_error,    o.end.variance_ratio,    o.end.inner_half,  o.end.mode_mass, o.ksd,
           o.pooled.mean_error, o.pooled.variance_ratio, o.pooled.mode_mass};
 }
 
-/// Means over the runs, of which one that diverged makes the row a diverged one.
+/// Means over the runs. If one diverged, the row is marked as diverged.
 Row row_of(const std::string& name, const std::vector<Outcome>& runs) {
   Row row{name, {}};
   for (std::size_t column = 0; column < columns.size(); ++column) {
@@ -52,7 +52,7 @@ Row row_of(const std::string& name, const std::vector<Outcome>& runs) {
 Table table_of(const TargetStudy& study, const std::string& of, const std::string& before) {
   Table table(of, columns);
   for (const auto& runs : study.runs) table.add(row_of(before + runs.front().method, runs));
-  // The standard error that a mean over as many sets of draws as there are seeds would have.
+  // Standard error of a mean over as many sets of draws as there are seeds.
   Row chance = row_of(before + study.independent.front().method, study.independent);
   const auto sets = static_cast<double>(study.independent.size()),
              seeds = static_cast<double>(study.runs.front().size());

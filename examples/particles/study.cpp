@@ -15,7 +15,7 @@ double ksd_of(const Tensor& places, const TargetStudy& study) {
   return std::sqrt(ksd(places, study.target.density, {.h2 = h2}).v);
 }
 
-/// Draws of a seed for a target.
+/// Random stream of a seed for a target.
 Generator generator(const TargetStudy& study, std::uint64_t seed) {
   return Generator(seed).split(place_of(study.target.name, target_names()));
 }
@@ -40,7 +40,7 @@ Outcome run_method(const std::string& method, const Settings& s, const TargetStu
   };
   see(0, start);
   o.diverged_at = move(method, study.target, s, start, rng.split(2), see);
-  // A run may end before its last step, where it diverged or that is no multiple of a draw's.
+  // A run may end early: if it diverged, or if the steps are not a multiple of a draw's.
   o.frames.resize(last_frame + 1, last);
   if (pooled.empty()) pooled.push_back(last);
   if (o.diverged_at != 0) return o;
@@ -50,7 +50,7 @@ Outcome run_method(const std::string& method, const Settings& s, const TargetStu
   return o;
 }
 
-/// Adds figures of so many particles by chance alone.
+/// Adds figures of sets of independent draws, which differ from the truth only by chance.
 void draw_independent(const Settings& s, TargetStudy& study) {
   constexpr int sets = 200;
   Generator rng = generator(study, s.common.seed).split(1);
@@ -62,8 +62,8 @@ void draw_independent(const Settings& s, TargetStudy& study) {
   }
 }
 
-/// Adds methods to the study as all seeds of them are finished, a run per step of progress. Throws
-/// Interrupted.
+/// Adds each method to the study when all its seeds are finished; a run is a step of progress.
+/// Throws Interrupted.
 void run_methods(const Settings& s, TargetStudy& study, Progress& progress) {
   draw_independent(s, study);
   for (const std::string& method : s.methods) {

@@ -15,14 +15,14 @@ Tensor correlated(const Tensor& points) {
   return (yy * square(x) - 2 * xy * x * y + xx * square(y)) * (-0.5 / det);
 }
 
-/// Two round bumps of equal mass, of standard deviation 0.6.
+/// Two round bumps of equal mass with standard deviation 0.6.
 Tensor bumps(const Tensor& points, double apart) {
   const Tensor x = x_of(points), y2 = square(y_of(points));
   const Tensor left = square(x + apart / 2) + y2, right = square(x - apart / 2) + y2;
   return logsumexp(stack({left, right}, 1) * (-0.5 / 0.36), {1});
 }
 
-/// The distance from the origin is about N(2, 0.35²).
+/// The distance from the origin is approximately N(2, 0.35²).
 Tensor circle(const Tensor& points) { return square(norm(points, {1}) - 2) * (-0.5 / 0.1225); }
 
 /// x ~ N(0, 1.2²), y | x ~ N(½x² − 1, 0.5²).
@@ -31,7 +31,7 @@ Tensor bent(const Tensor& points) {
   return square(x) * (-0.5 / 1.44) + square(y - 0.5 * square(x) + 1) * (-0.5 / 0.25);
 }
 
-/// x ~ N(0, 1.2²), y | x ~ N(0, eˣ): Neal's (2003), in the plane.
+/// x ~ N(0, 1.2²), y | x ~ N(0, eˣ): the funnel of Neal (2003) in the plane.
 Tensor narrowing(const Tensor& points) {
   const Tensor x = x_of(points), y = y_of(points);
   return square(x) * (-0.5 / 1.44) - 0.5 * x - 0.5 * square(y) * exp(-x);

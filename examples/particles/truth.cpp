@@ -6,10 +6,10 @@
 namespace ladon::example {
 namespace {
 
-// More rows than columns: the funnel is narrow in y, and wide.
+// More rows than columns: the funnel is tall, and narrow in y at small x.
 constexpr std::int64_t columns = 400, rows = 1600;
 
-/// Position in a rising list at which a value is reached.
+/// First position in an ascending list at which a value is reached.
 std::int64_t reached(const std::vector<double>& rising, double value) {
   return std::lower_bound(rising.begin(), rising.end() - 1, value) - rising.begin();
 }

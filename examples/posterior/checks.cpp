@@ -20,7 +20,7 @@ struct Blocks {
   }
 };
 
-/// The Gaussian process of a kernel [N + M, N + M].
+/// Check of the Gaussian process of a kernel [N + M, N + M].
 Json process_check(const Tensor& kernel, const Tensor& targets) {
   const Blocks blocks(kernel);
   const GaussianProcess gp(blocks.train, targets, {.noise = noise, .jitter = 0});

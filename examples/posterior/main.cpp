@@ -1,4 +1,4 @@
-// Methods that move weights, held against the exact posterior of attention.
+// Methods that move weights, compared with the exact posterior of attention.
 
 #include <iostream>
 
@@ -46,7 +46,7 @@ void add_options(Program& program, Settings& s) {
   });
 }
 
-/// Whether it was not interrupted.
+/// Returns whether the run was not interrupted.
 bool teach(Program& program, const Settings& s) {
   std::cout << s.draws << " data sets, " << s.members << " networks per method" << std::endl;
   const Study study = run_study(s);

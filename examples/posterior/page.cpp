@@ -12,10 +12,10 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Draws of latents for the page to weigh and move, few where each has many numbers; row i is of
-/// replicate i mod replicates, so that the page's groups of rows are independent of each other.
+/// Draws of latents for the page to weight and move, fewer where each has many numbers. Row i is
+/// from replicate i mod replicates, so that the page can form independent groups of rows.
 Json draws_json(const LatentDraws& draws) {
-  constexpr std::int64_t most = 50, numbers = 7000;  // of each replicate
+  constexpr std::int64_t most = 50, numbers = 7000;  // per replicate
   const std::int64_t each = draws.latents.size(0) / replicates, dim = draws.latents.size(1);
   const std::int64_t count = std::clamp<std::int64_t>(numbers / dim, 1, std::min(each, most));
   Json rows = Json::array();

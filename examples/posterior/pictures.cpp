@@ -14,7 +14,7 @@ std::string heads_name(std::int64_t heads) {
   return heads == 1 ? "one head" : join(heads, " heads");
 }
 
-/// The mean over data sets of a method's variance over the true one after all steps.
+/// Mean over data sets of a method's variance over the true one, in the longer run.
 double variance_ratio(const Settings& s, const Study& study, const std::string& method) {
   for (const MethodRuns& r : study.methods)
     if (r.method == method && r.heads == heads_shown(s) && (r.steps == 0 || r.steps == s.steps))
@@ -22,10 +22,10 @@ double variance_ratio(const Settings& s, const Study& study, const std::string& 
   return NAN;
 }
 
-/// Methods over the exact posterior: a sampler, particles and an ensemble where they were run.
+/// Draws methods over the exact posterior: a sampler, particles and an ensemble, if they were run.
 void draw_methods(const Settings& s, const Study& study) {
   std::vector<Band> methods = study.bands;
-  // Not the form of std::ranges: clang 14 refuses the library's subrange.
+  // Not std::ranges::stable_partition: clang 14 rejects the library's subrange.
   const auto first = std::stable_partition(
       methods.begin(), methods.end(), [](const Band& band) { return exactly_known(band.method); });
   const std::vector<Band> exact(methods.begin(), first);
@@ -60,7 +60,7 @@ void draw_methods(const Settings& s, const Study& study) {
                           " networks, ", s.steps, " steps, seed ", s.common.seed));
 }
 
-/// Variance over the true one, of both lengths of run.
+/// Draws variances over the true one, for both lengths of run.
 void draw_ratios(const Settings& s, const Study& study) {
   const std::int64_t heads = heads_shown(s);
   std::vector<std::string> names;
@@ -89,7 +89,7 @@ void draw_ratios(const Settings& s, const Study& study) {
            names.size(), "-0.5:-0.5]\nset ytics ", named_places(names),
            "\nset grid noytics\nset xlabel 'variance / true "
            "variance'\nset arrow from 1, graph 0 to 1, graph 1 nohead lw 2 lc rgb '",
-           grey, "'\nplot ",  // what is exactly known is among the longer runs
+           grey, "'\nplot ",  // exact rows are among the longer runs
            plot_of("short", shorter, quarter), plot_of("long", longer, whole), "NaN notitle"));
   picture.draw_slide("How sure are methods? At 1 as sure as the exact posterior",
                      join(heads_name(heads), "; ", s.members, " networks, ", s.steps,

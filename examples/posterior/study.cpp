@@ -13,16 +13,16 @@
 namespace ladon::example {
 namespace {
 
-/// The posterior under another prior, twice as wide: to be seen.
+/// The posterior under another prior, twice as wide: a control whose error must be detected.
 constexpr const char* wrong_prior = "wrong_prior";
 
-/// A data set, and what is exactly known of it.
+/// A data set, and its exact posteriors.
 struct Truth {
   DataSet set;
-  std::vector<Belief> exact = {}, drawn = {};  // of each number of heads; of so many exact draws
+  std::vector<Belief> exact = {}, drawn = {};  // per number of heads; from `members` exact draws
 };
 
-/// Everything, as far as it got.
+/// A run of the study, which keeps what is finished when interrupted.
 class Course {
  public:
   explicit Course(const Settings& settings) : s_(settings), kernel_(limit_kernel(settings)) {
@@ -64,7 +64,7 @@ class Course {
     std::int64_t gradients = 0;
   };
 
-  /// Rows of the table, in their order.
+  /// Plans the rows of the table, in their order.
   void plan_methods(std::int64_t heads) {
     for (const char* known : {"gp", "finite_heads"}) study_.methods.push_back({known, heads});
     for (const std::string& method : s_.methods) {
@@ -100,7 +100,7 @@ class Course {
     study_.bands.push_back({"gp", 0, truth.set.limit});
   }
 
-  /// One method on one data set.
+  /// Runs one method on one data set.
   Answer run_method(const MethodRuns& runs, const Truth& truth) const {
     if (runs.method == "gp") return {truth.set.limit};
     if (runs.method == "finite_heads") return {truth.drawn[place(runs.heads)]};
@@ -134,7 +134,7 @@ class Course {
   }
 
   const Settings& s_;
-  const Tensor kernel_;             // of infinitely many heads
+  const Tensor kernel_;             // kernel of infinitely many heads
   const Tensor inputs_ = inputs();  // [N + M, 2, 3]
   Study study_;
   std::vector<Truth> truths_;

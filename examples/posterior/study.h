@@ -1,5 +1,5 @@
 #pragma once
-// Methods beside the exact posterior.
+// Methods compared with the exact posterior.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,64 +13,65 @@
 namespace ladon::example {
 
 struct Settings : TaskSettings {
-  /// Of compare.h, and wrong_prior; those that are not here take as long as these together.
+  /// Methods of compare.h, and wrong_prior. Those not listed take as long as these together.
   std::vector<std::string> methods = {
       "hmc",   "sgld",       "svgd", "svgd_auto", "wgd", "ensemble", "randomized_prior",
       "prior", "wrong_prior"};
-  std::int64_t members = 20;  ///< Networks, particles or chains of a method.
-  std::int64_t steps = 400;   ///< Gradients of each, in the longer of the two runs.
+  std::int64_t members = 20;  ///< Networks, particles or chains per method.
+  std::int64_t steps = 400;   ///< Gradients per member, in the longer of two runs.
 };
 
-/// Names for --methods: those of compare.h, and wrong_prior, a control.
+/// Names for --methods: those of compare.h, and the control wrong_prior.
 std::vector<std::string> method_names();
-/// Of gp and finite_heads, which stand beside them: the Gaussian process, and exact draws.
+/// Whether a row is exact: gp, the Gaussian process, or finite_heads, exact draws.
 bool exactly_known(const std::string& method);
-/// The heads at which methods are compared in the pictures: the second number, or the only one.
+/// Number of heads for which the pictures compare methods: the second one, or the only one.
 std::int64_t heads_shown(const Settings& settings);
 
 /// A method's runs of one length on all data sets.
 struct MethodRuns {
   std::string method;
   std::int64_t heads = 0;
-  std::int64_t steps = 0;  ///< 0: no matter.
+  std::int64_t steps = 0;  ///< 0: not applicable.
   std::vector<BeliefScore> scores = {};
-  std::int64_t gradients = 0;  ///< Of one network, in all, of the first data set.
+  std::int64_t gradients = 0;  ///< Total per network, for the first data set.
 };
 
-/// Draws of the latents of so many heads, given the first data set.
+/// Draws of the latents of this many heads, given the first data set.
 struct LatentDraws {
   std::int64_t heads = 0;
-  Tensor latents;  ///< [S, D], those of one replicate after those of another.
+  Tensor latents;  ///< [S, D], replicate by replicate.
 };
 
 struct Study {
-  std::vector<MethodRuns> methods;   ///< Held against the exact posterior of so many heads.
-  std::vector<MethodRuns> to_limit;  ///< Held against the Gaussian process.
+  std::vector<MethodRuns> methods;   ///< Compared with the exact posterior of as many heads.
+  std::vector<MethodRuns> to_limit;  ///< Compared with the Gaussian process.
   std::vector<Band> bands;           ///< Of all exact posteriors, and of methods at heads_shown().
-  std::vector<Band> runs;            ///< Of every method, number of heads and length of run.
+  std::vector<Band> runs;            ///< Per method, number of heads and length of run.
   std::vector<LatentDraws> draws;
-  Tensor targets;            ///< Of the first data set.
-  bool interrupted = false;  ///< Then there is what was finished; rows without scores are left out.
+  Tensor targets;            ///< Targets of the first data set.
+  bool interrupted = false;  ///< Then it holds what was finished, without empty rows.
 };
 
 Study run_study(const Settings& settings);
 
-/// A row for each method, number of heads and length of run, held against the truth at so many
-/// heads, or against the Gaussian process.
+/// A row for each method, number of heads and length of run, compared with the truth at that number
+/// of heads, or with the Gaussian process.
 Table method_table(const Settings& settings, const std::vector<MethodRuns>& rows, bool against_gp);
-/// The columns that are printed; the rest is in the report alone.
+/// Number of columns that are printed; the others are in the report only.
 constexpr std::size_t method_columns_printed = 7;
 
-/// Draws posterior.svg, methods over the exact posterior, and posterior_variance.svg, their
-/// variances over the true one.
+/// Draws posterior.svg (methods over the exact posterior) and posterior_variance.svg (ratios of
+/// their variances to the true one).
 void draw(const Settings& settings, const Study& study);
 
-/// The page: targets to drag, heads, methods, and when to stop. Of a study with latent draws.
+/// Interactive page: drag targets; set heads, methods, and when to stop. Needs a study with latent
+/// draws.
 Page page(const Settings& settings, const Study& study);
-/// Blocks of a kernel over training and test places [N + M, N + M]: between training places
-/// [N, N], of test places and these [M, N], and the test places' own [M].
+/// Blocks of a kernel over training and test inputs [N + M, N + M]: among training inputs [N, N],
+/// between test and training inputs [M, N], and variances of test inputs [M].
 nlohmann::ordered_json blocks_json(const Tensor& kernel);
-/// What the page computes by itself, by the library: the Gaussian process of a kernel given the
+/// Checks of the page's functions by the library: the Gaussian process of a kernel given the
 /// study's targets, and for each number of heads the kernel of one draw, and its process.
 nlohmann::ordered_json checks(const Settings& settings, const Study& study, const Tensor& limit);
 

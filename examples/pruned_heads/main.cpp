@@ -1,4 +1,4 @@
-// Heads of a trained layer, kept by the evidence of what they see.
+// Heads of a trained layer, pruned by the evidence of a Gaussian process.
 
 #include <iostream>
 

@@ -14,7 +14,7 @@ namespace {
 
 const Column judges{"n", "N: questions that judged the heads", Better::neither, true};
 
-/// A figure's mean over splits, and then over networks.
+/// Mean of a figure over splits, then over networks.
 Measured by_network(const Study& study, std::size_t size,
                     const std::function<double(const Split&)>& figure) {
   std::vector<double> means;
@@ -32,7 +32,7 @@ Measured accuracy(const Study& study, std::size_t size, std::size_t rule, std::s
                     [=](const Split& split) { return (split.paths[rule].*of)[kept - 1]; });
 }
 
-/// Share of splits at the largest N in which a question was answered rightly [networks, questions].
+/// Share of splits at the largest N that answer a question correctly [networks, questions].
 Tensor right(const Study& study, std::size_t rule) {
   std::vector<Tensor> rows;
   for (const NetworkRuns& runs : study.networks) {

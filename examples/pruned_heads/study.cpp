@@ -19,13 +19,13 @@
 namespace ladon::example {
 namespace {
 
-using Order = std::vector<std::int64_t>;  // heads, the first to be removed first
+using Order = std::vector<std::int64_t>;  // heads in order of removal
 
 Tensor right_answers(const Tensor& logits, const Tensor& labels) {
   return cast(equal(argmax(logits, -1), labels), f64);
 }
 
-/// Heads by their scores, the smallest first.
+/// Heads by their scores, in ascending order.
 Order rising(const std::vector<double>& scores) {
   Order order(scores.size());
   std::iota(order.begin(), order.end(), 0);
@@ -33,10 +33,10 @@ Order rising(const std::vector<double>& scores) {
   return order;
 }
 
-/// The Gaussian process of kept heads, given N questions; kernels add up over heads.
+/// Gaussian process of the kept heads, given N questions. Kernels of heads add up.
 class Process {
  public:
-  /// contexts f64 [heads, N or M, dim]. The evidence of all heads chooses noise and amplitude.
+  /// contexts f64 [heads, N or M, dim]. Noise and amplitude maximize the evidence of all heads.
   Process(const Tensor& train, const Tensor& test, const Tensor& train_labels,
           const Tensor& test_labels, std::int64_t classes)
       : classes_(classes), labels_(test_labels) {
@@ -56,7 +56,7 @@ class Process {
       if (z > full_) full_ = z, chosen = noise, amplitude_ = a;
     }
     for (Tensor* x : {&kernels_, &cross_, &variances_}) *x = amplitude_ * *x;
-    // The jitter is part of the noise: the same for all sets of heads.
+    // The jitter is counted as noise, so that it is the same for all sets of heads.
     options_ = {.noise = amplitude_ * (chosen + 1e-8), .jitter = 0};
   }
 
@@ -110,7 +110,7 @@ class Process {
   double full_ = -INFINITY, amplitude_ = 0;
 };
 
-/// A trained network, and what its splits share.
+/// A trained network, and the quantities that its splits share.
 class Trained {
  public:
   Trained(const Settings& s, const Task& task, std::uint64_t number)
@@ -149,7 +149,7 @@ class Trained {
   }
 
  private:
-  /// Figures of an order, from all heads to the last one.
+  /// Figures along an order of removal, from all heads to the last one.
   Path follow(const Order& order, const Process& process) const {
     Path path;
     const Tensor bias = reshape(network_.attention.output_bias, {task_.questions(), task_.classes});

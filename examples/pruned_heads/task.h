@@ -1,5 +1,5 @@
 #pragma once
-// Settings, questions with answers, and the network that learns them.
+// Settings, questions with answers, and the network that is trained on them.
 
 #include <string>
 #include <vector>
@@ -14,34 +14,36 @@ constexpr std::int64_t heads = 8;
 
 struct Settings {
   CommonOptions common;
-  std::vector<std::string> data;  ///< TREC's files and word vectors; empty: the generated task.
+  std::vector<std::string> data;  ///< TREC's files and word vectors; empty: generated.
   std::string bits;               ///< File of answers per question; empty: none.
-  std::vector<std::int64_t> sizes = {32, 384};  ///< Numbers N of questions that judge the heads.
+  std::vector<std::int64_t> sizes = {32, 384};  ///< Numbers N of questions for choosing heads.
   std::int64_t networks = 3, splits = 3, epochs = 12;
 };
 
-/// Sequences: tokens i64 [n, T, fields], a token's vector being the sum of its fields'; mask bool
-/// [n, T]; labels i64 [n, questions].
+/// Sequences: tokens i64 [n, T, fields], where a token's vector is the sum over its fields; mask
+/// bool [n, T]; labels i64 [n, questions].
 struct Items {
   Tensor tokens, mask, labels;
   std::int64_t size() const { return tokens.size(0); }
   Items at(const Tensor& rows) const;
 };
 
-/// The network learns from `train`, heads are judged by parts of `pool`, `test` tests.
+/// The network is trained on `train`, heads are chosen by parts of `pool`, and `test` is for
+/// testing.
 struct Task {
   std::int64_t vocabulary = 0, classes = 0, dim = 32;
-  Tensor vectors = {};  ///< Of words [vocabulary, dim]; undefined: learned from scratch.
+  Tensor vectors = {};  ///< Word vectors [vocabulary, dim]; undefined: learned from scratch.
   Items train = {}, pool = {}, test = {};
   std::int64_t questions() const { return test.labels.size(1); }
 };
 
-/// Four questions "which value stands beside key r?" about a sequence.
+/// Four questions about a sequence: which value belongs to key r?
 Task generated_task(Generator rng);
-/// The class of a TREC question, from files. The pool is drawn from the training file.
+/// The class of a TREC question, from files. The pool is split off the training file.
 Task text_task(const Settings& settings, Generator rng);
 
-/// logits = pooled Σ_h A_h·x·V_h·O_h + b, x = embedding + positions: nothing follows the layer.
+/// logits = pooled Σ_h A_h·x·V_h·O_h + b, x = embedding + positions: the attention layer is the
+/// last.
 struct Network : Module {
   Embedding embedding;
   Tensor positions;  ///< [T, dim]
@@ -51,9 +53,10 @@ struct Network : Module {
 
   Network(const Task& task, Generator rng);
   Tensor logits(const Items& items) const;  ///< [n, questions, classes]
-  /// Context of the inputs that each head collects, f64 [heads, n, dim].
+  /// Pooled attention-weighted inputs of each head, f64 [heads, n, dim].
   Tensor contexts(const Items& items) const;
-  /// Part of each head in the logits [heads, n, questions, classes], by a HeadMask of one head.
+  /// Contribution of each head to the logits [heads, n, questions, classes], by a HeadMask of one
+  /// head.
   Tensor parts(const Items& items);
   void visit(Visitor& v) override;
   std::string describe() const override { return "Network"; }
@@ -62,7 +65,7 @@ struct Network : Module {
   Tensor embed(const Items& items) const;
 };
 
-/// Trains by Adam in `epochs` passes.
+/// Trains by Adam for `epochs` passes.
 void train(Network& network, const Items& items, std::int64_t epochs, Generator order);
 
 }  // namespace ladon::example

@@ -5,9 +5,9 @@
 
 using namespace ladon;
 
-/// n sequences of 3 to 8 positions, each with two numbers: x [n, 8, 2]; a mask, bool [n, 8], true
-/// where there is a position; and their classes, i64 [n]: whether the second number is positive
-/// where the first is largest. (Numbers of a file: from_vector(values, {n, 8, 2}).)
+/// n sequences of 3 to 8 positions with two numbers each: x [n, 8, 2]; mask, bool [n, 8], true at
+/// existing positions; classes, i64 [n]: whether the second number is positive at the position
+/// where the first is largest. (To use numbers of a file: from_vector(values, {n, 8, 2}).)
 std::vector<Tensor> sequences(std::int64_t n, Generator& rng) {
   const Tensor x = normal({n, 8, 2}, rng), lengths = randint({n, 1}, rng, 3, 9);
   const Tensor mask = less(arange(8), lengths);
@@ -27,7 +27,7 @@ int main() {
   const std::vector<Tensor> train = sequences(800, rng), test = sequences(200, rng);
   Sequential model = classifier(rng);
   AdamW adam(model.parameters(), {.lr = 3e-3});
-  adam.set_schedule(schedule::cosine({.steps = 600}));  // factors of .lr
+  adam.set_schedule(schedule::cosine({.steps = 600}));  // scales .lr
   auto loader = tensor_loader(train, {.batch_size = 32}, rng);
   for (int step = 0; step < 600; ++step) {
     const std::vector<Tensor> batch = loader.next();

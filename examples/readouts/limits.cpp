@@ -15,11 +15,11 @@
 namespace ladon::example {
 namespace {
 
-constexpr std::int64_t block = 8;  // images a side of a tile, 8² · T² numbers: they stay in a cache
+constexpr std::int64_t block = 8;  // images per side of a tile, whose 8² · T² numbers fit a cache
 
 /// Kernels of every readout between images [begin, begin + block) of all N + M and the N training
-/// images, [rows, 2N + 1]: NNGP, NTK, and the NNGP of each image with itself. Right of the diagonal
-/// there are zeros. The convolutions' kernels, and those of one attention, are computed once.
+/// images, [rows, 2N + 1]: NNGP, NTK, and the NNGP of each image with itself. Blocks right of the
+/// diagonal are 0. Kernels of the convolutions, and of each attention, are computed once.
 std::vector<Tensor> strip(const std::vector<Sequential>& networks, const infinite::Inputs& images,
                           std::int64_t n, std::int64_t begin) {
   const NoGrad off;
@@ -47,8 +47,8 @@ std::vector<Tensor> strip(const std::vector<Sequential>& networks, const infinit
   return rows;
 }
 
-/// NNGP: the posterior of the network. NTK: networks trained to the end, each from weights of its
-/// own (Lee et al. 2019). Noise and amplitude are those that predict() would choose for the model.
+/// NNGP: the network's posterior. NTK: networks trained to the end from independent initial weights
+/// (Lee et al. 2019). Noise and amplitude are those that predict() would choose for the model.
 std::vector<Answers> judge(const Readout& kind, const Tensor& kernels, const Task& task) {
   const NoGrad off;
   const std::int64_t n = task.train.count();
@@ -69,7 +69,7 @@ std::vector<Answers> judge(const Readout& kind, const Tensor& kernels, const Tas
   const NoiseChoice bayes = choose_noise(nngp, y, by);
   const GaussianProcess posterior(nngp, y, {.noise = bayes.relative_noise * unit});
   const Tensor ntk = among(n);
-  const double pull = choose_noise(ntk, y, by).relative_noise;  // of weights to their beginning
+  const double pull = choose_noise(ntk, y, by).relative_noise;  // towards the initial weights
   const GpPrediction trained =
       GradientFlow(ntk, y, {.jitter = pull + 1e-8})
           .ensemble(infinite_time, slice(test, 1, {n, 2 * n}), {nngp, across, alone});
@@ -85,7 +85,7 @@ std::vector<Answers> answers_of_limits(const Task& task, const Settings& s, Prog
   std::vector<Sequential> networks;
   for (const Readout& kind : readouts()) {
     Generator rng = Generator(s.common.seed).split(2);
-    networks.push_back(network(kind, task, 2, rng));  // a limit does not see the width
+    networks.push_back(network(kind, task, 2, rng));  // a limit does not depend on the width
   }
   const infinite::Inputs images(concat({task.train.x, task.test.x}, 0));
   const std::int64_t n = task.train.count(), strips = (images.count() + block - 1) / block;

@@ -23,7 +23,7 @@ const std::vector<Trial> trials = {
     {"readouts --train 120", "difference: which are left when the kernels see twice the images?"},
     {"readouts --width 64", "difference of trained networks: are wider ones nearer to the limit?"}};
 
-/// What was not given, by the kind of the images.
+/// Sets options that were not given, depending on the kind of images.
 void complete(Settings& s) {
   const bool drawn = s.cifar.empty();
   const auto set = [](auto& value, auto usual) { value = value == 0 ? usual : value; };

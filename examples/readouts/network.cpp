@@ -10,7 +10,7 @@ namespace {
 MultiHeadAttention made(Attention kind, std::int64_t side, std::int64_t width, Generator& rng) {
   MultiHeadAttentionOptions options{
       .dim = width,
-      .heads = 2,  // under linear scaling the limit is the same for any number of heads
+      .heads = 2,  // under linear scaling the limit does not depend on this number
       .head_dim = width,
       .form = {.scaling = AttentionScaling::linear, .tied = true},
       .prior = {.parameterization = Parameterization::ntk}};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Measured unknown{std::numeric_limits<double>::quiet_NaN(), 0};
 
-/// [seeds, M]: 1 where the likeliest class is right, else 0.
+/// [seeds, M]: 1 where the most probable class is correct, else 0.
 Tensor right(const Task& task, const Answers& answers) {
   return cast(equal(argmax(answers.probabilities, -1), task.test.labels), f64);
 }
@@ -23,14 +23,15 @@ Measured accuracy(const Task& task, const Answers& answers) {
   return estimate(mean(right(task, answers), 0).to_vector());
 }
 
-/// Null where there is none.
+/// The answers of an arm and kind, or null.
 const Answers* find(const AllAnswers& all, const std::string& arm, const std::string& of) {
   const auto found =
       std::ranges::find_if(all, [&](const Answers& a) { return a.arm == arm && a.of == of; });
   return found == all.end() ? nullptr : &*found;
 }
 
-/// A row: an arm, its own figures, and what it is compared with: as many seeds, a limit, or null.
+/// A row: an arm, its figures, and the answers it is compared with: equally many seeds, a limit, or
+/// null.
 struct Line {
   std::string name;
   const Answers* of;
@@ -38,7 +39,7 @@ struct Line {
   const Answers* base;
 };
 
-/// `columns` are those of Line::own; contrasts of all lines that have a base are one family.
+/// `columns` are those of Line::own; the contrasts of all lines with a base form one family.
 Table compared(const Task& task, const std::string& of, std::vector<Column> columns,
                const std::string& base, std::size_t comparisons, const std::vector<Line>& lines,
                bool seeds) {

@@ -1,5 +1,5 @@
 #pragma once
-// Readouts of a convolutional network: their limits, and trained networks beside them.
+// Readouts of a convolutional network: their infinite-width limits, and trained networks.
 
 #include <map>
 #include <string>
@@ -16,10 +16,10 @@ namespace ladon::example {
 struct Settings {
   CommonOptions common;
   std::vector<std::string> cifar;  ///< Two files; empty: generated images.
-  /// 0: as main.cpp completes them, by the kind of the images.
+  /// 0: set by main.cpp, depending on the kind of images.
   std::int64_t train = 0, test = 0, width = 0, epochs = 0;
   int seeds = 0;
-  std::string bits;  ///< File of right and wrong answers.
+  std::string bits;  ///< File for right and wrong answers.
 };
 
 /// Images f64 [N, side, side, channels], standardized, and their labels.
@@ -35,59 +35,61 @@ struct Task {
   std::int64_t side() const { return train.x.size(1); }
 };
 
-/// Photographs averaged to 8 × 8 pixels, or images of 6 × 6 with one of four marks in one of
-/// nine places: the mark decides, its place does not. Throws Error for files and counts that do not
-/// fit.
+/// Photographs averaged to 8 × 8 pixels, or images of 6 × 6 pixels with one of four marks at one of
+/// nine positions: the class is the mark, wherever it is. Throws Error for unsuitable files and
+/// numbers.
 Task load_task(const Settings& settings);
 
-/// Attention behind the convolutions, by what its queries and keys see.
+/// Attention after the convolutions, by the inputs of its queries and keys.
 enum class Attention {
   none,
-  structured,    ///< Tokens and positions, which are correlated where they are near, added.
-  residual,      ///< The same, with half of the tokens' variance kept.
-  bare,          ///< Tokens alone.
-  concatenated,  ///< Positions beside the tokens.
+  structured,    ///< Sum of tokens and positions, the latter correlated if near.
+  residual,      ///< The same, keeping half of the tokens' variance.
+  bare,          ///< Tokens only.
+  concatenated,  ///< Positions appended to the tokens.
 };
 
-/// A way from the positions of the last convolution to one vector.
+/// Reduces the positions of the last convolution to one vector.
 struct Readout {
   const char* name;
   Attention attention = Attention::none;
   bool norm = false;     ///< Whether LayerNorm follows.
-  bool flat = false;     ///< All positions side by side; otherwise their mean.
+  bool flat = false;     ///< Concatenates all positions; otherwise averages them.
   bool trained = false;  ///< Whether networks of finite width are trained with it.
 };
 
-/// Arms of the study; `attention` has the control `frozen` besides.
+/// Arms of the study; `attention` has `frozen` as a control.
 const std::vector<Readout>& readouts();
 
-/// Three Sequentials in ntk parameterization: four convolutions, attention (or nothing), the rest.
+/// Three Sequentials in ntk parameterization: four convolutions, attention (or nothing), the
+/// readout.
 Sequential network(const Readout& kind, const Task& task, std::int64_t width, Generator& rng);
 
-/// Answers of one limit, or of trained networks, to the test images.
+/// Predictions of one limit, or of trained networks, for the test images.
 struct Answers {
   std::string arm, of;        ///< Readout; "nngp", "ntk", "trained" or "frozen".
-  Tensor probabilities = {};  ///< f64 [seeds, M, classes]; of a limit one "seed"
-  double rate = 0;            ///< Learning rate that the inner fold chose.
-  /// Of each trained network, how far training moved its attention's maps; NaN without attention.
+  Tensor probabilities = {};  ///< f64 [seeds, M, classes]; a limit has one "seed"
+  double rate = 0;            ///< Learning rate chosen on the inner fold.
+  /// Per trained network, how much training changed its attention maps; NaN without attention.
   std::vector<double> moved = {};
 };
 
-/// NNGP and NTK of all readouts, by kernels that share the four convolutions. Counts two steps.
+/// NNGP and NTK of all readouts; the kernels of the four convolutions are shared. Counts two steps.
 std::vector<Answers> answers_of_limits(const Task& task, const Settings& s, Progress& progress);
 
-/// Networks of one readout, of all seeds; `frozen`: queries, keys and positions keep their start.
-/// Counts one step.
+/// Trains networks of one readout for all seeds; with `frozen`, queries, keys and positions keep
+/// their initial values. Counts one step.
 Answers answers_of_networks(const Readout& kind, bool frozen, const Task& task, const Settings& s,
                             Progress& progress);
 
-// --- of the answers of all arms, as far as they came ---
+// --- results of all arms, as far as they are finished ---
 
 using AllAnswers = std::vector<Answers>;
 
-/// Accuracy of every limit, and the difference of its NNGP to pool's.
+/// Accuracy of every limit, and the difference of its NNGP from pool's.
 Table limits_table(const Task& task, const AllAnswers& all);
-/// Accuracy of trained networks, and the difference to their NNGP; of `frozen` to `attention`.
+/// Accuracy of trained networks, and their difference from their NNGP; for `frozen` from
+/// `attention`.
 Table networks_table(const Task& task, const AllAnswers& all);
 /// Accuracy by readout: NNGP, NTK, trained.
 void draw(const Settings& s, const Task& task, const AllAnswers& all);

@@ -10,7 +10,7 @@
 namespace ladon::example {
 namespace {
 
-/// 32 × 32 pixels, averaged over squares of 4 × 4.
+/// Images of 32 × 32 pixels, averaged over squares of 4 × 4.
 ImageDataset shrunk(const ImageDataset& data) {
   constexpr std::int64_t side = 8;
   const std::int64_t n = data.size(), square = data.images.size(1) / side;

@@ -24,7 +24,7 @@ Images rows(const Images& of, const Tensor& index) {
   return {index_select(of.x, 0, index), index_select(of.labels, 0, index)};
 }
 
-/// Attention's weights, f64 [N, heads, T, T], without history.
+/// Attention maps, f64 [N, heads, T, T], without gradients.
 Tensor maps(const Sequential& net, const Tensor& x) {
   const NoGrad off;
   const auto& attention = dynamic_cast<const LayerContainer&>(*net.layers[1]).layers[0];
@@ -33,18 +33,18 @@ Tensor maps(const Sequential& net, const Tensor& x) {
   return cast(layer.forward_with_weights(tokens, tokens, tokens).weights, f64);
 }
 
-/// A network of one arm, and how it is trained.
+/// A network of one arm, and its training.
 struct Arm {
   const Readout& kind;
   bool frozen;
   const Task& task;
   const Settings& settings;
 
-  using Fit = std::pair<Tensor, double>;  // probabilities of test images [M, classes], moved
+  using Fit = std::pair<Tensor, double>;  // probabilities [M, classes], change of maps
 
   Fit fit(const Images& images, const Images& test, double rate, Generator rng) const {
     Sequential net = network(kind, task, settings.width, rng);
-    // Queries are the keys as well.
+    // Queries are tied to the keys, so this freezes both.
     if (frozen) net.named_parameters().choose({"*query", "*positions.weight"}).freeze();
     const bool attends = kind.attention != Attention::none;
     const Tensor x = cast(test.x, f32), start = attends ? maps(net, x) : Tensor();
@@ -60,12 +60,12 @@ struct Arm {
         adam.step();
       }
     const NoGrad off;
-    // Total variation of two maps: the mean over queries of ½ Σ over keys.
+    // Total variation between two maps: the mean over queries of ½ Σ |difference| over keys.
     return {softmax(cast(net(x), f64), 1),
             attends ? mean(0.5 * sum(abs(maps(net, x) - start), -1)).item() : std::nan("")};
   }
 
-  /// Of the rates the one with the best accuracy on an inner fold of a fifth, of three networks.
+  /// The rate with the best accuracy on an inner fold of one fifth, over three networks.
   double chosen_rate() const {
     Generator rng = Generator(settings.common.seed).split(3);
     Fold all;

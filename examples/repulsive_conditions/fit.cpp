@@ -19,8 +19,8 @@ namespace {
 constexpr RulesTask task{.rules = 4, .distractors = 8, .values = 8, .length = 13};
 constexpr std::int64_t tested = 1024, batch = 32, dim = 32;
 constexpr double rate = 3e-3, weight_decay = 0.01, clip_norm = 1, start_noise = 1e-3;
-constexpr double crowded = 0.5;              // maps of a larger cosine are alike
-constexpr std::int64_t steps_per_look = 10;  // at one of which maps are compared
+constexpr double crowded = 0.5;              // maps are similar if their cosine is larger
+constexpr std::int64_t steps_per_look = 10;  // steps between comparisons of maps
 
 /// tokens [n, T, 2] → one encoder layer → the first position → logits [n, rules, values].
 struct Network : Module {
@@ -55,7 +55,7 @@ struct Network : Module {
   std::string describe() const override { return "Network"; }
 };
 
-/// Cosine of the maps of every two heads, from where answers are read: f64 [H, H].
+/// Cosine between the heads' maps at the token where answers are read: f64 [H, H].
 Tensor alike(Network& net, const Tensor& tokens) {
   NoGrad off;
   net.eval();
@@ -75,7 +75,7 @@ Tensor repelling(const std::string& repulsion, const Tensor& cosines) {
   return repulsion == "pairs" ? close : 1 - close;
 }
 
-/// rbf() whose repulsion acts between the pairs of the mask alone; the density is of all heads.
+/// rbf() whose repulsion acts only between the pairs of the mask; all heads enter the density.
 SteinKernel between(const std::shared_ptr<const Tensor>& mask) {
   return {"rbf of some pairs", [=](const Tensor& theta) {
             const Tensor d2 = rows::squared_distances(theta);
@@ -86,7 +86,7 @@ SteinKernel between(const std::shared_ptr<const Tensor>& mask) {
           }};
 }
 
-/// Queries, keys and values of all heads become those of the first, but for small noise.
+/// Sets queries, keys and values of all heads to those of the first, plus small noise.
 void make_equal(Network& net, Generator rng) {
   for (const ParticleBlock& block : particles(net)) {
     const Tensor theta = block.values(), first = slice(theta, 0, {.stop = 1});
@@ -94,7 +94,7 @@ void make_equal(Network& net, Generator rng) {
   }
 }
 
-/// Returns the share of steps and pairs that repelled.
+/// Trains the network. Returns the share of steps and pairs that repelled.
 double train(Network& net, const RuleSequences& data, const Settings& s, const Arm& arm,
              Generator order) {
   const auto mask = std::make_shared<Tensor>();
@@ -114,7 +114,7 @@ double train(Network& net, const RuleSequences& data, const Settings& s, const A
     if (wgd && step % steps_per_look == 0) *mask = repelling(arm.repulsion, alike(net, tokens));
     adam.zero_grad();
     backward(cross_entropy(net.logits(tokens), labels));
-    clip_grad_norm(net.parameters(), clip_norm);  // before the force: all else moves alike
+    clip_grad_norm(net.parameters(), clip_norm);  // before the force, which must not scale the rest
     if (wgd) {
       wgd->apply();
       repelled += off_diagonal(*mask).mean / static_cast<double>(s.steps);

@@ -1,6 +1,6 @@
 #pragma once
-// Training of one arm: a small Transformer under one condition, with repulsion between heads or
-// without.
+// Training of one arm: a small Transformer under one condition, with or without repulsion between
+// heads.
 
 #include <string>
 #include <vector>
@@ -15,15 +15,15 @@ struct Settings {
   std::vector<int> questions = {1};
   std::int64_t seeds = 3, steps = 150;
   double alpha = 0.01;  ///< Weight of the repulsion.
-  std::string bits;     ///< File of the answers; empty: none.
+  std::string bits;     ///< File for the answers; empty: none.
 };
 
 struct Arm {
-  /// Heads that repel each other: none; always all; layer: all, while their maps are alike on
-  /// average; pairs: those whose maps are alike; apart: the others.
+  /// Heads that repel each other: none; always all; layer: all, while the layer's maps are similar
+  /// on average; pairs: pairs with similar maps; apart: all other pairs.
   std::string repulsion = "none";
-  double dropout = 0;        ///< Of attention weights.
-  bool equal_start = false;  ///< Heads begin alike, but for small noise.
+  double dropout = 0;        ///< Dropout of attention weights.
+  bool equal_start = false;  ///< Heads start equal, except for small noise.
   std::int64_t heads = 4, sequences = 512;
 };
 
@@ -32,11 +32,11 @@ struct Fit {
   Tensor right, nll;      ///< f64 [test sequences]: means over a sequence's answers.
   double trained = 0;     ///< Accuracy on the first 128 training sequences.
   double redundancy = 0;  ///< Cosine of two heads' maps, mean over pairs and 128 test sequences.
-  double repelled = 0;    ///< Share of steps and pairs of heads that repelled.
+  double repelled = 0;    ///< Share of steps and of pairs of heads that repelled.
 };
 
 RuleSequences test_sequences(const Settings& settings);
-/// Trains an arm. Training sequences, first weights, order and dropout follow from `seed`.
+/// Trains an arm. `seed` determines training sequences, initial weights, order and dropout.
 Fit fit(const Settings& settings, const Arm& arm, const RuleSequences& test, const Generator& seed);
 
 }  // namespace ladon::example

@@ -1,4 +1,4 @@
-// Conditions of training under which repulsion between heads might help.
+// Training conditions under which repulsion between heads might help.
 
 #include <cmath>
 #include <iostream>
@@ -31,16 +31,16 @@ const std::vector<Trial> trials = {
      "always - none, equal start: repulsion where all heads are alike"},
     {"repulsive_conditions --alpha 1", "accuracy of always: repulsion a hundred times as strong"}};
 
-/// Arms with signs: a difference, or a difference of differences.
+/// Sum of arms with signs: a difference, or a difference of differences.
 using Terms = std::vector<std::pair<double, Arm>>;
 
-/// A question, and the comparisons that answer it, by name: one family.
+/// A question, and the named comparisons that answer it, which form one family.
 struct Question {
   std::string asked;
   std::vector<std::pair<std::string, Terms>> family = {};
 };
 
-/// Arms, each once, and by name their fits of the finished seeds.
+/// The arms without duplicates, and the fits of finished seeds by name of the arm.
 struct Study {
   std::vector<Arm> arms = {};
   std::map<std::string, std::vector<Fit>> fits = {};
@@ -121,7 +121,7 @@ void add_arms(const Question& q, std::vector<Arm>& arms) {
       if (std::ranges::count(arms, name(arm), name) == 0) arms.push_back(arm);
 }
 
-/// Seed after seed; `study` gets whole ones.
+/// Runs seed after seed; only complete seeds are added to `study`.
 void run(const Settings& s, const RuleSequences& test, Study& study) {
   const std::int64_t arms = std::ssize(study.arms);
   const auto arm = [&](std::int64_t i) -> const Arm& {
@@ -143,7 +143,7 @@ void run(const Settings& s, const RuleSequences& test, Study& study) {
   }
 }
 
-/// Sum of arms' scores [seeds, sequences], with their signs.
+/// Signed sum of the arms' scores [seeds, sequences].
 Tensor sum_of(const Study& study, const Terms& terms, Tensor Fit::*score) {
   Tensor total;
   for (const auto& [sign, arm] : terms) {
@@ -180,7 +180,7 @@ Table arm_table(const Question& q, const Study& study) {
   return table;
 }
 
-/// Mean and both errors of each comparison; p by the t test over seeds, corrected by Holm.
+/// Mean and both errors of each comparison; p is from the t test over seeds, corrected by Holm.
 Table family_table(const Question& q, const Study& study) {
   Table table("difference",
               {{"accuracy", "difference ± standard error over seeds (paired)", Better::higher},
@@ -206,7 +206,7 @@ Table family_table(const Question& q, const Study& study) {
   return table;
 }
 
-/// What repulsion adds under each condition.
+/// Draws the effect of repulsion under each condition.
 void draw(const Settings& s, const Study& study) {
   std::vector<std::vector<double>> rows;
   std::string places;
@@ -230,7 +230,7 @@ void draw(const Settings& s, const Study& study) {
                           " steps; bars: 95% intervals over seeds"));
 }
 
-/// As the head of paired.h says; all test sequences are one fold.
+/// Arrays for --bits, as described in paired.h; all test sequences are one fold.
 std::map<std::string, Tensor> bits_of(const Study& study, const Tensor& labels) {
   std::map<std::string, Tensor> bits = {{"labels", labels}, {"fold", zeros(labels.shape(), i64)}};
   for (const auto& [arm, fits] : study.fits) {
@@ -242,7 +242,7 @@ std::map<std::string, Tensor> bits_of(const Study& study, const Tensor& labels) 
   return bits;
 }
 
-/// Whether it was not interrupted.
+/// Returns whether the run was not interrupted.
 bool teach(Program& program, const Settings& s) {
   const std::vector<Question> all = {dropout_question(), crowding_question(), data_question()};
   const RuleSequences test = test_sequences(s);

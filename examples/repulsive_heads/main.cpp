@@ -1,4 +1,4 @@
-// Repulsive heads: what changes when the heads of a Transformer repel each other in training.
+// Repulsive heads: the effect of repulsion between a Transformer's heads in training.
 
 #include <iostream>
 
@@ -23,7 +23,7 @@ const std::vector<Trial> trials = {
     {"repulsive_heads --methods plain,smoothing,svgd --alpha 1 --seeds 4",
      "nll against plain: what does a hundred times the repulsion cost?"}};
 
-/// Whether it was not interrupted.
+/// Returns whether the run was not interrupted.
 bool teach(const Program& program, const TextFiles& files, const Settings& s) {
   const Generator rng(s.common.seed);
   const Task task = files.format == "generated" ? rules_task(s, rng) : text_task(files, s, rng);
@@ -44,7 +44,7 @@ bool teach(const Program& program, const TextFiles& files, const Settings& s) {
   return complete;
 }
 
-/// Check of all options together. Throws UsageError.
+/// Checks all options in combination. Throws UsageError.
 void check_usage(const TextFiles& files, const Settings& s) {
   const auto refuse = [](bool wrong, const std::string& why) {
     if (wrong) throw UsageError("--format", why);
@@ -89,8 +89,7 @@ void add_options(Program& program, TextFiles& files, Settings& s) {
   program.check([&] { check_usage(files, s); });
 }
 
-/// The value of --format, wanted before parsing because the defaults that --help shows depend on
-/// it.
+/// Value of --format, read before parsing because the defaults that --help shows depend on it.
 std::string format_of(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -108,7 +107,7 @@ int main(int argc, char** argv) {
   TextFiles files;
   files.format = format_of(argc, argv);
   Settings settings;
-  if (files.format != "generated") {  // little text: a wider model, and more against overfitting
+  if (files.format != "generated") {  // little text: a wider model, more regularization
     settings.seeds = 3;
     settings.epochs = 20;
     settings.dim = 128;

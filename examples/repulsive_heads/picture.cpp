@@ -11,16 +11,16 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// The largest of 1, 2 and 5 times a power of 10 up to `reach`: where the outer two of three tics
-/// stand.
+/// Position of the outer two of three tics: the largest of 1, 2 and 5 times a power of 10 that is
+/// at most `reach`.
 double tic_step(double reach) {
   const double magnitude = std::pow(10, std::floor(std::log10(reach)));
   const double first = reach / magnitude;  // 1 … 10
   return magnitude * (first >= 5 ? 5 : first >= 2 ? 2 : 1);
 }
 
-/// A row for each comparison: difference, place, and the ends of both intervals; and how far they
-/// reach from zero.
+/// A row for each comparison: difference, position, and the ends of both intervals; and the largest
+/// absolute value among them.
 std::pair<Rows, double> forest(const std::vector<Comparison>& all, std::size_t figure) {
   Rows rows;
   double reach = 0;
@@ -35,7 +35,7 @@ std::pair<Rows, double> forest(const std::vector<Comparison>& all, std::size_t f
   return {rows, reach > 0 ? 1.1 * reach : 1};
 }
 
-/// ", seeds 1 to 6": those that were run.
+/// ", seeds 1 to 6", from the seeds that were run.
 std::string seeds_of(const std::vector<Comparison>& all) {
   std::set<std::uint64_t> seeds;
   for (const Comparison& c : all) seeds.insert(c.seeds.begin(), c.seeds.end());
@@ -47,7 +47,7 @@ std::string seeds_of(const std::vector<Comparison>& all) {
   return text;
 }
 
-/// A figure's name in words.
+/// A figure's name as shown in the picture.
 std::string shown(const std::string& figure) {
   return figure == "nll"         ? "log loss"
          : figure == "ece"       ? "calibration error"
@@ -93,7 +93,7 @@ void draw(const Settings& s, const std::string& format, const std::vector<Column
                           "set arrow from 0, graph 0 to 0, graph 1 nohead lw 2 lc rgb '", grey,
                           "'\nplot ", with_intervals(file, "1:2:5:6", {grey, 1, 1}, "", 0.01), ", ",
                           with_intervals(file, "1:2:3:4", kind(0), "", 0.8));
-    if (figures[f].name == "ece")  // near to log loss
+    if (figures[f].name == "ece")  // similar to log loss, so only a slide
       picture.further(name, script);
     else
       picture.panel(

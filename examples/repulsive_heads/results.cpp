@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t figures = 4;
 
-/// The chance that an unfamiliar sequence has the larger predictive entropy, mean over questions.
+/// Probability that an unfamiliar sequence has larger predictive entropy than a test sequence, mean
+/// over questions.
 double unfamiliar_auroc(const Predictions& familiar, const Predictions& unfamiliar,
                         std::int64_t questions) {
   const auto entropy = [questions](const Predictions& p) {
@@ -34,7 +35,7 @@ const std::vector<Run>* runs_of(const Outcomes& outcomes, const std::string& met
   return nullptr;
 }
 
-/// Differences per seed that both methods have a run with.
+/// Differences per seed, over the seeds that both methods have run.
 Comparison compare(const std::string& method, const std::vector<Run>& runs,
                    const std::string& against, const std::vector<Run>& others) {
   Comparison c{method, against, {}, std::vector<std::vector<double>>(figures), {}};
@@ -48,7 +49,7 @@ Comparison compare(const std::string& method, const std::vector<Run>& runs,
   return c;
 }
 
-/// Mean differences with half of their corrected 95% intervals in place of standard errors.
+/// Mean differences, with half-widths of their corrected 95% intervals instead of standard errors.
 Table intervals(const std::vector<Column>& columns, const std::vector<Comparison>& all) {
   Table table("difference", {columns.begin(), columns.begin() + figures});
   for (const Comparison& c : all) {
@@ -79,7 +80,7 @@ std::string sentence(const std::vector<Column>& columns, const Comparison& c) {
   return text + clear + (clear.empty() || unclear.empty() ? "" : "; ") + unclear + "\n";
 }
 
-/// The smallest differences that would be found.
+/// Sentence with the smallest differences that would be found.
 std::string reach(const std::vector<Column>& columns, const std::vector<Comparison>& all) {
   std::size_t seeds = 0;
   std::vector<double> detectable(figures, 0);

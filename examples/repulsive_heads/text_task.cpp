@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::int64_t min_count = 2;  // rarer words are <unk>
 constexpr std::int64_t max_length = 128;
-constexpr double unknown_scale = 0.1;  // of words without a vector, against those with one
-// Of given word vectors: large, since they know something, but not so large that the trained
-// columns beside them, of 0.1, vanish in the first layer norm.
+constexpr double unknown_scale = 0.1;  // scale of words without a vector
+// Scale of given word vectors: large, since they carry information, but not so large that the
+// trained columns, of scale 0.1, vanish in the first layer norm.
 constexpr double vector_rms = 0.25, column_stddev = 0.1;
 
 TextDataset read(const TextFiles& s, const std::vector<std::string>& files,
@@ -31,7 +31,7 @@ std::vector<TextBatch> with_one_question(std::vector<TextBatch> batches) {
   return batches;
 }
 
-/// Each token is unknown with this probability.
+/// The batches with each token replaced by <unk> with this probability.
 std::vector<TextBatch> with_hidden(std::vector<TextBatch> batches, double probability,
                                    Generator rng) {
   for (TextBatch& batch : batches) {
@@ -42,7 +42,7 @@ std::vector<TextBatch> with_hidden(std::vector<TextBatch> batches, double probab
   return batches;
 }
 
-/// Each token replaced by one of the training set's tokens, drawn as often as it occurs there.
+/// The batches with each token replaced by a random one of the training set's tokens, by frequency.
 std::vector<TextBatch> redrawn(std::vector<TextBatch> batches, const TextBatches& train,
                                Generator& rng) {
   std::vector<Tensor> seen;
@@ -57,8 +57,8 @@ std::vector<TextBatch> redrawn(std::vector<TextBatch> batches, const TextBatches
   return batches;
 }
 
-/// The training set's words, and all that have a vector: so that a test sentence's words which
-/// training never showed are known too.
+/// Words of the training set, and all words that have a vector, so that words of test sentences
+/// which do not occur in training are known, too.
 Vocabulary known_words(const TextDataset& train, const Glove& glove) {
   const auto seen = Vocabulary::from_texts(train.texts, {.min_count = min_count});
   std::vector<std::string> words(seen.words().begin() + 2,
@@ -68,8 +68,8 @@ Vocabulary known_words(const TextDataset& train, const Glove& glove) {
   return Vocabulary(words);
 }
 
-/// [vocabulary, dim]: the given vectors, scaled, in the first columns, N(0, column_stddev²)
-/// elsewhere.
+/// Embedding [vocabulary, dim]: the first columns are the given vectors, scaled; the others are
+/// N(0, column_stddev²).
 Tensor with_word_vectors(const Tensor& vectors, std::int64_t dim, Generator& rng) {
   const std::int64_t width = vectors.size(1);
   LADON_CHECK(width <= dim, "repulsive_heads", "word vectors of width ", width,

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t width = 50, states = 32, hidden = 64, hops = 30, max_length = 64;
 constexpr double dropout = 0.5, learning_rate = 2e-3, noise = 0.01;
 
-/// The model of Lin et al. 2017: words → both directions of an LSTM → M of the hops → two layers.
+/// The model of Lin et al. 2017: words → bidirectional LSTM → M of the hops → two layers.
 struct Model : Module {
   Embedding words;
   Dropout word_dropout, hop_dropout;
@@ -38,7 +38,7 @@ struct Model : Module {
         readout({.in = hidden, .out = data.classes()}, rng) {
     if (data.word_vectors.defined()) words.weight = parameter(clone(data.word_vectors));
   }
-  /// Maps A [B, hops, T] with M.
+  /// Attention maps A [B, hops, T], and M.
   StructuredAttention::Details attend(const TextBatch& batch) const {
     const Tensor h = lstm(word_dropout(words(batch.tokens)), batch.mask);
     return attention.forward_with_weights(h, batch.mask);
@@ -58,7 +58,7 @@ struct Model : Module {
   std::string describe() const override { return "Model"; }
 };
 
-/// The method that moves W_s2, or acts on the maps; none for arms without.
+/// The method that moves W_s2, or acts on the maps; null for arms without one.
 std::unique_ptr<ParticleMethod> method_of(const Arm& arm, double value, const Tensor& outer,
                                           const Generator& rng) {
   const SvgdOptions options = SvgdOptions::paper(arm.name == "smoothing" ? 0 : value);

@@ -1,5 +1,5 @@
 #pragma once
-// Settings, sentences, and one fit of the sentence model: an arm, its number, a fold.
+// Settings, sentences, and one fit of the sentence model: an arm with its value, on a fold.
 
 #include <string>
 #include <vector>
@@ -14,16 +14,16 @@ namespace ladon::example {
 struct Settings {
   CommonOptions common;
   std::string format = "generated";  ///< generated, trec or lines
-  std::vector<std::string> data;     ///< Files; of `lines` one per class.
+  std::vector<std::string> data;     ///< Files; for `lines` one per class.
   std::string glove;                 ///< Word vectors; empty: none.
-  std::vector<std::string> arms;     ///< Beside plain; empty: all.
+  std::vector<std::string> arms;     ///< Arms in addition to plain; empty: all.
   std::int64_t folds = 3, seeds = 1, epochs = 12, batch_size = 32;
   std::string bits, checkpoint;  ///< Files; empty: none.
 };
 
 struct Sentences {
   TextDataset texts;
-  Vocabulary vocabulary;  ///< Words that occur twice.
+  Vocabulary vocabulary;  ///< Words that occur at least twice.
   Tensor word_vectors;    ///< [vocabulary, width]; undefined: learned from scratch.
 
   std::int64_t count() const { return std::ssize(texts.labels); }
@@ -31,30 +31,30 @@ struct Sentences {
   TextDataset choose(const std::vector<std::int64_t>& indices) const;
 };
 
-/// Sentences from the files of the settings, or questions made by a small grammar: the noun that is
-/// asked for tells the class, among nouns of any class.
+/// Sentences from the files of the settings, or questions from a small grammar, whose class is that
+/// of the noun asked for; other nouns are of any class.
 Sentences sentences(const Settings& settings, Generator rng);
 
-/// Way to train W_s2, the rows of which are the hops; all else is the same.
+/// A way to train W_s2, whose rows are the hops; all else is the same.
 struct Arm {
   enum class By { neither, size, repulsion };
   std::string name;
-  By by;                       ///< How the rows of W_s2 may become larger.
-  std::vector<double> values;  ///< Numbers to choose from.
+  By by;                       ///< Cause of growth of W_s2's rows.
+  std::vector<double> values;  ///< Values to choose from.
 };
 
-/// plain, which has one value that means nothing, and the others.
+/// plain, whose one value has no effect, and the others.
 const std::vector<Arm>& arms();
 
 struct Fit {
   Tensor probabilities;   ///< f64 [test questions, classes]
-  double redundancy = 0;  ///< Cosine between the maps of two hops.
+  double redundancy = 0;  ///< Cosine between the maps of two hops, mean over pairs.
   double size = 0;        ///< Root mean square of the entries of W_s2.
   double ratio = 0;       ///< Repulsive over driving force at the last step; NaN without.
 };
 
-/// Trains on one part of the fold and answers the other. `rng` fixes first weights, order of
-/// batches and dropout, alike for all arms. Throws Interrupted.
+/// Trains on the fold's training part and answers its test part. `rng` determines initial weights,
+/// order of batches and dropout, identically for all arms. Throws Interrupted.
 Fit fit(const Sentences& data, const Settings& settings, const Fold& fold, const Arm& arm,
         double value, const Generator& rng);
 

@@ -1,4 +1,4 @@
-// The fair experiment of Repulsive Attention in the paper's kind of model.
+// The fair experiment of Repulsive Attention, with the paper's kind of model.
 
 #include <iostream>
 #include <map>
@@ -47,7 +47,7 @@ void add_options(Program& program, Settings& s) {
   program.check([&s] {
     refuse_repeated("--arms", s.arms);
     if (s.data.empty() != (s.format == "generated") || (s.data.empty() && !s.glove.empty()))
-      throw UsageError("--data", "files go with --format trec or lines, and only so");
+      throw UsageError("--data", "files and --format trec or lines need each other");
   });
   program.option("--bits", s.bits, "File (.npz) for the answers per question",
                  "To judge anew: see examples/common/paired.h", name_of("a file"));
@@ -55,7 +55,7 @@ void add_options(Program& program, Settings& s) {
                  "For long runs", name_of("a file"));
 }
 
-/// As the head of paired.h says.
+/// Arrays for --bits, as described in paired.h.
 std::map<std::string, Tensor> bits_of(const Sentences& data, const Study& study) {
   std::vector<std::int64_t> fold(data.texts.labels.size());
   for (std::size_t f = 0; f < study.folds.size(); ++f)
@@ -70,7 +70,7 @@ std::map<std::string, Tensor> bits_of(const Sentences& data, const Study& study)
   return bits;
 }
 
-/// Whether it was not interrupted.
+/// Returns whether the run was not interrupted.
 bool teach(Program& program, const Settings& s) {
   const Sentences data = sentences(s, Generator(s.common.seed).split(3));
   std::cout << data.count() << " sentences, " << data.classes() << " classes, "

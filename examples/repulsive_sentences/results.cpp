@@ -6,12 +6,12 @@
 namespace ladon::example {
 namespace {
 
-/// Mean of scores [questions] of each seed, with its standard error over questions.
+/// Mean over seeds of scores [questions], with its standard error over questions.
 Measured over_questions(const std::vector<Tensor>& scores) {
   return estimate(mean(stack(scores), 0).to_vector());
 }
 
-/// "svgd 0.01"
+/// Name of an arm with its value: "svgd 0.01".
 std::string named(const std::string& arm, double value) {
   return arm == "plain" ? arm : join(arm, ' ', value);
 }
@@ -20,7 +20,7 @@ const Column rms = {"rms_w", "root mean square of W_s2 at the end; mean over fit
              like = {"redundancy",
                      "cosine of the maps of two hops, mean over pairs: 1 where all look alike"};
 
-/// Contrasts of an arm to each base, and the same of nll, corrected as two families.
+/// Adds contrasts of arms with their bases in accuracy and in nll, corrected as two families.
 void add_family(const std::vector<std::pair<const Answers*, const Answers*>>& pairs,
                 const std::vector<Fold>& folds, Table& table) {
   std::vector<Contrast> right, nll;

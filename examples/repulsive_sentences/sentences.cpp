@@ -26,7 +26,7 @@ TextDataset grammar(Generator& rng) {
   while (std::ssize(all.texts) < count) {
     all.labels.push_back(rng.below(std::ssize(nouns)));
     std::string& text = all.texts.emplace_back();
-    for (const char c : any(frames))  // #: the noun that is asked for; *: another
+    for (const char c : any(frames))  // #: the noun asked for; *: another one
       text += c == '#'   ? any(nouns[static_cast<std::size_t>(all.labels.back())])
               : c == '*' ? any(any(nouns))
                          : std::string(1, c);
@@ -62,7 +62,7 @@ Sentences sentences(const Settings& s, Generator rng) {
                 .vocabulary = Vocabulary(),
                 .word_vectors = {}};
   all.vocabulary = Vocabulary::from_texts(all.texts.texts, {.min_count = 2});
-  constexpr double unknown_scale = 0.1;  // of words without a vector, against those with one
+  constexpr double unknown_scale = 0.1;  // scale of words without a vector
   if (!s.glove.empty())
     all.word_vectors =
         embedding_table(all.vocabulary, read_glove(s.glove), rng, unknown_scale).weights;

@@ -44,7 +44,7 @@ class Course {
   }
 
  private:
-  /// The fit of a job, computed or from the checkpoint, where a name says all that it depends on.
+  /// The fit of a job, computed or from the checkpoint. Its name contains everything it depends on.
   Fit run_job(const Job& job) const {
     stop_if_interrupted();
     if (!kept_.contains(job.name)) return fit(data_, s_, job.fold, job.arm, job.value, job.rng);
@@ -52,7 +52,7 @@ class Course {
     return {kept_.at(job.name), figures[0], figures[1], figures[2]};
   }
 
-  /// The fits of all jobs, several beside each other.
+  /// The fits of all jobs, several in parallel.
   std::vector<Fit> run_jobs(const std::vector<Job>& jobs, Progress& progress) {
     constexpr std::int64_t held = 8;
     std::vector<Fit> fits;
@@ -71,8 +71,8 @@ class Course {
     return fits;
   }
 
-  /// Every value on the same inner fold of the first fold's training part. The highest accuracy is
-  /// chosen; of equals the lower nll.
+  /// Tries every value on the same inner fold of the first fold's training part. Chooses the
+  /// highest accuracy; for equal ones the lower nll.
   void tune(Progress& progress) {
     const Generator own = root_.split(1).split(0);
     Generator split = own.split(0);
@@ -98,7 +98,7 @@ class Course {
     }
   }
 
-  /// All folds and arms under the next seed; joined to the study when all are there.
+  /// Runs all folds and arms with the next seed; adds them to the study when all are finished.
   void ask_all(Progress& progress) {
     std::vector<Job> jobs;
     std::vector<std::int64_t> order;
@@ -138,7 +138,7 @@ class Course {
       join(s_.format, s_.epochs, '-', s_.batch_size, '-', s_.folds, '-', s_.common.seed, ' ');
   std::vector<Arm> arms_;
   std::vector<double> chosen_;
-  std::map<std::string, Tensor> kept_;  // of the checkpoint
+  std::map<std::string, Tensor> kept_;  // contents of the checkpoint
   Study study_;
 };
 

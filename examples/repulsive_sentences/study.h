@@ -1,6 +1,6 @@
 #pragma once
-// The study: every arm's number is chosen on an inner fold; then all arms answer all questions.
-// Its results as tables and a picture.
+// The study: each arm's value is chosen on an inner fold, then all arms answer all questions.
+// Results as tables and a picture.
 
 #include <filesystem>
 
@@ -9,7 +9,7 @@
 
 namespace ladon::example {
 
-/// A value of an arm's number on the inner fold.
+/// Result of one value of an arm on the inner fold.
 struct Tried {
   std::string arm;
   double value, accuracy, nll;
@@ -17,7 +17,7 @@ struct Tried {
   bool chosen = false;
 };
 
-/// An arm's answers to all questions, under every finished seed.
+/// An arm's answers to all questions, for every finished seed.
 struct Answers {
   Arm arm;
   double value;
@@ -28,19 +28,19 @@ struct Answers {
 
 struct Study {
   std::vector<Tried> tried;
-  std::vector<Answers> arms;  ///< Plain first; none unless a seed is finished.
+  std::vector<Answers> arms;  ///< Plain first; empty before a seed is finished.
   std::vector<Fold> folds;
-  std::int64_t seeds = 0;  ///< That are finished.
+  std::int64_t seeds = 0;  ///< Number of finished seeds.
   bool interrupted = false;
 };
 
 Study run_study(const Sentences& data, const Settings& settings);
 
-/// Tables: numbers tried, the arms, and their contrasts, each arm less plain, then svgd less the
-/// arms that change W_s2 otherwise: two families.
+/// Tables: values tried; the arms; and their contrasts in two families: each arm minus plain, and
+/// svgd minus each arm that changes W_s2 in another way.
 Report report_of(const Study& study);
-/// Draws out/repulsive_sentences.svg, answers and maps against the size of W_s2; an empty path
-/// where no seed was finished, or gnuplot is not there.
+/// Draws repulsive_sentences.svg to the output folder: answers and maps against the size of W_s2.
+/// Returns an empty path if no seed is finished or gnuplot is missing.
 std::filesystem::path draw(const Settings& settings, const Study& study);
 
 }  // namespace ladon::example

@@ -75,7 +75,7 @@ using Inputs = std::vector<std::pair<Variable, Rule>>;
 struct Node {
   int number;  ///< In the order of recording: greater than those of its inputs.
   Matrix value, gradient;
-  Inputs inputs;  ///< Of weights and data: none.
+  Inputs inputs;  ///< Empty for weights and data.
 };
 
 Variable record(const Matrix& value, const Inputs& inputs = {}) {
@@ -83,8 +83,8 @@ Variable record(const Matrix& value, const Inputs& inputs = {}) {
   return std::make_shared<Node>(Node{++count, value, 0 * value, inputs});
 }
 
-/// Adds ∂loss/∂x to the gradient of every x that the loss was computed from. The node recorded last
-/// comes first: all nodes that use it have then passed on their gradients.
+/// Adds ∂loss/∂x to the gradient of every x that the loss was computed from. Nodes are visited in
+/// reverse order of recording: all nodes that use one have then passed on their gradients.
 void backward(const Variable& loss) {
   loss->gradient(0, 0) = 1;
   std::map<int, Node*, std::greater<>> waiting = {{loss->number, loss.get()}};
@@ -112,7 +112,7 @@ Variable operator*(double scale, const Variable& a) {
   return record(scale * a->value, {{a, [scale](const Matrix& g) { return scale * g; }}});
 }
 
-/// Row by row y = exp(x)/Σ exp(x), and ∂loss/∂x = y·(g − Σ g·y).
+/// y = exp(x)/Σ exp(x) in each row, and ∂loss/∂x = y·(g − Σ g·y).
 Variable softmax(const Variable& x) {
   Matrix y = x->value;
   for (int i = 0; i < y.rows; ++i) {
@@ -127,7 +127,7 @@ Variable softmax(const Variable& x) {
   return record(y, {{x, rule}});
 }
 
-/// Mean of (x − target)² over all numbers.
+/// Mean of (x − target)² over all entries.
 Variable mse_loss(const Variable& x, const Matrix& target) {
   const Matrix error = x->value - target;
   const double count = error.rows * error.columns;
@@ -140,7 +140,7 @@ struct Head {
   Variable query, key, value, output;  ///< [d, D]
 };
 
-/// Draws heads from the prior: weights ~ N(0, 1/D), and N(0, 1/(H·d)) in the outputs.
+/// Draws heads from the prior: weights are N(0, 1/D), output weights N(0, 1/(H·d)).
 std::vector<Head> random_heads(int heads, int width, int head_width, Generator& rng) {
   const auto draw = [&](int terms) { return record(normal(head_width, width, 1.0 / terms, rng)); };
   std::vector<Head> drawn;
@@ -149,7 +149,7 @@ std::vector<Head> random_heads(int heads, int width, int head_width, Generator& 
   return drawn;
 }
 
-/// ζ makes weights of the tokens from logits: softmax in Transformers; identity, for formulas.
+/// ζ turns logits into weights of tokens: softmax in Transformers; identity for exact formulas.
 Variable identity(const Variable& logits) { return logits; }
 /// out = Σ_h ζ(Q_h·K_hᵀ/sqrt(d))·V_h·O_h
 Variable attention(const Variable& x, const std::vector<Head>& heads,
@@ -219,7 +219,7 @@ Variable random_loss(const std::vector<Head>& heads, int sequences, Generator& r
   return 1.0 / sequences * sum;
 }
 
-/// Loss of two trained heads, and distance of their queries. alpha: none without SVGD.
+/// Loss of two trained heads, and distance of their queries. Without alpha there is no SVGD.
 Array train(unsigned seed, int steps, std::optional<double> alpha) {
   Generator rng(seed);
   const std::vector<Head> heads = random_heads(2, 8, 4, rng);
@@ -238,8 +238,8 @@ Array train(unsigned seed, int steps, std::optional<double> alpha) {
 }
 
 // --- Infinitely many heads. For real: layers/infinite/attention/identity.cpp ---
-// Let the weights be random and ζ the identity, and k = x·xᵀ/D [T, T]. The logits of a head have
-// the covariance E[G_ai·G_bj] = k_ab·k_ij, its values E[V_i·V_j] = k_ij. So, with any heads,
+// Let the weights be random, ζ the identity, and k = x·xᵀ/D [T, T]. The logits of a head have
+// covariance E[G_ai·G_bj] = k_ab·k_ij, its values E[V_i·V_j] = k_ij. So for any number of heads,
 //   E[out_a·out_b] = Σ_ij k_ab·k_ij·k_ij = k_ab·|k|²   in each channel.
 // With infinitely many heads the outputs are also Gaussian: this is their kernel (NNGP).
 Matrix nngp(const Matrix& x) {
@@ -247,7 +247,7 @@ Matrix nngp(const Matrix& x) {
   return squared_norm(k) * k;
 }
 
-/// Excess kurtosis, which is 0 of a Gaussian. For real: layers/infinite/finite/gaussianity.cpp
+/// Excess kurtosis, 0 for a Gaussian. For real: layers/infinite/finite/gaussianity.cpp
 ///   E out⁴/(E out²)² − 3 = 3·((1 + 2/d)²·(1 + 2ρ) − 1)/H,  ρ = |k²|²/|k|⁴.
 double excess_kurtosis(const Matrix& x, int heads, int head_width) {
   const Matrix k = product(x, transposed(x));

@@ -1,4 +1,4 @@
-// Where a network looks before and after training.
+// Where a network attends before and after training.
 
 #include <iostream>
 

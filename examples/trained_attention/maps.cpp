@@ -12,14 +12,14 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// The attention that a layer is, or wraps; else null.
+/// The attention layer that a layer is or wraps; null if there is none.
 const MultiHeadAttention* attention_in(const Layer& layer) {
   if (const auto* residual = dynamic_cast<const Residual*>(&layer))
     return attention_in(*residual->branch);
   return dynamic_cast<const MultiHeadAttention*>(&layer);
 }
 
-/// Watched::before or after, of images as tokens [N, rows, columns, d].
+/// Watched::before or after, for images as tokens [N, rows, columns, d].
 Tensor attention_on_patches(const Sequential& net, const Tensor& images) {
   const NoGrad no_grad;
   Tensor x = cast(images, f32);
@@ -35,18 +35,18 @@ Tensor attention_on_patches(const Sequential& net, const Tensor& images) {
   return {};
 }
 
-/// A matrix [rows, columns] as rows.
+/// The rows of a matrix [rows, columns].
 Rows rows_of(const Tensor& matrix) {
   Rows rows;
   for (const Tensor& row : split(matrix, 1)) rows.push_back(row.to_vector());
   return rows;
 }
 
-/// The axes of a panel are those of an image, without numbers.
+/// Axes without numbers, for panels that show an image.
 constexpr const char* bare = "set format x ''\nset format y ''\n";
 
-/// A frame around patch (column, row), each `unit` long in the panel, the first of which begins at
-/// `start`.
+/// A frame around the patch (column, row). Patches have side `unit` in the panel; the first begins
+/// at `start`.
 std::string frame(double column, double row, double unit, double start) {
   const double x = start + unit * column, y = start + unit * row;
   return join("set object rectangle from ", x, ",", y, " to ", x + unit, ",", y + unit,
@@ -61,15 +61,15 @@ std::string image_panel(const std::string& file, std::int64_t side, std::int64_t
               " matrix using ($1+0.5):($2+0.5):3 with image pixels notitle");
 }
 
-/// A map in shades and in numbers.
+/// A map as shades and as numbers.
 std::string map_panel(const std::string& file, std::int64_t side, double most) {
   return bare + heat_map(file, side, side, most) +
          join(", ", file, " matrix using ($1+1):($2+1):(sprintf('%.2f',$3)):($3 > ", most / 2,
               " ? 0xffffff : 0) with labels textcolor rgb variable notitle");
 }
 
-/// Of the first test images of the four classes: the one whose mark gets the attention in the
-/// middle, and the mean attention on their marks, before and after.
+/// Among the first test images of the classes, the one with the median attention on its mark; and
+/// the mean attention on their marks, before and after training.
 struct Typical {
   std::int64_t row;
   double before, after;

@@ -1,29 +1,29 @@
 #pragma once
-// Attention maps of networks on images of a mark.
+// Attention maps of networks on images with a mark.
 
 #include "ladon/examples/gp_classify/study.h"
 
 namespace ladon::example {
 
-/// A network that was watched.
+/// Attention maps of a network before and after training.
 struct Watched {
   std::string model;
-  /// f64 [test, patches]: attention that each patch gets, mean over the heads and over the patches
-  /// that attend; of each image it sums to 1.
+  /// f64 [test, patches]: attention to each patch, mean over heads and over attending patches; sums
+  /// to 1 for each image.
   Tensor before, after;
-  std::vector<double> right;         ///< 1 or 0 of each test image.
-  std::vector<std::int64_t> places;  ///< The patch that has the mark of each.
+  std::vector<double> right;         ///< Per test image, 1 if its answer is right, else 0.
+  std::vector<std::int64_t> places;  ///< Per test image, the patch with the mark.
 
-  /// Of a map, the share of the patch that has the mark, of each test image.
+  /// Share of a map on the patch with the mark, per test image.
   std::vector<double> on_mark(const Tensor& map) const;
 };
 
-/// Trains a network that attends. Counts as one step of the progress. Throws Interrupted.
+/// Trains a network with attention. Counts as one step of the progress. Throws Interrupted.
 Watched watch(const Model& model, const MarkedTask& task, const Settings& settings,
               Progress& progress);
 
-/// Draws trained_attention.svg: of the first test images of the four classes the one whose mark
-/// gets the attention in the middle, and the maps on it.
+/// Draws trained_attention.svg: the first test image of each class is considered, and of these the
+/// one with the median attention on its mark is shown with its maps.
 void draw(const Settings& settings, const MarkedTask& task, const Watched& watched);
 
 }  // namespace ladon::example

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t most_texts = 40, most_tokens = 16;
 
-/// Attention of each encoder layer [heads, S, S]. What the encoder reads, a hook of the embedding's
-/// dropout sees: the model embeds sources alone when it remembers them.
+/// Attention of each encoder layer [heads, S, S]. The encoder's input is captured by a hook on the
+/// embedding's dropout, since remember() embeds only the source.
 std::vector<Tensor> encoder_maps(Translator& translator, const Tensor& source) {
   Tensor embedded;
   HookHandle watch = translator.model.dropout.register_forward_hook([&embedded](const Tensor& y) {
@@ -31,7 +31,7 @@ SeenText seen(Translator& translator, const std::string& source, const std::stri
   const PairBatch pair = pad_pairs(from, to, translator.ends());
   const auto shown = [&](std::int64_t token) {
     const std::string& text = translator.tokens.tokens()[static_cast<std::size_t>(token)];
-    return visible(text.starts_with(' ') ? text.substr(1) : text);  // nearly all begin a word
+    return visible(text.starts_with(' ') ? text.substr(1) : text);  // most tokens begin a word
   };
   const auto words = [&](const Tensor& tokens) {
     std::vector<std::string> all;
@@ -63,7 +63,7 @@ Page page(Translator& translator, const Corpus& corpus) {
       texts.push_back(seen(translator, sources[i], targets[i]));
   LADON_CHECK(!texts.empty(), "translate", "no test pair is short enough for --page: at most ",
               most_tokens, " tokens of source and of target");
-  // The prediction is of a verb that stands last in German: such sentences come first.
+  // The page's question is about German verbs at the end of a sentence: such sentences come first.
   const auto others = std::stable_partition(texts.begin(), texts.end(), [](const SeenText& seen) {
     return seen.text.find(" has ") != std::string::npos;
   });

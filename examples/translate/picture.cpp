@@ -8,7 +8,7 @@
 namespace ladon::example {
 namespace {
 
-/// ('the' 1, 'dog' 2)
+/// Tics with words as labels: ('the' 1, 'dog' 2)
 std::string places(const std::vector<std::string>& words) {
   std::string all;
   for (std::size_t i = 0; i < words.size(); ++i)

@@ -1,5 +1,5 @@
 #pragma once
-// An encoder and a decoder that learn to translate: the translator, its training, its results.
+// An encoder and a decoder that learn to translate: translator, training, results.
 
 #include <filesystem>
 #include <string>
@@ -14,73 +14,75 @@
 namespace ladon::example {
 
 struct Settings : CorpusSettings {
-  std::int64_t layers = 2, heads = 4, dim = 64;  ///< Layers of the encoder, and of the decoder.
-  std::int64_t tokens = 1000;                    ///< Of the vocabulary, at most.
+  std::int64_t layers = 2, heads = 4, dim = 64;  ///< Layers in each of encoder and decoder.
+  std::int64_t tokens = 1000;                    ///< Largest size of the vocabulary.
   std::int64_t batch = 64;
   std::int64_t steps = 600;
   double rate = 2e-3;  ///< Highest learning rate.
   double dropout = 0.1;
-  std::int64_t every = 50;  ///< Steps between looks at the validation pairs.
-  std::string resume;       ///< A run's file, to go on from or translate by; empty: a new run.
-  std::string translate;    ///< Sentence to translate by that run, without training.
+  std::int64_t every = 50;  ///< Steps between validations.
+  std::string resume;       ///< File of a run to continue or translate with; empty: a new run.
+  std::string translate;    ///< Sentence to translate with that run, without training.
   std::int64_t beams = 4;
 };
 
-// --- a model with its tokens: sentences in, sentences out ---
+// --- a model with its tokenizer: sentences in, sentences out ---
 
 struct Translator {
-  /// Byte pairs of both languages together. Every word begins with a blank, the first one too, so
-  /// that it has the same tokens anywhere.
+  /// Byte pairs of both languages together. Every word begins with a blank, also the first, so that
+  /// it has the same tokens everywhere.
   BytePairTokenizer tokens;
   TranslationModel model;
 
   PairTokens ends() const;
   std::vector<TokenSequence> encode(const std::vector<std::string>& texts) const;
-  /// Without what stands at the ends.
+  /// The text of tokens without those that mark its ends.
   std::string decode(TokenSequence text) const;
 };
 
-/// With weights drawn from the seed, and tokens learned from the pairs, or those of --resume.
+/// A translator with weights drawn from the seed, and tokens learned from the pairs, or those of
+/// --resume.
 Translator new_translator(const Settings& s, const ParallelText& pairs);
-/// The averaged model of a saved run, whatever the settings say of its size.
+/// The averaged model of a saved run, with the size that was saved.
 Translator saved_translator(const std::filesystem::path& run);
 
-/// Translations of these texts, by beam search, or greedily with 0 beams; at most twice as long as
-/// the source, and ten tokens. The model is to be in evaluation mode.
+/// Translations of these texts, by beam search, or greedy with 0 beams; at most twice the source's
+/// length plus ten tokens. The model must be in evaluation mode.
 std::vector<std::string> translate(const Translator& translator,
                                    const std::vector<std::string>& sources, std::int64_t beams);
 
-/// Attention of the decoder while it writes a given translation.
+/// Attention of the decoder to the source while it produces a given translation.
 struct Attention {
   std::vector<std::string> source, target;  ///< Words.
-  /// [target, source], rows that sum to 1: of the last layer, the mean over heads and over the
-  /// tokens of a target word, the sum over those of a source word.
+  /// [target, source], rows sum to 1. It is taken from the last layer, averaged over heads and over
+  /// the tokens of a target word, and summed over the tokens of a source word.
   Tensor weights;
 };
 Attention attention_of(const Translator& translator, const std::string& source,
                        const std::string& target);
 
-// --- training with looks at the validation pairs, in a run that can be killed and resumed ---
+// --- training with regular validation, in a run that can be killed and resumed ---
 
-/// Looks at a training.
+/// Results of validation during a training.
 struct Course {
-  /// Of looks: steps so far; nats a token of pairs that are trained on, and of others; BLEU of the
-  /// first pairs of validation, greedily; tokens of both languages that were trained on in a
-  /// second, and seconds, since the last look and without looks.
+  /// Columns of `looks`: steps so far; loss in nats per token on training pairs, and on validation
+  /// pairs; BLEU of the first validation pairs, by greedy decoding; speed, tokens of both languages
+  /// trained on per second, and seconds, both since the last look and without validation.
   enum Column { steps, train, validation, bleu, speed, seconds };
-  Tensor looks;  ///< f64 [looks, 6], of the averaged model.
+  Tensor looks;  ///< f64 [looks, 6], for the averaged model.
   Tensor first;  ///< Attention::weights of shown_attention() at the first look.
 };
 
-/// File of the run, in the folder of pictures.
+/// File in which the run is saved, in the folder of pictures.
 std::filesystem::path run_file(const Settings& s);
 
-/// Of the test pair that is shown: the longest of at most 12 source words, the first of these.
+/// Attention in the test pair that is shown: the first among the longest with at most 12 source
+/// words.
 Attention shown_attention(const Translator& translator, const Corpus& corpus);
 
-/// Trains, and saves the run at each look; ends with the averaged model, in evaluation mode.
-/// Resumed, it goes on where the file was written, and gives the looks of before, too. Throws Error
-/// for a file that is of another model or other pairs, and if it was trained further than `steps`.
+/// Trains, and saves the run at each look; ends with the averaged model, in evaluation mode. A
+/// resumed run continues from its file, and its earlier looks are returned, too. Throws Error if
+/// the file is of another model or other pairs, or was trained for more than `steps`.
 Course train(const Settings& s, const Corpus& corpus, Translator& translator);
 
 /// The rows of a matrix.
@@ -88,19 +90,20 @@ std::vector<std::vector<double>> rows_of(const Tensor& matrix);
 
 // --- results ---
 
-/// Word for word, greedily, and by beam search if there are beams.
+/// Translations of the test pairs: word for word, greedy, and by beam search if there are beams.
 std::vector<Translations> translate_test(const Settings& s, const Corpus& corpus,
                                          const Translator& translator);
 
 Table table_of(const Course& course);
 
-/// Draws translate.svg, where the decoder looks at the first look and at last, and
-/// translate_course.svg, losses and BLEU against steps, above what translation word for word gives.
+/// Draws translate.svg, attention of the decoder at the first look and at the end, and
+/// translate_course.svg, losses and BLEU against steps, with word-for-word translation for
+/// comparison.
 void draw(const Settings& s, const std::string& corpus, const Course& course, const Attention& last,
           double word_for_word);
 
-/// The page: of the first test pairs of moderate length, attention of encoder and decoder while the
-/// decoder writes the reference. The model is to be in evaluation mode.
+/// Interactive page: attention of encoder and decoder in the first test pairs of moderate length,
+/// while the decoder produces the reference. The model must be in evaluation mode.
 Page page(Translator& translator, const Corpus& corpus);
 
 }  // namespace ladon::example

@@ -18,9 +18,9 @@ namespace ladon::example {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double smoothing = 0.1;  // probability that the target gives to all tokens alike
+constexpr double smoothing = 0.1;  // label smoothing
 
-/// The pairs that a look sees.
+/// The pairs that are used at a look.
 ParallelText looked_at(const ParallelText& pairs) {
   constexpr std::size_t most = 200;
   ParallelText first = pairs;
@@ -36,7 +36,7 @@ Tensor loss_of_batch(const Translator& t, const PairBatch& batch, double label_s
                        {.label_smoothing = label_smoothing, .ignore_index = t.ends().pad});
 }
 
-/// Mean over the target tokens, with their ends.
+/// Mean over target tokens, including end tokens.
 double loss_of(const Translator& t, const ParallelText& pairs) {
   const NoGrad no_grad;
   Generator unused(0);
@@ -51,7 +51,7 @@ double loss_of(const Translator& t, const ParallelText& pairs) {
   return total / tokens;
 }
 
-/// A row of Course::looks, by its columns; the model is in evaluation mode.
+/// A row of Course::looks; the model must be in evaluation mode.
 Tensor look_at(const Translator& t, const Corpus& corpus, std::int64_t steps, double tokens,
                double seconds) {
   const ParallelText validation = looked_at(corpus.validation);
@@ -85,7 +85,7 @@ Course train(const Settings& s, const Corpus& corpus, Translator& translator) {
                   translator.ends(), {.batch_size = s.batch, .by_length = true}, rng);
   Adam adam(model.parameters(), {.lr = s.rate, .beta2 = 0.98});
   adam.set_schedule(schedule::cosine({.steps = s.steps, .warmup = s.steps / 10, .floor = 0.02}));
-  // The memory is a twentieth of the run.
+  // The average's time constant is a twentieth of the run.
   WeightAverage average(model, {.decay = std::max(0.0, 1 - 20 / static_cast<double>(s.steps))});
   Tensor sizes = from_vector(std::vector{s.layers, s.heads, s.dim}, {3});
   Course course{.looks = zeros({0, 6}, f64), .first = zeros({0})};
@@ -100,7 +100,7 @@ Course train(const Settings& s, const Corpus& corpus, Translator& translator) {
   run.add("first", course.first);
   if (!s.resume.empty()) run.load(s.resume);
   LADON_CHECK(adam.steps() <= s.steps, "translate", s.resume, " was trained for ", adam.steps(),
-              " steps, and is to end at ", s.steps, "; raise --steps");
+              " steps, more than ", s.steps, "; raise --steps");
 
   Progress progress(static_cast<double>(s.steps - adam.steps()));
   double tokens = 0;

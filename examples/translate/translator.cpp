@@ -27,15 +27,14 @@ BytePairTokenizer saved_tokens(const std::filesystem::path& run) {
   return tokens;
 }
 
-/// Words of a text, and of which token each is made: [words, tokens], 1 where the token is in the
-/// word.
+/// Words of a text, and the tokens of each: [words, tokens], 1 where the token is part of the word.
 struct Words {
   std::vector<std::string> words;
   Tensor tokens;
 };
 Words words_of(const Translator& t, const TokenSequence& text) {
   std::vector<std::string> words;
-  std::vector<std::int64_t> word;  // of each token
+  std::vector<std::int64_t> word;  // index of each token's word
   for (const std::int64_t token : text) {
     const bool begins = t.tokens.tokens()[static_cast<std::size_t>(token)].starts_with(' ');
     if (words.empty() || begins) words.emplace_back();
@@ -80,7 +79,7 @@ Translator new_translator(const Settings& s, const ParallelText& pairs) {
 Translator saved_translator(const std::filesystem::path& run) {
   const Tensor sizes = TrainingRun::saved(run, "sizes").at("tensor");
   LADON_CHECK(sizes.dtype() == i64 && sizes.shape() == Shape({3}), "translate", run.string(),
-              ": was not saved by this program");
+              " was not saved by this program");
   Settings s;
   s.layers = at(sizes, {0}).item<std::int64_t>();
   s.heads = at(sizes, {1}).item<std::int64_t>();
@@ -100,7 +99,7 @@ std::vector<std::string> translate(const Translator& translator,
   const TranslationModel& model = translator.model;
   const PairTokens ends = translator.ends();
   const std::vector<TokenSequence> all = translator.encode(sources);
-  std::vector<std::size_t> order(all.size());  // by length, for little padding
+  std::vector<std::size_t> order(all.size());  // by length, to reduce padding
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return all[i].size(); });
   std::vector<std::string> targets(all.size());
@@ -130,7 +129,7 @@ Attention attention_of(const Translator& translator, const std::string& source,
   const PairBatch pair = pad_pairs(from, to, translator.ends());
   const Tensor last =
       translator.model.forward_with_weights(pair.source, pair.target_in, {}).weights.back();
-  // Row i is of the token that comes after the i-th, the last one of the end.
+  // Row i is the attention for the token after the i-th; the last row is for the end token.
   const Tensor rows = slice(mean(select(last, 0, 0), 0), 0, {.stop = std::ssize(to[0])});
   const Words sources = words_of(translator, from[0]), targets = words_of(translator, to[0]);
   return {sources.words, targets.words,

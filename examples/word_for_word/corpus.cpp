@@ -10,7 +10,7 @@
 namespace ladon::example {
 namespace {
 
-/// Takes the last pairs away.
+/// Removes the last pairs and returns them.
 ParallelText cut_off(ParallelText& pairs, std::int64_t count) {
   ParallelText last;
   const auto cut = [count](std::vector<std::string>& from, std::vector<std::string>& to) {

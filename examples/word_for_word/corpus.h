@@ -1,5 +1,5 @@
 #pragma once
-// Sentences with their translations.
+// Pairs of sentences and translations.
 
 #include <cstdint>
 #include <string>
@@ -12,9 +12,9 @@ namespace ladon::example {
 
 struct CorpusSettings {
   CommonOptions common;
-  std::string source, target;  ///< Files of aligned lines; empty: sentences of a grammar.
-  std::vector<std::string> validation, test;  ///< Two files; empty: the last lines of those.
-  std::int64_t pairs = 1000;                  ///< Of the grammar, to be trained on.
+  std::string source, target;  ///< Files with aligned lines; empty: sentences of a grammar.
+  std::vector<std::string> validation, test;  ///< Two files each; empty: split off from training.
+  std::int64_t pairs = 1000;                  ///< Number of the grammar's training pairs.
 };
 void add_corpus_options(Program& program, CorpusSettings& settings);
 
@@ -23,10 +23,10 @@ struct Corpus {
   ParallelText train, validation, test;
 };
 
-/// The settings' files, or pairs of the grammar, of which those for validation (200) and test (500)
-/// are not trained on. Files for one of these that are not given are the last twentieth of what is
-/// left of the training's, at most 1,000 lines. Throws Error for files that cannot be read, are not
-/// as long as each other, or hold fewer than 20 pairs to train on.
+/// The settings' files, or pairs of the grammar, with separate ones for validation (200) and test
+/// (500). If files for validation or test are not given, the last twentieth of the remaining
+/// training lines is split off, at most 1,000 lines. Throws Error for files that cannot be read,
+/// differ in length, or hold fewer than 20 training pairs.
 Corpus read_corpus(const CorpusSettings& s);
 
 }  // namespace ladon::example

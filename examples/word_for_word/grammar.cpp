@@ -39,7 +39,7 @@ constexpr Adjective adjectives[] = {
     {"young", "jung"},  {"white", "weiß"},      {"brown", "braun"},
     {"wild", "wild"},   {"beautiful", "schön"}, {"hungry", "hungrig"}};
 
-/// Of one subject, of several, and the participle.
+/// Forms for a singular subject and a plural one, and the participle.
 struct Verb {
   const char *one, *many, *done;            ///< English
   const char *single, *several, *finished;  ///< German
@@ -54,7 +54,7 @@ constexpr Verb verbs[] = {{"sees", "see", "seen", "sieht", "sehen", "gesehen"},
                           {"washes", "wash", "washed", "wäscht", "waschen", "gewaschen"},
                           {"carries", "carry", "carried", "trägt", "tragen", "getragen"}};
 
-/// Sentence opening: an adverb or, if `clause`, a main clause with "that".
+/// Opening of a sentence: an adverb or, if `clause`, a main clause with "that".
 struct Opening {
   const char *english, *german;
   bool clause;
@@ -78,7 +78,7 @@ const auto& any_of(const Words& words, Generator& rng) {
 
 /// The article, or the number two, in English and German, and the ending of an adjective after it.
 std::array<std::string, 3> article(bool definite, Gender gender, Case as) {
-  const bool changed = gender == masculine && as == accusative;  // the one that shows its case
+  const bool changed = gender == masculine && as == accusative;  // only masculine shows its case
   if (gender == plural)
     return definite ? std::array<std::string, 3>{"the", "die", "en"}
                     : std::array<std::string, 3>{"two", "zwei", "e"};
@@ -88,7 +88,7 @@ std::array<std::string, 3> article(bool definite, Gender gender, Case as) {
           changed ? "en" : std::array{"er", "e", "es"}[gender]};
 }
 
-/// Words with blanks between, but for empty ones.
+/// The words separated by blanks, without empty ones.
 std::string spaced(std::initializer_list<std::string> words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() || word.empty() ? "" : " ") + word;
@@ -117,7 +117,7 @@ std::pair<std::string, std::string> sentence(Generator& rng) {
   const std::string doing = done      ? join(several ? "have " : "has ", verb.done)
                             : several ? verb.many
                                       : verb.one;
-  // The word that agrees with the subject, and what is left of the verb for the end.
+  // The finite verb, which agrees with the subject, and the remainder for the end of the clause.
   const std::string finite = done      ? (several ? "haben" : "hat")
                              : several ? verb.several
                                        : verb.single;

@@ -1,6 +1,6 @@
 #pragma once
-// English sentences and their German translations, from a grammar of a few rules: a language whose
-// rules are known, so that what a model learned of them can be told.
+// English sentences and their German translations, from a grammar of a few rules, so that one can
+// tell which rules a model has learned.
 
 #include "ladon/core/random.h"
 #include "ladon/core/text/text.h"
@@ -14,9 +14,9 @@ namespace ladon::example {
 ///   she says that the small dog sees a bird  sie sagt, dass der kleine Hund einen Vogel sieht
 ///   the small dog has seen a bird            der kleine Hund hat einen Vogel gesehen
 ///
-/// German verbs stand second in a main clause, last in the other; participles stand last but for
-/// "hat" in the other. Articles and adjectives agree with gender, number and case of their noun,
-/// verbs with the number of the subject.
+/// German verbs are second in a main clause, and last in a subordinate one; participles are last,
+/// except before "hat" in a subordinate clause. Articles and adjectives agree with gender, number
+/// and case of their noun, verbs with the number of the subject.
 ParallelText grammar_pairs(std::int64_t count, Generator& rng);
 
 }  // namespace ladon::example

@@ -10,20 +10,20 @@
 
 namespace ladon::example {
 
-/// Translations of the test sources, by one method.
+/// Translations of the test sources by one method.
 struct Translations {
   std::string method;
   std::vector<std::string> texts;
   double seconds = 0;
 };
 
-/// BLEU and what it is made of, a row for each method; `of` names the rows.
+/// BLEU and its components, a row for each method; `of` names the rows.
 Table judged(const std::string& of, const std::vector<Translations>& all, const ParallelText& test);
 
-/// The first test sentences: source, reference, and what each method says.
+/// Text with the first test sentences: source, reference, and each method's translation.
 std::string shown(const std::vector<Translations>& all, const ParallelText& test);
 
-/// Translates, and counts the time.
+/// Translates, and measures the time.
 template <class F>
 Translations timed(const std::string& method, const F& translate) {
   const Meter meter;

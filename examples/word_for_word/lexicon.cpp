@@ -12,7 +12,7 @@ namespace {
 
 using Indices = std::vector<std::size_t>;
 
-/// Numbers words as they come.
+/// Numbers words in order of appearance.
 struct Numbering {
   std::unordered_map<std::string, std::size_t> number;
   std::vector<std::string> words;
@@ -28,10 +28,10 @@ struct Numbering {
   }
 };
 
-/// t(w | s) as t[s][w], of the words that stand in one pair of sentences.
+/// t(w | s) as t[s][w], for words that occur in a common pair of sentences.
 using Table = std::vector<std::unordered_map<std::size_t, double>>;
 
-/// A round of EM: the expected counts of s becoming w, then their shares.
+/// A round of EM: expected counts of s translated to w, then their shares.
 Table improved(Table t, const std::vector<Indices>& from, const std::vector<Indices>& to) {
   Table counts = t;
   for (auto& row : counts)
@@ -50,13 +50,13 @@ Table improved(Table t, const std::vector<Indices>& from, const std::vector<Indi
   return counts;
 }
 
-/// For every source word the target word that it most probably becomes; of equals the earliest.
+/// The most probable target word for every source word; for equal ones the earliest.
 std::unordered_map<std::string, std::string> lexicon(const ParallelText& pairs) {
   constexpr int rounds = 5;
   Numbering sources, targets;
-  sources.words.emplace_back();  // number 0: none of them
+  sources.words.emplace_back();  // number 0: the empty word
   std::vector<Indices> from, to;
-  Table t;  // at first 1, as any equal numbers
+  Table t;  // initially all 1: equal values of any size
   for (std::size_t i = 0; i < pairs.sources.size(); ++i) {
     from.push_back(sources.of(pairs.sources[i]));
     from.back().push_back(0);

@@ -1,4 +1,4 @@
-// Translation word for word: what pairs teach of words alone.
+// Translation word for word: what pairs of sentences teach about words alone.
 
 #include <cmath>
 #include <iostream>
@@ -27,7 +27,7 @@ const std::vector<Trial> trials = {
     {"word_for_word --source train.de --target train.en",
      "words: is one direction easier than the other?"}};
 
-constexpr std::int64_t parts[] = {27, 9, 3, 1};  // of the pairs, to count from
+constexpr std::int64_t parts[] = {27, 9, 3, 1};  // trains on the pairs divided by each of these
 
 ParallelText first(const ParallelText& pairs, std::int64_t count) {
   const auto cut = [count](const std::vector<std::string>& all) {

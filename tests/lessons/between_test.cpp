@@ -46,7 +46,7 @@ TEST(LessonBetween, DensityOfHeads) {
       [](double y, const Tensor& v) {
         return solution::density_of_heads(y, reshape(v, {-1, 1}));
       },
-      "one head, chosen at random");
+      "one head chosen at random");
 }
 
 TEST(LessonBetween, DivergenceOfLaws) {

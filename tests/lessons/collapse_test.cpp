@@ -47,7 +47,7 @@ TEST(LessonCollapse, SimplexVariance) {
         const double t = 2 * std::log(m + 1.0);
         return -k.slope(t) * alpha * m * t / d;
       },
-      "driven by itself alone");
+      "driven by its own score alone");
   exercise.refuses([](const RadialProfile& k, int m, int d,
                       double) { return solution::simplex_variance(k, m, d, 1); },
                    "α is left out");
@@ -72,12 +72,12 @@ TEST(LessonCollapse, SposStep) {
         const Tensor k = rbf({.bandwidth = Bandwidth::fixed, .h2 = s.h2}).at(x).share(xi);
         return solution::spos_step(x, g, k, s);
       },
-      "through the kernel");
+      "multiplied by the kernel");
   exercise.refuses(
       [](const Tensor& x, const Tensor& g, const Tensor& xi, const SposSettings& s) {
         return solution::spos_step(x, g, xi, s) + s.step * s.diffusion * g;
       },
-      "no gradient beside the noise");
+      "drift b·s that balances the noise is missing");
   exercise.refuses([](const Tensor& x, const Tensor& g, const Tensor& xi,
                       const SposSettings& s) { return solution::spos_step(x, -g, xi, s); },
                    "driven up the loss");

@@ -49,13 +49,13 @@ TEST(LessonControl, PairedDifference) {
         return Measured{estimate(arm).value - estimate(base).value,
                         std::hypot(estimate(arm).se, estimate(base).se)};
       },
-      "the arms are taken apart");
+      "the arms are treated as independent");
   exercise.refuses(
       [](const Numbers& arm, const Numbers& base) {
         const Measured right = solution::paired_difference(arm, base);
         return Measured{right.value, right.se * std::sqrt(static_cast<double>(arm.size()))};
       },
-      "the scatter of one question's difference");
+      "the standard deviation of one difference");
   exercise.refuses(
       [](const Numbers& arm, const Numbers& base) {
         const auto n = static_cast<double>(arm.size());
@@ -65,7 +65,7 @@ TEST(LessonControl, PairedDifference) {
       "divisor n, not n − 1");
   exercise.refuses([](const Numbers& arm,
                       const Numbers& base) { return solution::paired_difference(base, arm); },
-                   "the sign is turned");
+                   "the sign is wrong");
   exercise.refuses(
       [](const Numbers& arm, const Numbers& base) {
         const Measured right = solution::paired_difference(arm, base);

@@ -57,13 +57,13 @@ TEST(LessonCopyHead, StrengthEvidence) {
       [](const Tensor& r, const CopyPairs& d) {
         return evidence(r, d, 0.5 * (d.x.size(1) - 1.0), 0.5);
       },
-      "each of the V outputs pays");
+      "each of the V outputs has a determinant");
   exercise.refuses(
       [](const Tensor& r, const CopyPairs& d) {
         const double v = static_cast<double>(d.x.size(1));
         return evidence(r, d, 0.5 * v * v, 0.5);
       },
-      "nothing is paid");
+      "adds nothing");
   exercise.refuses(
       [](const Tensor& r, const CopyPairs& d) {
         const double v = static_cast<double>(d.x.size(1));
@@ -103,7 +103,7 @@ TEST(LessonCopyHead, BirthTerms) {
         terms.cubic *= 0.5;
         return terms;
       },
-      "stands twice");
+      "occurs twice");
   exercise.refuses(
       [](double gain, double scale, std::int64_t length) {
         BirthTerms terms = solution::birth_terms(gain, scale, length);

@@ -95,7 +95,7 @@ double average(const Logs& logs) {
 // Only the largest logarithm is safe to take out.
 TEST(LessonEvidence, LogMeanExpRefusesAnotherShift) {
   const Exercise exercise(check_log_mean_exp);
-  const std::string reason = "m the largest logarithm";
+  const std::string reason = "m is the largest logarithm";
   exercise.accepts([](const Logs& logs) { return mean_after(logs, largest(logs)); });
   exercise.refuses([](const Logs& logs) { return mean_after(logs, logs.front()); }, reason);
   exercise.refuses([](const Logs& logs) { return mean_after(logs, logs.back()); }, reason);
@@ -135,7 +135,7 @@ TEST(LessonEvidence, EvidenceByPrediction) {
       [](const Tensor& k, const Tensor& y, double noise) {
         return solution::evidence_by_prediction(eye(y.size(0), f64) * k, y, noise);
       },
-      "judged alone");
+      "predicted alone");
 }
 
 TEST(LessonEvidence, EstimateEvidence) {
@@ -155,7 +155,7 @@ TEST(LessonEvidence, EstimateEvidence) {
         all.error *= std::exp(all.log_evidence);
         return all;
       },
-      "divided by Ẑ");
+      "is that over Ẑ");
   exercise.refuses(
       [](const Logs& logs) {
         EvidenceEstimate all = solution::estimate_evidence(logs);

@@ -50,18 +50,18 @@ TEST(LessonManyHeads, KurtosisOfSum) {
   exercise.is_open(hole::kurtosis_of_sum);
   exercise.accepts(solution::kurtosis_of_sum);
   exercise.refuses([](const Heads& heads) { return solution::kurtosis_of_sum(heads) + 3; },
-                   "3 is not taken away");
+                   "3 is not subtracted");
   static const auto of_one = [](const Heads& heads) {
     double mean = 0;
     for (const HeadOutput& f : heads) mean += f.fourth / (f.second * f.second) - 3;
     return mean / size(heads);
   };
   exercise.refuses([](const Heads& heads) { return of_one(heads) / std::sqrt(size(heads)); },
-                   "it falls as 1/√H;");
+                   "it falls as 1/√H,");
   exercise.refuses([](const Heads& heads) { return of_one(heads) / std::pow(size(heads), 2); },
                    "it falls as 1/H²;");
   exercise.refuses([](const Heads& heads) { return of_one(heads) / size(heads); },
-                   "heads of one law alone");
+                   "identically distributed heads");
   exercise.refuses(
       [](const Heads& heads) {
         double second = 0, fourth = 0;
@@ -102,7 +102,7 @@ TEST(LessonManyHeads, KernelOfHeads) {
         const Tensor k = matmul(unsqueeze(x, 1), transpose(unsqueeze(x, 0))) / double(x.size(2));
         return std::pow(query_key_std * value_output_std, 2) * k * sum(k, {2, 3}, keep_dims);
       },
-      "stands twice in the sum over keys");
+      "occurs twice in the sum over keys");
 }
 
 }  // namespace

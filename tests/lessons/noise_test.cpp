@@ -20,7 +20,7 @@ TEST(LessonNoise, LangevinVariance) {
   exercise.is_open(hole::langevin_variance);
   exercise.accepts(solution::langevin_variance);
   exercise.refuses([](double precision, double, double) { return 1 / precision; },
-                   "only steps → 0 come to");
+                   "reached only as the step goes to 0");
   exercise.refuses(
       [](double precision, double step, double batch) {
         return solution::langevin_variance(precision, step, 2 * batch) / 2;
@@ -62,7 +62,7 @@ TEST(LessonNoise, PreconditionedStep) {
         const Tensor drift = solution::preconditioned_step(x, gradients, s, zeros_like(x)) - x;
         return x + drift + std::sqrt(2 * s.step) * xi;
       },
-      "does not know the preconditioner");
+      "lacks the preconditioner");
   exercise.refuses(
       [](const Tensor& x, const Tensor& gradients, const Settings& s, const Tensor& xi) {
         return 2 * x - solution::preconditioned_step(x, gradients, s, -xi);

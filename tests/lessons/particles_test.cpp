@@ -89,13 +89,13 @@ TEST(LessonParticles, SteinGradient) {
         };
         return solution::stein_gradient(theta, g, exchanged, alpha);
       },
-      "differentiated by θ_i");
+      "differentiated with respect to θ_i");
   exercise.refuses([](const Tensor& theta, const Tensor& g, const PairKernel& kernel,
                       double alpha) { return solution::stein_gradient(theta, -g, kernel, alpha); },
                    "driven up the loss");
   exercise.refuses([](const Tensor& theta, const Tensor& g, const PairKernel& kernel,
                       double alpha) { return -solution::stein_gradient(theta, g, kernel, alpha); },
-                   "this is φ, which climbs");
+                   "this is φ, which ascends");
   exercise.refuses(
       [](const Tensor& theta, const Tensor& g, const PairKernel& kernel, double alpha) {
         return g / 4.0 + solution::stein_gradient(theta, zeros_like(g), kernel, alpha);

@@ -125,7 +125,7 @@ TEST(LessonPaths, OverlapSlope) {
         silent.y = zeros_like(data.y);
         return solution::overlap_slope(silent, u);
       },
-      "the targets do not pull");
+      "the targets have no effect");
   exercise.refuses(
       [](const PathData& data, const Tensor& u) {
         const Tensor prior = solution::overlap_slope(with(data, 0 * data.kernels, data.width), u);

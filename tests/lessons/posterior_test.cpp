@@ -89,7 +89,7 @@ TEST(LessonPosterior, PosteriorFunction) {
         const NormalFunction right = solution::posterior_function(k, cross, test, y, noise);
         return NormalFunction{right.mean, clone(diagonal(right.covariance))};
       },
-      "those are variances");
+      "these are only variances");
 }
 
 /// Weights without a shift of the logarithms.
@@ -104,7 +104,7 @@ TEST(LessonPosterior, WeighDraws) {
   const Exercise exercise(check_weigh_draws);
   exercise.is_open(hole::weigh_draws);
   exercise.accepts(solution::weigh_draws);
-  exercise.refuses(by_likelihoods, "take the largest logarithm off before exp");
+  exercise.refuses(by_likelihoods, "subtract the largest logarithm before exp");
   exercise.refuses(
       [](const Tensor& l, const Tensor& means, const Tensor& variances) {
         WeightedPosterior result = solution::weigh_draws(l, means, variances);

@@ -48,7 +48,7 @@ TEST(LessonPrior, PriorFunctions) {
       [](const Tensor& kernel, const Tensor& normals) {
         return matmul(normals, transpose(root_of(kernel, 1e-6)));
       },
-      "the jitter is too large beside this kernel");
+      "the jitter is too large for this kernel");
 }
 
 /// Mean of a function of P(y = 1) over networks.
@@ -96,14 +96,14 @@ TEST(LessonPrior, PriorProbability) {
         return PriorProbability{mean_of(mean, scale, [](double p) { return p; }),
                                 std::sqrt(mean_of(mean, scale, [](double p) { return p * p; }))};
       },
-      "square of the mean is not taken off");
+      "square of the mean is not subtracted");
   exercise.refuses(
       [](double mean, double variance) {
         const double p = 1 / (1 + std::exp(-mean));
         return PriorProbability{solution::prior_probability(mean, variance).mean,
                                 p * (1 - p) * std::sqrt(variance)};
       },
-      "straight line");
+      "linearized");
 }
 
 TEST(LessonPrior, PriorKernelOf) {
@@ -114,10 +114,10 @@ TEST(LessonPrior, PriorKernelOf) {
       [](const Tensor& x, double qk, double vo) {
         return solution::prior_kernel_of(x, std::sqrt(qk), std::sqrt(vo));
       },
-      "each standard deviation comes once");
+      "each standard deviation occurs once");
   exercise.refuses([](const Tensor& x, double qk,
                       double vo) { return solution::prior_kernel_of(x, std::sqrt(qk), vo); },
-                   "σ_qk comes once");
+                   "σ_qk occurs once");
   exercise.refuses(
       [](const Tensor& x, double qk, double vo) {
         return solution::prior_kernel_of(x * std::sqrt(static_cast<double>(x.size(2))), qk, vo);

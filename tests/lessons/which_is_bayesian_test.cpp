@@ -34,12 +34,12 @@ TEST(LessonWhichIsBayesian, CombineMembers) {
       [](const Tensor& m, const Tensor& v) {
         return CombinedMembers{mean(m, 0), mean(v, 0)};
       },
-      "what members disagree about is missing");
+      "the disagreement of members is missing");
   exercise.refuses(
       [](const Tensor& m, const Tensor& v) {
         return CombinedMembers{mean(m, 0), var(m, 0, Dims::drop, 0)};
       },
-      "what each member does not know is missing");
+      "each member's own uncertainty is missing");
   exercise.refuses(
       [](const Tensor& m, const Tensor& v) {
         return CombinedMembers{mean(m, 0), mean(v, 0) + var(m, 0)};
@@ -95,7 +95,7 @@ TEST(LessonWhichIsBayesian, RandomizedFits) {
                    "all members are equal");
   exercise.refuses([](const Tensor& x, const Tensor& y, double noise, std::int64_t members,
                       Generator& rng) { return fits(x, y, members, rng, 1, 0, noise); },
-                   "no noise of their own");
+                   "members share the targets' noise");
   exercise.refuses(
       [](const Tensor& x, const Tensor& y, double noise, std::int64_t members, Generator& rng) {
         return fits(x, y, members, rng, 0, std::sqrt(noise), noise);

@@ -44,7 +44,7 @@ TEST(LessonWindow, ReadWindow) {
         for (const int size : window.shape) count *= size;
         return Strip(memory.begin(), memory.begin() + count);
       },
-      "a view is no copy");
+      "a view is not a copy");
 }
 
 TEST(LessonWindow, Unbroadcast) {
@@ -91,7 +91,7 @@ TEST(LessonWindow, ReverseSweep) {
             all[graph[node].inputs[i]] += all[node] * graph[node].derivatives[i];
         return all;
       },
-      "numbers are no order");
+      "numbers are not an order");
   exercise.refuses(
       [](const Graph& graph, int output) {
         std::vector<double> all(graph.size(), 0);
@@ -103,7 +103,7 @@ TEST(LessonWindow, ReverseSweep) {
         follow(output, 1);
         return all;
       },
-      "paths are followed one by one");
+      "too many to follow one by one");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace ladon::example {
 
 using Json = nlohmann::ordered_json;
 
-// Of attention.js, by the build.
+// Contents of attention.js, embedded by the build.
 extern const char* const attention_page_script;
 
 namespace {
@@ -32,8 +32,8 @@ Json as_json(const SeenText& seen) {
   return {{"text", seen.text}, {"layers", layers}, {"predicted", seen.predicted}};
 }
 
-/// The page's number of tokens looked at against the entropy of the library, of the first text's
-/// last rows.
+/// Compares the page's effective number of keys with the entropy by the library, for the last rows
+/// of the first text.
 Json checks_of(const SeenText& seen) {
   Json checks = Json::array();
   for (const LayerMaps& layer : seen.layers) {
@@ -44,7 +44,7 @@ Json checks_of(const SeenText& seen) {
   return checks;
 }
 
-/// Text without bytes that are no UTF-8, which JSON cannot hold.
+/// The text with bytes that are not UTF-8 replaced, since JSON cannot hold them.
 std::string readable(const std::string& text) {
   return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
@@ -52,7 +52,7 @@ std::string readable(const std::string& text) {
 SeenText seen(const LanguageModel& model, const std::vector<std::int64_t>& tokens,
               const TokenText& token_text) {
   const NoGrad no_grad;
-  const auto length = std::ssize(tokens) - 1;  // the last one is what follows
+  const auto length = std::ssize(tokens) - 1;  // the last token is only a target
   const Tensor x = slice(from_vector(tokens, {1, length + 1}), 1, {.stop = length});
   const auto shown = [&](std::int64_t token) { return visible(token_text(token)); };
   SeenText all;
@@ -91,7 +91,7 @@ std::string visible(const std::string& token) {
   for (std::size_t at = 0; at < token.size();) {
     const char c = token[at];
     const std::size_t count = std::min(token.find_first_not_of(c, at), token.size()) - at;
-    const bool few = c != ' ' || count < 3;  // more of them are told by their number
+    const bool few = c != ' ' || count < 3;  // longer runs are shown by their count
     all += c == ' ' ? "␣" : c == '\n' ? "⏎" : std::string(1, c);
     if (!few) all += join("×", count);
     at += few ? 1 : count;

@@ -1,6 +1,6 @@
 #pragma once
-// Pages that show where the heads of a trained model look in texts of its run: the maps are in the
-// page, the model is not.
+// Pages that show where the heads of a trained model attend in texts of its run. A page contains
+// the attention maps, not the model.
 
 #include <cstdint>
 #include <functional>
@@ -13,44 +13,44 @@
 
 namespace ladon::example {
 
-/// Attention of a layer in a text.
+/// Attention of one layer in one text.
 struct LayerMaps {
-  std::string name;                        ///< Of the layer: "encoder 1".
-  std::vector<std::string> queries, keys;  ///< Tokens that look, and that are looked at.
+  std::string name;                        ///< Name of the layer: "encoder 1".
+  std::vector<std::string> queries, keys;  ///< Tokens of the queries and of the keys.
   Tensor weights;                          ///< [heads, queries, keys], rows that sum to 1.
-  std::string predicts = {};  ///< Of query i: "this" token, the "next" one, or nothing.
+  std::string predicts = {};               ///< Token that query i predicts: "this", "next" or "".
 };
 
-/// A text that a model saw.
+/// A text, and the model's attention in it.
 struct SeenText {
   std::string text;
   std::vector<LayerMaps> layers;
-  nlohmann::ordered_json predicted;  ///< next_tokens() of its queries.
+  nlohmann::ordered_json predicted;  ///< next_tokens() at the text's queries.
 };
 
-/// A matrix of numbers from 0 to 1 in thousandths, which a shade does not tell apart: three digits
-/// where JSON would have ten. Zeros at the end of a row, all that causal maps do not see, are left
-/// out. The script thousandths() reads it.
+/// A matrix of numbers from 0 to 1, rounded to thousandths, finer than shades show: three digits
+/// where JSON would have ten. Zeros at the end of a row (a causal map's masked part) are omitted.
+/// The script's thousandths() reads it.
 nlohmann::ordered_json thousandths(const Tensor& matrix);
 
-/// A token as it stands in a text.
+/// Text of a token.
 using TokenText = std::function<std::string(std::int64_t)>;
 
-/// A token that is to be read: blanks and ends of lines are marked, bytes that are no UTF-8 too.
+/// A token made visible: blanks, ends of lines and bytes that are not UTF-8 are marked.
 std::string visible(const std::string& token);
 
-/// Probabilities of the token at each place: of the likeliest few, and of the one that stands
-/// there. logits: [places, vocabulary].
+/// Probabilities of the likeliest few tokens at each position, and of the correct one, `right`.
+/// logits: [positions, vocabulary].
 nlohmann::ordered_json next_tokens(const Tensor& logits, const std::vector<std::int64_t>& right,
                                    const TokenText& shown);
 
-/// Pieces of `length` tokens from a text i64 [n], from beginnings of lines where it has lines, as a
-/// model of the next token in evaluation mode sees them.
+/// Pieces of `length` tokens from a text i64 [n], starting at the beginnings of lines if it has
+/// lines, with the maps of a language model in evaluation mode.
 std::vector<SeenText> seen_texts(const LanguageModel& model, const Tensor& text,
                                  std::int64_t length, const TokenText& token_text);
 
-/// Text, layer, head and token to turn. All texts have the same layers. `predict` is as in page.js;
-/// `heads` are names of a layer's heads, 1, 2, … where there are none.
+/// Page on which text, layer, head and token are chosen. All texts have the same layers. `predict`
+/// is as in page.js; `heads` names the heads of a layer, by default 1, 2, …
 Page attention_page(const std::string& title, const std::string& about,
                     const nlohmann::ordered_json& predict, const std::vector<SeenText>& texts,
                     const std::vector<std::string>& heads = {});

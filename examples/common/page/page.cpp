@@ -10,14 +10,14 @@
 
 namespace ladon::example {
 
-// Form, scripts and style of this folder, by the build.
+// Form, scripts and style of this folder, embedded by the build.
 extern const char* const page_form;
 extern const char* const shared_page_script;
 extern const char* const shared_page_style;
 
 namespace {
 
-/// JSON within a script element, which "</script" would end.
+/// JSON inside a script element, with < escaped so that "</script" cannot end the element.
 std::string embedded(const nlohmann::ordered_json& data) {
   std::string all;
   for (const char c : data.dump()) all += c == '<' ? std::string("\\u003c") : std::string(1, c);

@@ -22,7 +22,7 @@ const std::vector<Trial> trials = {
     {"01_window", "copied: which of the six views has a strip of its own?"}};
 
 bool study(const CommonOptions& options, const Program& program) {
-  const Tensor x = reshape(arange(0.0, 12.0), {3, 4});  // an element is its own address
+  const Tensor x = reshape(arange(0.0, 12.0), {3, 4});  // each element equals its own address
   const std::vector<std::pair<const char*, Tensor>> views = {
       {"x", x},
       {"transpose(x)", transpose(x)},
@@ -37,7 +37,7 @@ bool study(const CommonOptions& options, const Program& program) {
   for (const auto& [name, view] : views) {
     const bool shares = view.storage().bytes() == x.storage().bytes();
     const auto row = static_cast<double>(table.rows().size());
-    std::map<double, int> read;  // times that an address was read
+    std::map<double, int> read;  // how often each address was read
     double time = 0;
     for (const double address : view.to_vector())
       if (const int before = read[address]++; shares)
@@ -59,7 +59,7 @@ bool study(const CommonOptions& options, const Program& program) {
   Picture picture(options.out, "01_window");
   std::vector<std::string> names;
   for (const auto& [name, view] : views) names.emplace_back(name);
-  names.pop_back();  // the copy has a strip of its own
+  names.pop_back();  // the copy does not share x's memory
   picture.panel({200, slide.top, 720, slide.height}, "",
                 join("set xlabel 'place in memory'\nset xrange [-0.6:11.6]\nset xtics 1\n",
                      "set yrange [4.9:-0.5]\nset ytics ", named_places(names), "\nplot ",

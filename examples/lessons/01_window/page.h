@@ -1,11 +1,11 @@
 #pragma once
-// The page of lesson 1: shape, strides and offset of a window to turn.
+// Interactive page of lesson 1: set the shape, strides and offset of a window.
 
 #include "ladon/examples/common/page/page.h"
 
 namespace ladon::example {
 
-/// Windows on a matrix [3, 4] to make by hand are the library's views, and so are their gradients.
+/// Windows on a matrix [3, 4] to set by hand, checked by the library's views and their gradients.
 Page page();
 
 }  // namespace ladon::example

@@ -1,12 +1,12 @@
 #pragma once
-// The page of lesson 2: width, root, temperature, mask and the logits themselves to turn.
+// Interactive page of lesson 2: set the width, the scale 1/√d, the temperature, mask and logits.
 
 #include "ladon/examples/common/page/page.h"
 #include "ladon/examples/common/report.h"
 
 namespace ladon::example {
 
-/// widths: the largest weight by width d, with the root and without.
+/// widths: the largest weight for each width d, with and without division by √d.
 Page page(const Table& widths);
 
 }  // namespace ladon::example

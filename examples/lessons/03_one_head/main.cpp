@@ -36,7 +36,7 @@ bool study(const CommonOptions& options, const Program& program) {
                {.name = "kurtosis", .meaning = "excess kurtosis; 0 for a Gaussian"},
                {.name = "law", .meaning = "3·((1 + 2/width)²·(1 + 2ρ) − 1), ρ = 1/2"}});
   const auto first = [](const Tensor& kernel) { return at(kernel, {0, 0, 0, 0}).item(); };
-  std::vector<std::vector<double>> draws;  // of the widest head
+  std::vector<std::vector<double>> draws;  // outputs of the widest head
   for (const int width : {16, 64, 256}) {
     const auto row = compare(head(Weighting::identity), x, {{{1, width}, 8000}}, rng).rows[0];
     const Tensor y = slice(row.outputs, 1, {0, 1});  // [draws, 1, channels]

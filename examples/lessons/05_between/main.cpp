@@ -1,4 +1,4 @@
-// Lesson 5: between one head and infinitely many, the law is known.
+// Lesson 5: between one head and infinitely many, the distribution is known.
 
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"
@@ -43,7 +43,7 @@ bool study(const CommonOptions& options, const Program& program) {
     };
     const Measured beyond = share(3, 1e9), z{(beyond.value - expected) / beyond.se};
     tails.add({std::to_string(heads), {beyond, {expected}, z}});
-    auto& bins = all[heads];  // middle, density, standard error, exact density
+    auto& bins = all[heads];  // rows: bin centre, density, standard error, exact density
     for (double y = 0.125; y < 6; y += 0.25) {
       const auto [half, se] = share(y - 0.125, y + 0.125);
       bins.push_back({y, 2 * half, 2 * se, exact.density(y * sd) * sd});
@@ -57,7 +57,7 @@ bool study(const CommonOptions& options, const Program& program) {
     std::vector<double> n2_kl(5, 0);
     for (double& sum : n2_kl) {
       const infinite::ScaleMixture p = law(1, n), q = law(1, 0);
-      for (double y = 1e-6; y < 12; y *= 1.3)  // ∫ p ln(p/q) dy, over the logarithm of |y|
+      for (double y = 1e-6; y < 12; y *= 1.3)  // ∫ p ln(p/q) dy, on a grid of ln |y|
         sum += n * n * 2 * std::log(1.3) * y * p.density(y) * std::log(p.density(y) / q.density(y));
     }
     widths.add({std::to_string(n), {estimate(n2_kl)}});

@@ -13,7 +13,7 @@ Page page(const Law& law, const Drawn& drawn, const Table& tails, const Table& w
     std::ranges::sort(all);
     for (std::size_t i = 0; i < kept; ++i)
       some.push_back(all[(2 * i + 1) * all.size() / (2 * kept)]);
-    variances.push_back({width, rounded(some)});  // quantiles stand for all
+    variances.push_back({width, rounded(some)});  // 2000 quantiles represent all draws
     some.resize(50);
     const infinite::ScaleMixture mixture(some);
     const double sd = std::sqrt(mixture.variance());
@@ -28,7 +28,7 @@ Page page(const Law& law, const Drawn& drawn, const Table& tails, const Table& w
     shares.push_back({std::stoi(row.method), row.figures[0].value, row.figures[0].se});
   for (const Row& row : widths.rows()) {
     const double n = std::stod(row.method);
-    const Measured scaled = row.figures[0];  // by n²
+    const Measured scaled = row.figures[0];  // divergence times n²
     divergences.push_back({n, scaled.value / n / n, scaled.se / n / n});
   }
   return {

@@ -1,5 +1,5 @@
 #pragma once
-// The page of lesson 5: heads and their width to turn, between one head and infinitely many.
+// Interactive page of lesson 5: set the number and width of heads, from one to infinitely many.
 
 #include <functional>
 #include <map>
@@ -10,9 +10,10 @@
 
 namespace ladon::example {
 
-/// The law of an output, of heads of this width; 0: infinite.
+/// Distribution of an output, given the number of heads and their width (0: infinite).
 using Law = std::function<infinite::ScaleMixture(std::int64_t heads, std::int64_t width)>;
-/// By heads of width 8: middle of a bin of |output|/sd, density, standard error, exact density.
+/// Per number of heads (width 8), rows: bin centre |output|/sd, density, its s.e., exact density.
+/// exact density.
 using Drawn = std::map<int, std::vector<std::vector<double>>>;
 
 /// tails, widths: the lesson's tables.

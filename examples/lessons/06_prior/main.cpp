@@ -1,4 +1,4 @@
-// Lesson 6: what a prior believes.
+// Lesson 6: a prior's beliefs before any data.
 
 #include <cmath>
 #include <numbers>

@@ -8,7 +8,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Layers of two heads by the library, and what the page needs of each head: B = QᵀK and u = VᵀO.
+/// Outputs of two-headed layers by the library, and what the page needs: B = QᵀK and u = VᵀO.
 Json outputs() {
   Generator rng(9);
   Json all = Json::array();

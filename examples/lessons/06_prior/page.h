@@ -1,5 +1,5 @@
 #pragma once
-// The page of lesson 6: the scales of a prior to turn.
+// Interactive page of lesson 6: set the scales of a prior.
 
 #include <functional>
 
@@ -10,11 +10,12 @@
 
 namespace ladon::example {
 
-/// A network with this scale of queries and keys.
+/// Makes a network with this scale of queries and keys.
 using MakeNetwork = std::function<Sequential(double query_key_std)>;
 
-/// w, b: frequencies and phases of the tokens [2, 3]; sure: shares of networks that are sure, by
-/// the scale of values and outputs, at scale 4 of queries and keys.
+/// w, b: frequencies and phases of the tokens, [2, 3]; sure: the lesson's table of the share of
+/// networks that give one class more than 95%, per scale of values and outputs (queries and keys:
+/// 4).
 Page page(const Tensor& w, const Tensor& b, const MakeNetwork& network, const Table& sure);
 
 }  // namespace ladon::example

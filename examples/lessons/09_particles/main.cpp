@@ -26,7 +26,7 @@ bool study(const CommonOptions& options, const Program& program) {
     std::vector<std::vector<double>> rows;
     for (int step = 0; step <= 400; ++step) {
       rows.push_back(x.to_vector());
-      x.set_grad(x.detach() - c * tanh(c * x.detach()));  // of the loss, −ln p
+      x.set_grad(x.detach() - c * tanh(c * x.detach()));  // gradient of the loss, −ln p
       svgd.apply();
       sgd.step();
     }
@@ -40,7 +40,7 @@ bool study(const CommonOptions& options, const Program& program) {
     pair.add({join(alpha), {{std::sqrt(2 * std::log(1 + 2 * alpha))}, {end[0] - end[1]}}});
   }
   print("At what distance do two particles rest on N(0, 1)?", pair);
-  // Query and key weights [2, 1, head_dim, dim] of a head, and of heads that share its values.
+  // Query and key weights [2, 1, head_dim, dim] of a head; all heads share the values x.
   const Tensor x = normal({1, 6, 16}, rng), head = normal({2, 1, 8, 16}, rng, 0, 0.3, f64);
   const auto output = [&x](const Tensor& w) {
     return scaled_dot_product_attention(matmul(x, transpose(select(w, 0, 0))),

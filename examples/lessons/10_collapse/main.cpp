@@ -18,7 +18,7 @@ constexpr const char* lesson =
 const std::vector<Trial> trials = {{"10_collapse --seed 99", "distance: it does not change"}};
 
 bool study(const CommonOptions& options, const Program& program) {
-  constexpr double m = 10, b = 1, rate = 0.05;  // M; noise, and ε of steps with it
+  constexpr double m = 10, b = 1, rate = 0.05;  // M; weight of the noise; ε of steps with noise
   // Variance per coordinate at rest, of M particles on N(0, 1) in D dimensions.
   const auto variance = [&options](double dim, double diffusion, double lr) {
     std::vector<double> seeds;
@@ -29,7 +29,7 @@ bool study(const CommonOptions& options, const Program& program) {
       Sgd sgd({x}, {.lr = lr});
       seeds.push_back(0);
       for (int step = 1; step <= 500; ++step) {
-        x.set_grad(clone(x.detach()));  // of −ln p = ½‖x‖²
+        x.set_grad(clone(x.detach()));  // gradient of −ln p = ½‖x‖²
         spos.apply();
         sgd.step();
         if (step > 250) seeds.back() += mean(var(x.detach(), 0)).item() / 250;

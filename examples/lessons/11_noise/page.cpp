@@ -8,8 +8,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Steps of the library's optimizers, with the noise that Sgld drew: at rate 1/2 a step from 0
-/// without a gradient is that noise.
+/// Steps of the library's optimizers, and the noise that Sgld drew: from 0, at rate 1/2 and with
+/// gradient 0, a step is that noise alone.
 Json checks() {
   Json all = Json::array();
   for (const double step : {0.1, 0.8}) {

@@ -1,13 +1,13 @@
 #pragma once
-// The page of lesson 11: rule, step and batch of chains to turn.
+// Interactive page of lesson 11: choose the rule, step and batch size of sampling chains.
 
 #include "ladon/core/tensor.h"
 #include "ladon/examples/common/page/page.h"
 
 namespace ladon::example {
 
-/// rows: step, formulas of the three rules, and where they were measured these variances; items: of
-/// which batches are drawn.
+/// rows: step, formulas of the three rules and, at some steps, the variances measured; items: the
+/// data from which batches are drawn.
 Page page(const std::vector<std::vector<double>>& rows, const Tensor& items);
 
 }  // namespace ladon::example

@@ -1,4 +1,4 @@
-// Lesson 12: which method is Bayesian? A right spread at one moment does not make it so.
+// Lesson 12: which method is Bayesian? The right spread at one moment does not make it so.
 
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"

@@ -18,7 +18,7 @@ Answers fitted(std::uint64_t seed) {
   std::vector<double> size(6, 0);
   for (std::size_t a = 0; a < 6; ++a)
     for (std::int64_t fit = 0; fit < fits; ++fit) {
-      Generator own = rng.split(fit);  // first weights and batches are those of all arms
+      Generator own = rng.split(fit);  // initial weights and batches: the same in all arms
       StructuredAttention attention({.dim = dim, .hidden = 32, .hops = hops}, own);
       const Linear readout({.in = hops * dim, .out = 4}, own);
       const Tensor outer = attention.outer = parameter(start[a] * attention.outer.detach());

@@ -1,5 +1,5 @@
 #pragma once
-// The arms of lesson 13: eight hops that look at sentences, trained with and without SVGD.
+// The arms of lesson 13: attention with eight hops on sentences, trained with and without SVGD.
 
 #include <cstdint>
 #include <string>
@@ -13,14 +13,14 @@ namespace ladon::example {
 inline const std::vector<std::string> arm_names = {"plain",  "start 2",   "start 4",
                                                    "svgd 0", "svgd 0.01", "svgd 1"};
 
-/// One study: all arms answered the same questions.
+/// Results of one study, in which all arms answered the same questions.
 struct Answers {
-  std::vector<Tensor> hits;  ///< Of each arm, right (1) or wrong (0): [3 seeds, 600 questions].
-  std::vector<double> size;  ///< Of each arm, rms of W_s2 at the end, mean over fits.
+  std::vector<Tensor> hits;  ///< Per arm, right (1) or wrong (0): [3 seeds, 600 questions].
+  std::vector<double> size;  ///< Per arm, rms of W_s2 after training, mean over fits.
   std::vector<Fold> folds;
 };
 
-/// Words, questions, folds and first weights are those of the seed.
+/// The seed determines words, questions, folds and initial weights.
 Answers fitted(std::uint64_t seed);
 
 }  // namespace ladon::example

@@ -1,4 +1,4 @@
-// Lesson 13: is it repulsion, or a larger matrix? An arm that has one without the other tells.
+// Lesson 13: is it repulsion, or a larger matrix? An arm with only one of the two decides.
 
 #include "ladon/examples/common/paired.h"
 #include "ladon/examples/common/plot.h"

@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Difference of two arms by the first seeds, and by the questions of the first folds alone.
+/// Difference of two arms, restricted to the first seeds and to the questions of the first folds.
 Contrast part(const Answers& of, int arm, int base, int seeds, int count) {
   std::vector<std::int64_t> questions;
   std::vector<Fold> some(of.folds.begin(), of.folds.begin() + count);

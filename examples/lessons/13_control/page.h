@@ -1,5 +1,6 @@
 #pragma once
-// The page of lesson 13: two arms, an error, folds, seeds and studies to turn.
+// Interactive page of lesson 13: choose two arms, an error, and numbers of folds, seeds and
+// studies.
 
 #include <cstdint>
 
@@ -7,7 +8,7 @@
 
 namespace ladon::example {
 
-/// Ten studies, of this seed and of the next nine: it fits nine times what the program does.
+/// Ten studies, of this seed and the next nine: nine times as many fits as the program's own.
 Page page(std::uint64_t seed);
 
 }  // namespace ladon::example

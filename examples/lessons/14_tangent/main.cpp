@@ -29,7 +29,7 @@ bool study(const CommonOptions& options, const Program& program) {
   const double rate = max_learning_rate(own.ntk, 4) / 4;
   const GradientFlow flow(own.ntk, y, {.learning_rate = rate});
   const GpPrediction posterior = GaussianProcess(own.nngp, y).predict(cross.nngp, tests.nngp);
-  std::vector<std::vector<double>> f(101), dots;  // f(test), by step and network
+  std::vector<std::vector<double>> f(101), dots;  // f(test), per step and network
   for (int i = 0; i < 100; ++i) {
     Sequential net = network();
     Sgd sgd(net.parameters(), {.lr = rate});

@@ -17,10 +17,10 @@ Chains chains(std::int64_t n, Generator& rng) {
   const Tensor seen = (1 + state * side) / std::sqrt(2) + normal({all, t, d}, rng, f64);
   const Tensor tokens = concat({zeros({all, 1, d}, f64), seen}, 1);
   const Tensor x = concat({tokens, expand(place, {all, t + 1, t + 1})}, 2);
-  const Tensor s = matmul(tokens, unsqueeze(side, 1)) * (std::sqrt(2) / d);  // state and noise
+  const Tensor s = matmul(tokens, unsqueeze(side, 1)) * (std::sqrt(2) / d);  // state plus noise
   const Tensor same = softmax(10 * (matmul(s, transpose(s)) + nearby));
-  const Tensor looks = softmax(10 * normal({t + 2, t + 1}, rng, f64));  // of random heads
-  std::vector<Tensor> paths;  // what the last token gets by each
+  const Tensor looks = softmax(10 * normal({t + 2, t + 1}, rng, f64));  // maps of random heads
+  std::vector<Tensor> paths;  // input of the last token through each path
   for (const Tensor& a : {same, slice(looks, 0, {0, t + 1})})
     for (const Tensor& b : {full({1, t + 1}, 1.0 / (t + 1), f64), slice(looks, 0, {t + 1})})
       paths.push_back(select(matmul(b, matmul(a, x)), 1, 0));

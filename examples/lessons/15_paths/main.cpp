@@ -1,4 +1,4 @@
-// Lesson 15: paths through heads, and the width at which data weigh them.
+// Lesson 15: paths through heads, and the width at which data reweight them.
 
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"
@@ -15,9 +15,9 @@ constexpr const char* lesson = "Narrow layers learn which paths help, one pair b
 const std::vector<Trial> trials = {{"15_paths --seed 2", "gain: is the widest network best?"}};
 
 bool study(const CommonOptions& options, const Program& program) {
-  constexpr std::int64_t n = 100;  // chains to train on
+  constexpr std::int64_t n = 100;  // training chains
   const char* arms[] = {"∞", "10", "30", "100", "300", "1000", "10000", "∞, pruned"};
-  std::vector<double> of[8][4];  // the table's columns, of each data set
+  std::vector<double> of[8][4];  // the table's columns, per data set
   Generator rng(options.seed);
   const Tensor one = eye(4, f64);
   Chains set;
@@ -25,7 +25,7 @@ bool study(const CommonOptions& options, const Program& program) {
     set = chains(n, rng);
     const Tensor &y = set.classes, &c = set.overlaps, train = slice(y, 0, {0, n});
     for (int i = 0; i < 8; ++i) {
-      const int w = std::atoi(arms[i]);  // 0 where it is infinite
+      const int w = std::atoi(arms[i]);  // 0 for an infinite width
       const PathOptions layers{.heads = {2, 2}, .widths = {w, w}, .readout = w};
       const Tensor known = slice(c, 2, {0, n}), pruned = one * tensor({1, 0, 1, 0}, {4}, f64);
       const Tensor u = i == 7 ? pruned : w ? path_saddle(known, train, 0.01, layers).order[0] : one;

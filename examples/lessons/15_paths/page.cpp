@@ -8,9 +8,9 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr double most = 2047;  // of the rounded overlaps: two characters per number
+constexpr double most = 2047;  // largest rounded overlap: two characters per number
 
-/// Whole numbers from −2047 to 2047, two of 64 characters each, "=" and what follows it.
+/// Packs integers from −2047 to 2047, as two of the 64 characters from "=" on each.
 std::string packed(const Tensor& numbers) {
   std::string all;
   for (const double number : numbers.to_vector()) {

@@ -1,5 +1,5 @@
 #pragma once
-// The page of lesson 15: the width, heads to prune and the strength of a path to turn.
+// Interactive page of lesson 15: set the width and the strength of a path, and prune heads.
 
 #include "ladon/examples/common/page/page.h"
 #include "ladon/examples/common/report.h"
@@ -7,7 +7,7 @@
 
 namespace ladon::example {
 
-/// Of one data set, with 100 of its chains to test; table: the lesson's.
+/// Page of one data set, with 100 of its test chains; table: the lesson's.
 Page page(const Chains& set, const Table& table);
 
 }  // namespace ladon::example

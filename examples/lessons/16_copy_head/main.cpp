@@ -23,7 +23,7 @@ bool study(const CommonOptions& options, const Program& program) {
   std::vector<Tensor> orders;
   for (int i = 0; i < 128; ++i) orders.push_back(permutation(16, rng));
   const Tensor symbols = one_hot(roll(stack(orders, 0), 1, 1), 16, f64) - 1 / length;
-  const Tensor x = flatten(symbols * length / std::sqrt(length - 1), 0, 1);  // the tokens before
+  const Tensor x = flatten(symbols * length / std::sqrt(length - 1), 0, 1);  // the previous tokens
   const Tensor y = x + normal(x.shape(), rng, 0, std::sqrt(noise), f64);
   const Tensor g = linspace(-14, 14, 2801, f64), prior = -0.5 * square(g), rho = strength(g);
   Table table("N", {{"exact", "posterior probability of ρ > ½, by a sum over a grid of g"},

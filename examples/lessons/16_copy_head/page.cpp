@@ -16,7 +16,7 @@ Page page(const Tensor& x, const Tensor& y, double noise, double weight, const T
   };
   Json overlaps = Json::array(), checks = Json::array(), found = Json::array();
   for (std::int64_t n = 0; n <= 80; n += 2) overlaps.push_back({n, n > 0 ? overlap(n) : 0});
-  // The evidence is that of a Gaussian process: outputs are linear in Gaussian weights.
+  // The model is a Gaussian process, since outputs are linear in Gaussian weights.
   const auto log_evidence = [&](double rho, std::int64_t n) {
     const Tensor one = of(x, n), k = matmul(one, transpose(one)) / double(symbols);
     const GaussianProcess gp(rho * rho * weight * weight * k, of(y, n),

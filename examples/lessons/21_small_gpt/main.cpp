@@ -11,7 +11,7 @@ constexpr const char* summary = "A small GPT, whose heads differ and do not divi
 constexpr const char* duration = "4 s";
 constexpr const char* lesson = "Heads that differ need not have a job each: one may do all.";
 const std::vector<Trial> trials = {{"21_small_gpt --seed 3", "who does all four jobs"}};
-const Tensor all = arange(19), marks = arange(2, 20, 2);  // marks: the next token is a letter
+const Tensor all = arange(19), marks = arange(2, 20, 2);  // marks: positions before a letter
 const Tensor sources = stack({marks - 1, maximum(marks - 3, 0), 0 * marks, 0 * marks + 1});
 Tensor draw_texts(std::int64_t n, Generator& rng) {
   Tensor x = randint({n, 2}, rng, 0, 8);
@@ -27,7 +27,7 @@ Tensor loss(const LanguageModel& gpt, const Tensor& x, const Tensor& places) {
   const Tensor logits = index_select(gpt(slice(x, 1, {0, -1})), 1, places);
   return cross_entropy(logits, index_select(x, 1, places + 1));
 }
-Tensor maps(const LanguageModel& gpt, const Tensor& x) {  // of the marks: [n, heads, 9, 19]
+Tensor maps(const LanguageModel& gpt, const Tensor& x) {  // maps at the marks: [n, heads, 9, 19]
   const Tensor y = (*gpt.positions)(gpt.embedding(slice(x, 1, {0, -1})));
   return index_select(gpt.body.forward_with_weights(y, {}).weights[0].detach(), 2, marks);
 }

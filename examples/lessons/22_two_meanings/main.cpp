@@ -13,8 +13,8 @@ constexpr const char* lesson =
     "Networks that predict a hidden Markov chain compute its posterior, not one of their weights.";
 const std::vector<Trial> trials = {{"22_two_meanings --seed 2", "after: 2 is the rare token"}};
 const Tensor says = tensor({0.7998, 0.2, 0.0002, 0.2, 0.798, 0.002}, {2, 3}, f64);
-const Tensor moves = tensor({0.9, 0.1, 0.1, 0.9}, {2, 2}, f64);  // a row of each per state
-/// Tokens [n, 24], and the exact p of each from the second on: P(1 | those before it).
+const Tensor moves = tensor({0.9, 0.1, 0.1, 0.9}, {2, 2}, f64);  // a row per state, as in `says`
+/// Tokens [n, 24], and the exact P(1 | tokens before it) of each from the second on.
 std::pair<Tensor, Tensor> draw_chains(std::int64_t n, double surprise, Generator& rng) {
   Tensor state = cast(bernoulli({n}, rng, 0.5), i64), belief = full({n, 2}, 0.5, f64);
   std::vector<Tensor> tokens, exact;

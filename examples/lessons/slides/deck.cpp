@@ -39,9 +39,9 @@ nav p { margin: 0 0 9pt; break-inside: avoid }
 </style>
 )";
 
-constexpr std::size_t longest = 42;  // letters of a formula in a line
+constexpr std::size_t longest = 42;  // largest number of letters of a formula on one line
 
-/// The first match's group, or nothing.
+/// The first match's group, or an empty text.
 std::string found(const std::string& text, const std::string& pattern) {
   std::smatch match;
   return std::regex_search(text, match, std::regex(pattern)) ? match.str(1) : "";
@@ -55,7 +55,7 @@ std::string section_of(const std::string& page, const std::string& heading) {
   return page.substr(text, page.find("\n## ", text) - text);
 }
 
-/// A paragraph of Markdown as HTML: code, emphasis, links (their text alone) and formulas.
+/// Converts a paragraph of Markdown to HTML: code, emphasis, links (only their text) and formulas.
 std::string html(const std::string& markdown) {
   static const std::regex inline_parts(
       R"(`([^`]+)`|\$([^$]+)\$|\*\*([^*]+)\*\*|\*([^*]+)\*|!?\[([^\]]*)\]\([^)]*\))");
@@ -83,8 +83,8 @@ std::string paragraph(const std::string& markdown, const std::string& style = ""
   return "<p" + (style.empty() ? "" : " class=\"" + style + "\"") + ">" + html(markdown) + "</p>\n";
 }
 
-/// A drawing as an image that stands in the page itself: its marks' names are those of other
-/// drawings, too, so that one page cannot hold two of them as they are.
+/// An SVG drawing embedded as an image. Drawings use the same ids for their markers, so that two of
+/// them could not be inlined into one page.
 std::string image(const std::string& svg) {
   std::string address;
   for (const char c : svg)
@@ -92,8 +92,8 @@ std::string image(const std::string& svg) {
   return "<img alt=\"\" src=\"data:image/svg+xml;charset=utf-8," + address + "\">";
 }
 
-/// The place where the last sentence of a text begins: after a full stop or question mark and a
-/// blank, outside of formulas and code; 0 in a single sentence.
+/// Index at which the last sentence of a text begins: after a full stop or question mark and a
+/// blank, outside of formulas and code; 0 for a single sentence.
 std::size_t last_sentence(const std::string& text) {
   static const std::string quotes = "$`";
   std::size_t begin = 0;
@@ -107,8 +107,8 @@ std::size_t last_sentence(const std::string& text) {
   return begin;
 }
 
-/// The sentence that leads to a formula: the last one of the paragraph that ends here; with that
-/// before it where it is a word, as "Hence".
+/// The sentence that introduces a formula: the last one of the paragraph that ends here, with the
+/// sentence before it if it is a single word, such as "Hence".
 std::string introduction(std::string before) {
   before.erase(before.find_last_not_of(" \n") + 1);
   for (const std::string border : {"\n\n", "\n- ", "$$", "```"})
@@ -122,7 +122,7 @@ std::string introduction(std::string before) {
              : before.substr(last_sentence(before.substr(0, begin - 1)));
 }
 
-/// Letters of a formula, about: a command is one.
+/// Approximate number of letters of a formula; a command counts as one.
 std::size_t width(const std::string& tex) {
   static const std::regex wide(R"(\\qquad)"), command(R"(\\[a-zA-Z]+)"), silent("[{}^_ &]");
   const std::string letters =
@@ -130,8 +130,8 @@ std::size_t width(const std::string& tex) {
   return std::regex_replace(letters, silent, "").size();
 }
 
-/// A formula in lines that fit, as far as it has wide spaces or else equalities or conclusions,
-/// outside of braces and environments, at which a line can end.
+/// Splits a formula into lines that fit, as far as possible: at wide spaces, or else at equalities
+/// or conclusions, outside of braces and environments.
 std::vector<std::string> lines_of(const std::string& tex) {
   static const std::regex marks(
       R"(\{|\}|\\begin|\\end|\\qquad| = |\n= | \\le |\\quad *\\Rightarrow)");
@@ -161,7 +161,7 @@ std::vector<std::string> lines_of(const std::string& tex) {
   return lines;
 }
 
-/// Slides of the formulas that stand in lines of their own, as many per slide as fit.
+/// Slides of the displayed formulas, as many per slide as fit.
 std::vector<std::string> formulas(const std::string& title, const std::string& page) {
   static const std::regex display(R"(\$\$([^$]+)\$\$)");
   constexpr std::size_t room = 11, letters = 75;  // lines per slide, and letters per line
@@ -186,17 +186,17 @@ std::vector<std::string> formulas(const std::string& title, const std::string& p
 
 std::string title_of(const Lesson& lesson) { return found(lesson.page, "^# (Lesson [^\n]*)"); }
 
-/// Slide of what the program prints, but the command and the picture's path, in letters as large as
-/// fit; none of a page without it.
+/// Slide of the program's output without the command and the picture's path, in the largest letters
+/// that fit; none if the page has no output.
 std::vector<std::string> tables(const std::string& page) {
   constexpr double high = 400, wide = 848, largest = 20;  // points
-  constexpr double line = 1.25, letter = 0.61;            // of the size of letters
+  constexpr double line = 1.25, letter = 0.61;            // in units of the font size
   const std::string begin = "```console\n$ ";
   const std::size_t at = page.find(begin);
   if (at == page.npos) return {};
   std::istringstream printed(page.substr(at, page.find("\n```", at) + 1 - at));
   std::string text, row;
-  std::size_t rows = 0, columns = 1;  // bytes, not fewer than letters
+  std::size_t rows = 0, columns = 1;  // longest row in bytes, at least its number of letters
   for (int skipped = 0; std::getline(printed, row);) {
     if (skipped++ < 2 || row.starts_with("picture: ") || (rows == 0 && row.empty())) continue;
     text += row + '\n', ++rows, columns = std::max(columns, row.size());
@@ -209,7 +209,7 @@ std::vector<std::string> tables(const std::string& page) {
             detail::join("<pre style=\"font-size: ", size, "pt\">", escaped(text), "</pre>\n"))};
 }
 
-/// Each question of "Change it", and its answer below it on the next slide.
+/// Slides with each question of "Change it", followed by one with its answer.
 std::vector<std::string> questions(const std::string& page) {
   static const std::regex item("- ([^<]*)<details><summary>Answer</summary>\\s*([^<]*)</details>");
   const std::string part = section_of(page, "Change it");
@@ -224,7 +224,7 @@ std::vector<std::string> questions(const std::string& page) {
 }  // namespace
 
 std::vector<std::string> slides_of(const Lesson& lesson) {
-  const std::string page =  // without comments, which name the rows that figures rest on
+  const std::string page =  // without comments, which name the rows behind the figures
       std::regex_replace(lesson.page, std::regex("<!--[^>]*-->\n?"), "");
   const std::string title = title_of(lesson);
   const auto rest_after = [&](const std::string& words) {

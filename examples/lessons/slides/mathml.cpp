@@ -37,7 +37,7 @@ const std::map<std::string, std::string> operators = {
     {"iff", "⇔"},        {"int", "∫"},       {"lbrace", "{"},     {"rbrace", "}"},
     {"prime", "′"},      {"ast", "∗"},       {"star", "⋆"}};
 
-/// Operators whose bounds stand below and above.
+/// Operators with bounds below and above.
 const std::map<std::string, std::string> with_bounds = {
     {"sum", "∑"},   {"prod", "∏"},         {"max", "max"},       {"min", "min"},
     {"lim", "lim"}, {"argmax", "arg max"}, {"argmin", "arg min"}};
@@ -62,14 +62,14 @@ std::string tag(const std::string& name, const std::string& content,
   return "<" + name + attributes + ">" + content + "</" + name + ">";
 }
 
-/// Recursive descent: a row of items, each an atom with its indices.
+/// Recursive-descent parser. A row is a list of items; an item is an atom with its indices.
 class Formula {
  public:
   explicit Formula(const std::string& tex) : tex_(tex) {}
 
   std::string whole() {
     const std::string all = row("");
-    if (at_ < tex_.size()) fail("a brace or \\right without its beginning");
+    if (at_ < tex_.size()) fail("an unmatched } or \\right");
     return all;
   }
 
@@ -91,7 +91,7 @@ class Formula {
     return true;
   }
 
-  /// Items up to `end`, which is taken, or to what ends a cell or a group.
+  /// Items up to `end`, which is consumed, or up to the end of a cell or a group.
   std::string row(const std::string& end) {
     std::string all;
     for (;;) {
@@ -102,7 +102,7 @@ class Formula {
         break;
       all += item();
     }
-    if (!end.empty() && !take(end)) fail("no " + end);
+    if (!end.empty() && !take(end)) fail("missing " + end);
     return all;
   }
 
@@ -110,17 +110,17 @@ class Formula {
     skip_spaces();
     if (take("{")) return tag("mrow", row("}"));
     if (at_ < tex_.size() && std::isdigit(static_cast<unsigned char>(tex_[at_])))
-      return tag("mn", std::string(1, tex_[at_++]));  // of \frac12 one digit each
+      return tag("mn", std::string(1, tex_[at_++]));  // \frac12 has one digit per argument
     return atom().text;
   }
-  /// Text between braces, or one letter, to the letter.
+  /// Raw text between braces, or a single letter.
   std::string words() {
     skip_spaces();
     if (at_ < tex_.size() && std::isalnum(static_cast<unsigned char>(tex_[at_])))
       return std::string(1, tex_[at_++]);
-    if (!take("{")) fail("a command without braces");
+    if (!take("{")) fail("a command whose braces are missing");
     const std::size_t end = tex_.find('}', at_);
-    if (end == std::string::npos) fail("no }");
+    if (end == std::string::npos) fail("missing }");
     const std::string text = tex_.substr(at_, end - at_);
     at_ = end + 1;
     return text;
@@ -171,7 +171,7 @@ class Formula {
       at_ = end;
       return {tag("mn", number)};
     }
-    std::size_t length = 1;  // of a character in UTF-8
+    std::size_t length = 1;  // length of a UTF-8 character
     while (at_ + length < tex_.size() &&
            (static_cast<unsigned char>(tex_[at_ + length]) & 0xC0) == 0x80)
       ++length;
@@ -187,7 +187,7 @@ class Formula {
   Atom command() {
     std::size_t end = ++at_;
     while (end < tex_.size() && std::isalpha(static_cast<unsigned char>(tex_[end]))) ++end;
-    if (end == at_) ++end;  // \, and its like
+    if (end == at_) ++end;  // \, and similar commands
     const std::string name = tex_.substr(at_, end - at_);
     at_ = end;
     if (letters.contains(name)) return {tag("mi", letters.at(name))};
@@ -213,12 +213,12 @@ class Formula {
     fail("the command \\" + name + " is not known");
   }
 
-  /// A bracket after \left or \right; a point stands for none.
+  /// A bracket after \left or \right; a point stands for no bracket.
   std::string bracket() {
     skip_spaces();
     if (take(".")) return "";
     if (next_is("\\")) return command().text;
-    if (at_ == tex_.size()) fail("no bracket");
+    if (at_ == tex_.size()) fail("missing bracket");
     return tag("mo", std::string(1, tex_[at_++]), " stretchy=\"true\"");
   }
   std::string fenced() {
@@ -234,7 +234,7 @@ class Formula {
       else if (take("\\cr"))
         rows += tag("mtr", cells), cells = tag("mtd", row(""));
       else
-        fail("no \\end{" + name + "}");
+        fail("missing \\end{" + name + "}");
     const std::string table = tag("mtable", rows + tag("mtr", cells));
     if (name == "aligned" || name == "matrix") return table;
     if (name == "cases") return tag("mrow", tag("mo", "{") + table);

@@ -1,4 +1,4 @@
-// Writes the course, or lessons of it, as slides, taken from the lessons' pages.
+// Writes the course, or some of its lessons, as slides made from the lessons' pages.
 //   slides LESSONS FILE.html           # the folder of the lessons, the file to write
 //   slides LESSONS FILE.html 3 4       # lessons 3 and 4 alone
 
@@ -25,7 +25,7 @@ std::vector<fs::path> folders_in(const fs::path& lessons) {
   return all;
 }
 
-/// The folder that is named, by 3, 03 or 03_one_head.
+/// The folder named by 3, 03 or 03_one_head.
 fs::path folder_named(const std::string& name, const std::vector<fs::path>& folders) {
   for (const fs::path& folder : folders) {
     const std::string whole = folder.filename(), number = whole.substr(0, whole.find('_'));
@@ -42,13 +42,13 @@ Lesson read_lesson(const fs::path& folder) {
 void write_slides(const fs::path& lessons, const fs::path& file,
                   const std::vector<std::string>& names) {
   if (file.extension() != ".html")
-    throw Error("slides: the file to write ends with .html: " + file.string());
+    throw Error("slides: the file to write must end with .html: " + file.string());
   const std::vector<fs::path> folders = folders_in(lessons);
   std::vector<Lesson> all;
   for (const std::string& name : names) all.push_back(read_lesson(folder_named(name, folders)));
   if (names.empty())
     for (const fs::path& folder : folders) all.push_back(read_lesson(folder));
-  // The font of formulas is that of the site.
+  // Formulas use the site's font.
   write_atomically(file, deck(all, read_file(lessons / "../common/page/math.css")));
   std::cout << "slides: " << file.string() << '\n';
 }

@@ -20,13 +20,13 @@ Tensor row_of(const std::vector<double>& values) {
   return from_vector(values, {static_cast<std::int64_t>(values.size())});
 }
 
-/// Reading of the memory from its start, as if the window had neither strides nor offset.
+/// Elements from the start of the memory, as if the window had neither strides nor offset.
 Tensor without_strides(const std::vector<double>& memory, const Tensor& x) {
   std::vector<double> first(memory.begin(), memory.begin() + x.count());
   return row_of(first);
 }
 
-/// The chain rule along every path from the output, one after the other: what the sweep avoids.
+/// Chain rule along every path from the output, one path at a time, which the sweep avoids.
 void add_paths(const Graph& graph, int node, double so_far, std::vector<double>& all) {
   all[node] += so_far;
   for (std::size_t i = 0; i < graph[node].inputs.size(); ++i)
@@ -50,9 +50,10 @@ std::ostream& operator<<(std::ostream& out, const Graph& graph) {
 
 const Step& Graph::operator[](int node) const {
   require(node >= 0 && node < size(), detail::join("there is no node ", node));
-  require(++reads_[node] < 10'000,
-          "the same node is read thousands of times: paths are followed one by one, and in 30 "
-          "diamonds in a row there are 2^30; each node hands its sum on once");
+  require(
+      ++reads_[node] < 10'000,
+      "the same node is read thousands of times: 30 diamonds in a row have 2^30 paths, too many "
+      "to follow one by one; each node should pass its sum on once");
   return steps_[node];
 }
 
@@ -64,18 +65,18 @@ void check_read_window(decltype(read_window)* yours) {
     const Window window = window_of(view);
     const auto offset_left_out = [&] {
       std::vector<double> all = view.to_vector();
-      for (double& element : all) element -= window.offset;  // an element is its own address
+      for (double& element : all) element -= window.offset;  // an element equals its own address
       return row_of(all);
     };
     std::vector<int> reversed(static_cast<std::size_t>(view.rank()));
     for (int axis = 0; axis < view.rank(); ++axis) reversed[axis] = view.rank() - 1 - axis;
     lessons::compare(
         what, row_of(yours(strip, window)), row_of(view.to_vector()),
-        {{offset_left_out(), what + ": the window begins at its offset, not at the strip's begin"},
+        {{offset_left_out(), what + ": the window begins at its offset, not at the strip's start"},
          {row_of(permute(view, reversed).to_vector()),
           what + ": the first index runs fastest (column-major); the last one should"},
          {without_strides(strip, view),
-          what + ": the strip is read from its begin, without strides; a view is no copy"}});
+          what + ": the strip is read from its start, without strides; a view is not a copy"}});
   };
   check("the whole strip", memory);
   check("a transpose", transpose(memory));
@@ -128,7 +129,7 @@ void check_reverse_sweep(decltype(reverse_sweep)* yours) {
             what + ": there should be one derivative for each node of the graph");
     require(answer[output] == 1 || answer[output] == right[output],
             what + ": the output's derivative with respect to itself is 1: the sweep begins there");
-    // One path alone, the last to arrive: what is left when "=" stands for "+=".
+    // Result where "=" is written for "+=": only the path that arrives last counts.
     std::vector<double> overwritten(steps.size(), 0), early(steps.size(), 0);
     overwritten[output] = early[output] = 1;
     for (int node = graph.size() - 1; node >= 0; --node)
@@ -138,9 +139,9 @@ void check_reverse_sweep(decltype(reverse_sweep)* yours) {
       }
     lessons::compare(
         what, row_of(answer), row_of(right),
-        {{row_of(early), what + ": a node hands its derivative on before all that take it have "
-                                "given theirs; the nodes' numbers are no order"},
-         {row_of(overwritten), what + ": a node that two operations take lacks a summand; "
+        {{row_of(early), what + ": a node passes its derivative on before all its consumers have "
+                                "added theirs; the nodes' numbers are not an order"},
+         {row_of(overwritten), what + ": a node that two operations take misses a term; "
                                       "derivatives add up (+=)"}});
   };
   check("a chain", {{}, {{0}, {2}}, {{1}, {-3}}}, 2);

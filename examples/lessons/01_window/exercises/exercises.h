@@ -7,8 +7,7 @@
 
 #include "exercise.h"
 
-/// A window on a strip of memory: element (i, j, …) stands at
-/// offset + i·strides[0] + j·strides[1] + …
+/// A window on a strip of memory: element (i, j, …) is at offset + i·strides[0] + j·strides[1] + …
 struct Window {
   std::vector<int> shape, strides;
   int offset = 0;
@@ -19,25 +18,25 @@ std::ostream& operator<<(std::ostream& out, const Window& window);
 std::vector<double> read_window(const std::vector<double>& memory, const Window& window);
 void check_read_window(decltype(read_window)* yours);
 
-/// 2. The gradient of x, of this shape, when `gradient` is that of x broadcast to a larger one.
+/// 2. Gradient of x, which has this shape, from the `gradient` of x broadcast to a larger shape.
 /// Axes are aligned at the right; an axis of x that has size 1, or is missing, was repeated.
 ladon::Tensor unbroadcast(const ladon::Tensor& gradient, const ladon::Shape& shape);
 void check_unbroadcast(decltype(unbroadcast)* yours);
 
-/// An operation in a graph of numbers: the nodes that it takes, and the derivatives of its result
-/// with respect to each of them.
+/// An operation in a graph of numbers: its input nodes, and the derivative of its result with
+/// respect to each of them.
 struct Step {
   std::vector<int> inputs;
   std::vector<double> derivatives;
 };
 
-/// A graph as its operations, one per node, in any order of numbers and without a cycle.
+/// An acyclic graph with one operation per node. Its nodes may be numbered in any order.
 class Graph {
  public:
   Graph(std::vector<Step> steps) : steps_(std::move(steps)), reads_(steps_.size(), 0) {}
 
   int size() const { return static_cast<int>(steps_.size()); }
-  /// Throws where a node is read so often that paths must be followed one by one.
+  /// Throws if a node is read thousands of times, as when paths are followed one by one.
   const Step& operator[](int node) const;
 
  private:
@@ -47,6 +46,6 @@ class Graph {
 std::ostream& operator<<(std::ostream& out, const Graph& graph);
 
 /// 3. Derivatives of node `output` with respect to every node of the graph, in the order of their
-/// numbers; 0 for a node that it does not depend on.
+/// numbers; 0 for a node on which it does not depend.
 std::vector<double> reverse_sweep(const Graph& graph, int output);
 void check_reverse_sweep(decltype(reverse_sweep)* yours);

@@ -1,9 +1,9 @@
 // Exercise 1 of lesson 1 (★): read a window.
 //
-// A tensor is a strip of memory and a rule that tells where each element stands. Write the loop
-// that every operation on a tensor of any rank needs: visit all indices in row-major order, and
-// collect the elements. Hint: keep the index as a vector, and count it up as a clock does: the last
-// axis first, and an axis that is full goes back to 0 and carries into the one before it.
+// A tensor is a strip of memory and a rule for where each element is in it. Write the loop that
+// every operation on a tensor of any rank needs: visit all indices in row-major order, and collect
+// the elements. Hint: keep the index as a vector, and count it up as an odometer does: the last
+// axis first; an axis that reaches its size goes back to 0 and carries into the one before it.
 
 #include "01_window/exercises/exercises.h"
 

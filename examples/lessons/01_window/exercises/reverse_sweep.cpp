@@ -2,9 +2,10 @@
 //
 // The chain rule in a graph: the derivative of the output with respect to a node is the sum, over
 // all operations that take the node, of (derivative with respect to the operation's result) ×
-// (derivative of the operation). So a node may hand its derivative on only when it has received
-// all of it. Write the sweep. Hint: find an order first, in which every node comes after all that
-// take it (visit inputs before the node itself, each node once, and reverse); then sweep once.
+// (derivative of the operation). So a node may pass its derivative on only when it has received
+// every term of it. Write the sweep. Hint: first find an order in which every node comes after all
+// operations that take it (visit inputs before the node itself, each node once, and reverse); then
+// sweep once.
 
 #include "01_window/exercises/exercises.h"
 

@@ -1,9 +1,9 @@
 // Exercise 2 of lesson 2 (★★): one head.
 //
 // Write the head's output from queries, keys and values: logits, their scale, the causal mask, the
-// weights, the mean of values. Take the library's softmax. Hint: note the shape beside each product
-// first; row i of the map belongs to query i. A key that may not be seen must leave the softmax's
-// sum too. (masked_fill(x, condition, value) sets elements; triu and tril cut a matrix.)
+// weights, the mean of values. Use the library's softmax. Hint: first note the shape next to each
+// product; row i of the map belongs to query i. A masked key must not count in the softmax's sum
+// either. (masked_fill(x, condition, value) sets elements; triu and tril keep a triangle.)
 
 #include "02_attention/exercises/exercises.h"
 

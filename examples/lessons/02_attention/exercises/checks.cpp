@@ -18,11 +18,11 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, double scale) {
   return matmul(softmax(matmul(q, transpose(k)) * scale), v);
 }
 
-// Layouts of exercise 3: those that make heads [B, heads, T, d] of columns [B, T, D], and those
-// that put them together again; right ones first.
+// Layouts for exercise 3: functions that split columns [B, T, D] into heads [B, heads, T, d], and
+// functions that merge them again. The correct one of each kind comes first.
 constexpr std::int64_t batch = 2, length = 5, dim = 12, heads = 3, width = dim / heads;
 using Layout = Tensor(const Tensor&);
-using Order = std::array<std::size_t, 3>;  // of queries, keys and values
+using Order = std::array<std::size_t, 3>;  // positions of queries, keys and values
 
 Tensor apart(const Tensor& x) { return transpose(reshape(x, {batch, length, heads, width}), 1, 2); }
 Tensor merged(const Tensor& c) { return reshape(transpose(c, 1, 2), {batch, length, dim}); }
@@ -50,11 +50,11 @@ void check_safe_softmax(decltype(safe_softmax)* yours) {
   };
   const Tensor x = normal({3, 4}, rng, f64), e = exp(x);
   const std::string unnormalized =
-      "the weights of a row do not sum to 1: the exponentials have to be divided by their sum";
+      "the weights of a row do not sum to 1: divide the exponentials by their sum";
   check("ordinary logits", x, "ordinary logits never overflow",
         {{e, unnormalized},
          {exp(x - amax(x, -1, keep_dims)), unnormalized},
-         {e / sum(e), "the sum runs over all rows; each row has weights of its own"},
+         {e / sum(e), "the sum runs over all rows; each row has its own weights"},
          {softmax(x, 0), "the softmax runs along the first axis; the keys are along the last"},
          {x / row_sums(x), "the logits are divided by their sum; the exponential is missing"}});
   check("logits with three axes", normal({2, 3, 4}, rng, f64), "ordinary logits never overflow",
@@ -95,7 +95,7 @@ void check_causal_head(decltype(causal_head)* yours) {
     };
     const double scale = 1 / root(d);
     const Tensor logits = matmul(q, transpose(k)) * scale, one = ones({tokens, tokens}, f64);
-    const auto without = [&](const Tensor& hidden) {  // logits of the keys that are left
+    const auto without = [&](const Tensor& hidden) {  // logits of the keys that are not hidden
       return masked_fill(logits, equal(hidden, 1), -infinity);
     };
     const Tensor causal = without(triu(one, 1));

@@ -3,8 +3,8 @@
 
 #include "exercise.h"
 
-/// 1. Softmax of every row of the logits, along the last axis; −∞ stands for a key that is masked,
-/// and gets weight 0. A row that is masked throughout gives zeros.
+/// 1. Softmax of every row of the logits, along the last axis. −∞ marks a masked key, which gets
+/// weight 0. A row in which all keys are masked gives zeros.
 ladon::Tensor safe_softmax(const ladon::Tensor& logits);
 void check_safe_softmax(decltype(safe_softmax)* yours);
 
@@ -14,9 +14,9 @@ ladon::Tensor causal_head(const ladon::Tensor& q, const ladon::Tensor& k, const 
 void check_causal_head(decltype(causal_head)* yours);
 
 /// 3. Self-attention by several heads, without mask: x [B, T, D] → [B, T, D]. The projection is
-/// fused, [D, 3D]: of x·projection the first D columns are the queries of all heads, then come D of
-/// keys and D of values. Of each D columns head h has d = D/heads: h·d … (h + 1)·d − 1. The rows of
-/// output [D, D] are in the same order.
+/// fused, [D, 3D]: the first D columns of x·projection are the queries of all heads, the next D
+/// their keys, the last D their values. In each of these blocks head h has columns h·d … (h + 1)·d
+/// − 1, d = D/heads. The rows of output [D, D] are in the same order.
 ladon::Tensor several_heads(const ladon::Tensor& x, const ladon::Tensor& projection,
                             const ladon::Tensor& output, int heads);
 void check_several_heads(decltype(several_heads)* yours);

@@ -110,26 +110,26 @@ void check_kurtosis_of_layers(decltype(kurtosis_of_layers)* yours) {
 
 namespace {
 
-/// Maps of one wide head on several inputs [N, T, d] for forms b [S, d, d]: [S, N, T, T], where
+/// Maps [S, N, T, T] of one wide head on inputs [N, T, d], for S bilinear forms b [S, d, d]; the
 /// logits are divided by `by`.
 Tensor maps_of(const Tensor& x, const Tensor& b, double by) {
   const Tensor forms = unsqueeze(b, 1);
   return softmax(matmul(matmul(x, forms), transpose(x)) / by);
 }
 
-/// A kernel that a mistake leads to, by draws, and what the mistake is.
+/// Kernel that a typical mistake gives, estimated from draws, and the message for that mistake.
 struct WrongKernel {
   Tensor kernel;
   std::string reason;
 };
 
-/// Root mean square of the differences in standard errors.
+/// Root mean square difference, in units of standard errors.
 double distance(const Tensor& mean, const Tensor& se, const Tensor& kernel) {
   return std::sqrt(ladon::mean(square((mean - kernel) / se)).item());
 }
 
 std::vector<WrongKernel> wrong_kernels(const Tensor& both, const Tensor& right, Generator& rng) {
-  constexpr std::int64_t draws = 100'000;  // their own errors are small beside those of a solution
+  constexpr std::int64_t draws = 100'000;  // their errors are small compared with a solution's
   const auto d = static_cast<double>(both.size(2));
   const Tensor x = select(both, 0, 0), y = select(both, 0, 1), k = inner(x, y) / d;
   const Shape forms{draws, both.size(2), both.size(2)};
@@ -164,7 +164,7 @@ void check_wide_head_kernel(decltype(wide_head_kernel)* yours) {
   constexpr int draws = 2000;
   Generator rng(3);
   const Tensor x = normal({tokens, d}, rng, f64);
-  const Tensor y = 0.8 * x + 0.6 * normal({tokens, d}, rng, f64);  // so that the maps are alike
+  const Tensor y = 0.8 * x + 0.6 * normal({tokens, d}, rng, f64);  // so that the maps are similar
   const Tensor both = stack({x, y}, 0);
   const MultiHeadAttention layer = random_layer(d, 1, rng);
   const Tensor right = at(infinite::limit(layer)(both, infinite::Get::nngp).nngp, {0, 1});

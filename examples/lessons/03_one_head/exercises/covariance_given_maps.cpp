@@ -1,9 +1,9 @@
 // Exercise 1 of lesson 3 (★): the covariance of the outputs, given the maps.
 //
-// Hold the maps fixed: what is random then are V_h and w_h, and the output is linear in each. Work
-// out E f_a(x)·f_b(y) by hand first: which of the many products of V's and w's entries have a mean
-// that is not 0? Then write it for all tokens a of x and b of y at once. Hint: begin with one head
-// of one map, and find the matrix of x and y that stays between the two maps.
+// Hold the maps fixed: then only V_h and w_h are random, and the output is linear in each. Work out
+// E f_a(x)·f_b(y) by hand first: which of the many products of entries of V and w have a mean that
+// is not 0? Then write it for all tokens a of x and b of y at once. Hint: begin with a single head,
+// and find the matrix of x and y that stays between the two maps.
 
 #include "03_one_head/exercises/exercises.h"
 

@@ -9,19 +9,19 @@
 #include "exercise.h"
 
 /// 1. E f(x)·f(y)ᵀ [T, T] over V and w alone, given the attention maps [H, T, T] that the heads
-/// have on the inputs x and y [T, d]. One head sees both inputs with the same V_h and w_h.
+/// have on the inputs x and y [T, d]. A head uses the same V_h and w_h for both inputs.
 ladon::Tensor covariance_given_maps(const ladon::Tensor& maps_of_x, const ladon::Tensor& x,
                                     const ladon::Tensor& maps_of_y, const ladon::Tensor& y);
 void check_covariance_given_maps(decltype(covariance_given_maps)* yours);
 
-/// 2. Excess kurtosis E f⁴/(E f²)² − 3 of outputs [layers, channels] of mean 0, over all of them,
-/// and its standard error by the jackknife over layers:
+/// 2. Excess kurtosis E f⁴/(E f²)² − 3 over all elements of the outputs [layers, channels], whose
+/// mean is 0, and its standard error by the jackknife over layers:
 ///   se² = (n − 1)/n · Σ_i (κ_i − mean κ)²,  κ_i the excess kurtosis without layer i, i = 1 … n.
 ladon::Measured kurtosis_of_layers(const ladon::Tensor& outputs);
 void check_kurtosis_of_layers(decltype(kurtosis_of_layers)* yours);
 
-/// 3. Estimate of E f(x)·f(y)ᵀ [T, T] over all weights of one infinitely wide head, from this
-/// number of draws.
+/// 3. Estimate of E f(x)·f(y)ᵀ [T, T] over all weights of one infinitely wide head, from this many
+/// draws.
 ladon::Tensor wide_head_kernel(const ladon::Tensor& x, const ladon::Tensor& y, int draws,
                                ladon::Generator& rng);
 void check_wide_head_kernel(decltype(wide_head_kernel)* yours);

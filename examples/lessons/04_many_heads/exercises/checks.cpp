@@ -20,8 +20,8 @@ MultiHeadAttention attention(int heads, Generator& rng) {
                             rng);
 }
 
-/// The law of a sum of heads over √H by enumeration, if head h is N(0, v), v being any of
-/// variances[h] with equal probabilities: a mixture over all choices.
+/// Excess kurtosis of a sum of heads over √H, by enumeration: head h is N(0, v) with v drawn
+/// uniformly from variances[h], so the sum is a mixture over all choices.
 double enumerated_kurtosis(const std::vector<std::vector<double>>& variances) {
   std::vector<double> sums{0};
   for (const auto& of_head : variances) {
@@ -57,11 +57,11 @@ void check_combine_heads(decltype(combine_heads)* yours) {
          {right * std::sqrt(w), of + ": each part is a sum of w products, whose variances add up "
                                      "as well; 1/√w is missing"},
          {right / std::sqrt(h), of + ": with 1/H (a mean) the variance falls as 1/H, and "
-                                     "infinitely many heads give 0; it is 1/√H that keeps it"},
+                                     "infinitely many heads give 0; 1/√H keeps it constant"},
          {right / std::sqrt(h * w), of + ": with 1/(H·w) the variance falls as the number of "
-                                         "summands grows; it is the root that keeps it"},
+                                         "summands grows; the root keeps it constant"},
          {shared, of + ": all heads use the output weights of the first; then their sum is one "
-                       "Gaussian times a number, and no sum of independent parts"}},
+                       "Gaussian times a number, not a sum of independent parts"}},
         1e-5);
   }
 }
@@ -91,24 +91,25 @@ void check_kurtosis_of_sum(decltype(kurtosis_of_sum)* yours) {
     const double ratio = right + 3;
     lessons::compare(
         what, yours(heads), right,
-        {{ratio, what + ": 3 is not taken away; a Gaussian has E f⁴ = 3(E f²)², and excess 0"},
+        {{ratio, what + ": 3 is not subtracted; a Gaussian has E f⁴ = 3(E f²)², and excess 0"},
          {fourth / all - 3, what + ": the pairs f_h² f_g² are missing; their expectation is "
                                    "E f_h² · E f_g², not 0"},
-         {with_pairs(1), what + ": of four factors, pairs are made in 3 ways, not in 1"},
+         {with_pairs(1), what + ": four factors can be paired in 3 ways, not in 1"},
          {with_pairs(6), what +
                              ": Σ over h ≠ g counts each pair twice, so 3 stands before it; 6 is "
                              "for h < g"},
          {(fourth + 3 * all) / all - 3, what + ": a head is paired with itself as well; f_h² f_h² "
-                                               "is the fourth power that is counted already"},
-         {mean, what + ": it is the kurtosis of one head still; the sum of independent heads is "
+                                               "is the fourth power, which is counted already"},
+         {mean, what + ": this is still the kurtosis of one head; the sum of independent heads is "
                        "nearer to a Gaussian than its parts"},
-         {mean / std::sqrt(h), what + ": it falls as 1/√H; the error of a mean does so, "
-                                      "its kurtosis is a fourth moment and falls as 1/H"},
+         {mean / std::sqrt(h), what + ": it falls as 1/√H, as the error of a mean does; "
+                                      "kurtosis is a fourth moment and falls as 1/H"},
          {mean / (h * h), what + ": it falls as 1/H²; among the H² terms are H fourth powers, "
                                  "which leaves 1/H"},
          {right / h, what + ": it is divided by H once more; f has 1/√H already"},
-         {mean / h, what + ": κ/H, with the mean κ, holds for heads of one law alone; heads of "
-                           "larger variance count more"}},
+         {mean / h,
+          what + ": κ/H, with the mean κ, needs identically distributed heads; those of larger "
+                 "variance count more"}},
         1e-9);
   };
   check("one head", {{1, 3}});
@@ -125,7 +126,7 @@ void check_kernel_of_heads(decltype(kernel_of_heads)* yours) {
   const Tensor right = infinite::limit(layer)(x, infinite::Get::nngp).nngp;
   const Tensor k = matmul(unsqueeze(x, 1), transpose(unsqueeze(x, 0))) / 3.0;
   const Tensor own = stack({at(k, {0, 0}), at(k, {1, 1})}, 0);  // [N, T, T]
-  const Tensor weights = query_key_std * own;                   // E G, if queries are keys
+  const Tensor weights = query_key_std * own;                   // E G, if queries equal keys
   const Tensor of_mean = std::pow(value_output_std, 2) *
                          matmul(matmul(unsqueeze(weights, 1), k), transpose(unsqueeze(weights, 0)));
   const auto keys = [](const Tensor& of_pair) { return sum(of_pair, {2, 3}, keep_dims); };
@@ -152,7 +153,7 @@ void check_kernel_of_heads(decltype(kernel_of_heads)* yours) {
        {scale * k * square(k), "the sum over the keys i and j is missing"},
        {right * 27.0, "k is x·x'/d: the number of channels, d, is forgotten"},
        {scale * k * keys(k),
-        "the covariance k_ij stands twice in the sum over keys: once from the "
+        "the covariance k_ij occurs twice in the sum over keys: once from the "
         "logits, once from the values"},
        {scale * keys(square(k)) * ones({3, 3}, f64),
         "the queries are forgotten: their covariance "
@@ -160,5 +161,6 @@ void check_kernel_of_heads(decltype(kernel_of_heads)* yours) {
        {scale * k * unsqueeze(unsqueeze(traces, 2), 3),
         "i and j are two keys: the sum runs over all pairs, "
         "since values at different keys are correlated"},
-       {scale * k * norms, "the keys of input n meet those of input m: the sum is over k(n, m)"}});
+       {scale * k * norms,
+        "the keys of input n pair with those of input m: the sum is over k(n, m)"}});
 }

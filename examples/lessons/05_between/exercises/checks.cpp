@@ -6,7 +6,7 @@ using lessons::require;
 
 namespace {
 
-/// Squares of standard normal numbers, moved away from 0.
+/// Squares of standard normal numbers, shifted away from 0.
 Tensor some_variances(const Shape& shape, std::uint64_t seed) {
   Generator rng(seed);
   return 0.1 + 0.5 * square(normal(shape, rng, 0, 1, f64));
@@ -16,7 +16,7 @@ double gaussian(double y, double variance) {
   return std::exp(-0.5 * y * y / variance) / std::sqrt(2 * std::numbers::pi * variance);
 }
 
-/// The integral of a function of both densities, over y > 0 and y < 0, by Simpson's rule.
+/// Integral of a function of both densities over all y, by Simpson's rule on y > 0.
 double integral(const ScaleMixture& p, const ScaleMixture& q,
                 const std::function<double(double, double)>& of) {
   const double step = 0.01, end = 20 * std::sqrt(p.variances().back());
@@ -42,10 +42,10 @@ void check_density_of_heads(decltype(density_of_heads)* yours) {
       const std::string what = detail::join("the density of ", heads, " heads at ", y);
       std::vector<lessons::Mistake> mistakes = {
           {gaussian(y, law.variance()), what +
-                                            ": it is the Gaussian of the mean variance; the mean "
-                                            "is over densities, and their tails stay"},
-          {gaussian(y, mean_sd * mean_sd), what + ": it is the Gaussian of the mean standard "
-                                                  "deviation; the mean is over densities"},
+                                            ": this is the Gaussian of the mean variance; "
+                                            "average the densities instead, which keeps the tails"},
+          {gaussian(y, mean_sd * mean_sd), what + ": this is the Gaussian of the mean standard "
+                                                  "deviation; average the densities instead"},
           {averaged(as_sd) / root, what + ": the variance is taken for a standard deviation"},
           {right * root, what + ": the factor 1/√2π is forgotten; the integral should be 1"},
           {averaged(bell) / root, what + ": the factor 1/√v is forgotten: each Gaussian of the "
@@ -56,15 +56,15 @@ void check_density_of_heads(decltype(density_of_heads)* yours) {
           {50 * right, what + ": a sum over draws; a density is their mean"}};
       if (heads > 1) {
         mistakes.push_back({of_one.density(y), what +
-                                                   ": the mean over heads is taken of densities. "
-                                                   "That is one head, chosen at random; in a sum "
-                                                   "of heads the variances are averaged"});
+                                                   ": densities are averaged over heads, which "
+                                                   "gives one head chosen at random; in a sum of "
+                                                   "heads the variances are averaged"});
         mistakes.push_back({ScaleMixture((h * v).to_vector()).density(y),
                             what + ": the variances are added without the factor 1/H of the 1/√H "
                                    "in front of the sum"});
         mistakes.push_back({ScaleMixture(square(mean(sqrt(variances), 1)).to_vector()).density(y),
-                            what + ": standard deviations are averaged over heads; of independent "
-                                   "summands the variances add up"});
+                            what + ": standard deviations are averaged over heads; the variances "
+                                   "of independent summands add up"});
       }
       lessons::compare(what, yours(y, variances), right, mistakes);
     }
@@ -77,14 +77,15 @@ void check_divergence_of_laws(decltype(divergence_of_laws)* yours) {
     const double reverse = integral(q, p, [](double a, double b) { return a * std::log(a / b); });
     const double answer = yours(p, q);
     require(std::isfinite(answer), what +
-                                       ": the sum is not finite; where q is rounded to 0, or p, "
-                                       "the logarithm is not: leave out what does not count");
+                                       ": the sum is not finite: the logarithm is infinite where "
+                                       "p or q is rounded to 0; leave these points out");
     lessons::compare(
         what, answer, right,
-        {{reverse, what + ": p and q are exchanged; the mean is over the law that holds, p"},
+        {{reverse, what + ": p and q are exchanged; the mean is over p, the distribution that "
+                          "holds"},
          {-right, what + ": its sign is wrong; the divergence is never negative"},
          {right / 2, what + ": only one sign of y is counted"},
-         {right / std::log(2.0), what + ": it is in bits; nats are asked for"},
+         {right / std::log(2.0), what + ": it is in bits; nats were asked for"},
          {all([](double a, double b) { return std::log(a / b); }),
           what + ": the logarithm is not weighted by p"},
          {all([](double a, double b) { return a * std::abs(std::log(a / b)); }),
@@ -98,7 +99,7 @@ void check_divergence_of_laws(decltype(divergence_of_laws)* yours) {
   };
   const auto normal_laws = [&](double p, double q) {
     check(detail::join("N(0, ", p, ") from N(0, ", q, ")"), ScaleMixture({p}), ScaleMixture({q}),
-          0.5 * (p / q - 1 - std::log(p / q)));  // in closed form
+          0.5 * (p / q - 1 - std::log(p / q)));  // closed form
   };
   normal_laws(1, 0.25);
   normal_laws(0.01, 1);
@@ -110,7 +111,7 @@ void check_divergence_of_laws(decltype(divergence_of_laws)* yours) {
   check("a mixture from a Gaussian", one, wide, by_simpson(one, wide));
   check("a Gaussian from a mixture", wide, one, by_simpson(wide, one));
   const double same = yours(one, one);
-  require(std::abs(same) < 1e-9, "a law is at divergence 0 from itself");
+  require(std::abs(same) < 1e-9, "a distribution has divergence 0 from itself");
 }
 
 void check_covariance_given_heads(decltype(covariance_given_heads)* yours) {
@@ -127,7 +128,7 @@ void check_covariance_given_heads(decltype(covariance_given_heads)* yours) {
   const infinite::Latents z = law.draw(x, rng);
   const Tensor forms = z[0].logits;
   const Tensor right = law.kernel(x, z).nngp;
-  // The library's own pieces, for what typical wrong solutions give.
+  // Typical wrong solutions, from the library's own pieces.
   const auto map = law.maps(x, z)[0];
   const auto both = [&](const Tensor& a, const Tensor& k) {  // weights [.., N, T, T]
     return matmul(matmul(unsqueeze(a, -3), k), transpose(unsqueeze(a, -4)));
@@ -141,10 +142,10 @@ void check_covariance_given_heads(decltype(covariance_given_heads)* yours) {
       "the covariance", yours(x, forms, qk), right,
       {{both(mean(a, 0), k),
         "the weights are averaged over heads before the product; each head has "
-        "values of its own, so covariances are averaged"},
+        "its own values, so covariances are averaged"},
        {mean_of(weights(mean(forms, 0, keep_dims))),
         "the forms are averaged over heads; each head "
-        "has weights of its own"},
+        "has its own weights"},
        {right * heads,
         "the covariances of heads are added, and 1/H is forgotten: 1/√H stands in "
         "front of the sum, so 1/H in front of its covariance"},

@@ -13,7 +13,7 @@ Tensor normals_of(const Shape& shape, std::uint64_t seed) {
   return normal(shape, rng, 0, 1, f64);
 }
 
-/// Attention of one output without a softmax, and the mean over positions.
+/// Kernel of attention with one output and no softmax, followed by the mean over positions.
 Tensor identity_limit(const Tensor& x, double qk, double vo) {
   Generator rng(1);
   MultiHeadAttentionOptions options = {.dim = x.size(2), .heads = 1, .bias = false};
@@ -35,14 +35,14 @@ Tensor functions_of(decltype(prior_functions)* yours, const Tensor& kernel, cons
   }
 }
 
-/// Covariance of functions made from independent normals: Rᵀ is what the rows of the identity
-/// become, and R·Rᵀ the covariance.
+/// Covariance R·Rᵀ of the functions that the solution makes: it maps the rows of the identity to
+/// Rᵀ.
 Tensor covariance_of(decltype(prior_functions)* yours, const Tensor& kernel) {
   const Tensor rows = functions_of(yours, kernel, eye(kernel.size(0), f64));
   require(rows.defined(), "nothing is returned");
   require(rows.shape() == kernel.shape(),
-          detail::join("from N rows of normals come functions of shape ", rows.shape(),
-                       "; should be one per row, ", kernel.shape()));
+          detail::join("N rows of normals give functions of shape ", rows.shape(),
+                       "; there should be one function per row, ", kernel.shape()));
   return matmul(transpose(rows), rows);
 }
 
@@ -59,7 +59,7 @@ double mean_over_normals(const std::function<double(double)>& of) {
 
 double logistic(double f) { return 1 / (1 + std::exp(-f)); }
 
-/// Mean of P(y = 1), and of its square, for f = mean + scale·z.
+/// Means of P(y = 1) and of its square, for f = mean + scale·z.
 std::pair<double, double> moments(double mean, double scale) {
   return {mean_over_normals([&](double z) { return logistic(mean + scale * z); }),
           mean_over_normals([&](double z) { return std::pow(logistic(mean + scale * z), 2); })};
@@ -74,11 +74,10 @@ void check_prior_functions(decltype(prior_functions)* yours) {
     const Tensor root = lapack::cholesky(k), own = covariance_of(yours, k);
     const Tensor diagonals = eye(k.size(0), f64) * k;
     const Tensor excess = diagonal(own - k), rest = own - k - eye(k.size(0), f64) * (own - k);
-    require(
-        amax(abs(rest)).item() > 1e-9 * amax(k).item() ||
-            amin(excess).item() < 1e-6 * amax(k).item(),
-        "the jitter is too large beside this kernel: it is a noise of its own; make it relative "
-        "to the mean of the diagonal");
+    require(amax(abs(rest)).item() > 1e-9 * amax(k).item() ||
+                amin(excess).item() < 1e-6 * amax(k).item(),
+            "the jitter is too large for this kernel and acts as noise; make it proportional "
+            "to the mean of the diagonal");
     lessons::compare(
         what, own, k,
         {{matmul(transpose(root), root),
@@ -100,7 +99,7 @@ void check_prior_functions(decltype(prior_functions)* yours) {
   const Tensor twice = concat({x, slice(x, 0, {.stop = 2})}, 0);
   const Tensor f = functions_of(yours, identity_limit(twice, 1, 1), normals_of({4, 7}, 3));
   require(f.defined() && all(isfinite(f)).item<bool>(),
-          "of a singular kernel the functions are not finite; add a tiny jitter to its diagonal");
+          "functions of a singular kernel are not finite; add a tiny jitter to its diagonal");
   require(amax(abs(select(f, 1, 0) - select(f, 1, 5))).item() < 1e-2,
           "two equal inputs have different values: the jitter is too large");
 }
@@ -130,14 +129,14 @@ void check_prior_probability(decltype(prior_probability)* yours) {
     lessons::compare(
         "the standard deviation of P(y = 1) " + of, answer.sd, std::sqrt(spread),
         {{spread, "that is the variance of P(y = 1); the standard deviation is its root"},
-         {std::sqrt(second), "the square of the mean is not taken off: E[p²] − (E p)²"},
-         {second, "that is E[P(y = 1)²]; take off the square of the mean, then take the root"},
+         {std::sqrt(second), "the square of the mean is not subtracted: E[p²] − (E p)²"},
+         {second, "that is E[P(y = 1)²]; subtract the square of the mean, then take the root"},
          {scale * slope,
-          "P(y = 1) was taken as a straight line in f: σ'(mean)·√variance holds for "
-          "small variances alone"},
+          "P(y = 1) was linearized in f: σ'(mean)·√variance holds for "
+          "small variances only"},
          {scale, "that is the standard deviation of the logit f, not that of P(y = 1)"},
          {std::sqrt(std::max(0.0, second - std::pow(logistic(mean), 2))),
-          "the square of P at the mean logit is taken off; take that of the mean of P"}},
+          "the square of P at the mean logit is subtracted; subtract that of the mean of P"}},
         1e-6);
   }
   const PriorProbability sure = yours(0.7, 0);
@@ -163,10 +162,10 @@ void check_prior_kernel_of(decltype(prior_kernel_of)* yours) {
   lessons::compare(
       "the kernel", answer, right,
       {{right / (qk * vo),
-        "each standard deviation comes once; a covariance has a factor from "
+        "each standard deviation occurs once; a covariance has a factor from "
         "either side, so it grows with σ_qk² and σ_vo²"},
-       {right / qk, "σ_qk comes once: both logits, G(n) and G(m), have a factor σ_qk"},
-       {right / vo, "σ_vo comes once: both outputs, f(n) and f(m), have a factor σ_vo"},
+       {right / qk, "σ_qk occurs once: both logits, G(n) and G(m), have a factor σ_qk"},
+       {right / vo, "σ_vo occurs once: both outputs, f(n) and f(m), have a factor σ_vo"},
        {right * d * d * d, "k is ⟨x, x'⟩ without its 1/d"},
        {scale * between * sum(k, {1, 3}),
         "Σ k_ij instead of Σ k_ij²: one k_ij comes from the values, another from the keys"},

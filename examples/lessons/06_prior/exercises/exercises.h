@@ -1,26 +1,27 @@
 #pragma once
-// Exercises of lesson 6: functions drawn from a kernel, what a prior believes of a class, and the
+// Exercises of lesson 6: functions drawn from a kernel, a prior's probability of a class, and the
 // kernel of attention without a softmax.
 
 #include "exercise.h"
 
 /// 1. Functions [S, N] at N inputs, one per row of `normals` [S, N], whose elements are independent
-/// N(0, 1): each is N(0, kernel), where the kernel [N, N] may be singular.
+/// N(0, 1). Each function is a draw from N(0, kernel); the kernel [N, N] may be singular.
 ladon::Tensor prior_functions(const ladon::Tensor& kernel, const ladon::Tensor& normals);
 void check_prior_functions(decltype(prior_functions)* yours);
 
-/// Mean and standard deviation, over a prior's networks, of the probability that each gives to
-/// class 1.
+/// Mean and standard deviation, over networks drawn from a prior, of the probability that a network
+/// gives to class 1.
 struct PriorProbability {
   double mean, sd;
 };
 
-/// 2. Of P(y = 1) = 1/(1 + exp(−f)), where the logit f is N(mean, variance) under the prior; to six
-/// digits.
+/// 2. Moments of P(y = 1) = 1/(1 + exp(−f)), where the logit f is N(mean, variance) under the
+/// prior; to six digits.
 PriorProbability prior_probability(double mean, double variance);
 void check_prior_probability(decltype(prior_probability)* yours);
 
-/// 3. Kernel [N, N] of attention with infinitely many heads, without a softmax (ζ(G) = G), and the
-/// mean over positions behind it; of inputs x [N, T, d] and the standard deviations σ_qk and σ_vo.
+/// 3. Kernel [N, N] of attention with infinitely many heads and without a softmax (ζ(G) = G),
+/// followed by the mean over positions, for inputs x [N, T, d] and standard deviations σ_qk and
+/// σ_vo.
 ladon::Tensor prior_kernel_of(const ladon::Tensor& x, double qk, double vo);
 void check_prior_kernel_of(decltype(prior_kernel_of)* yours);

@@ -1,10 +1,10 @@
 // Exercise 1 of lesson 6 (★): draw functions from a Gaussian process.
 //
-// At N inputs a function is a vector of N numbers, and the prior of it is N(0, K). If z has
-// independent N(0, 1) elements, then R·z has covariance E[R·z·zᵀ·Rᵀ] = R·Rᵀ. So any R with R·Rᵀ = K
-// makes functions of normals. Write it for many z at once, the rows of `normals`. Hint:
-// lapack::cholesky gives a lower L with L·Lᵀ = K. If two inputs are equal K is singular and has no
-// such L, but K + ε·I has: take an ε that is tiny beside the mean of K's diagonal (1e-9 of it).
+// At N inputs a function is a vector of N numbers, and its prior is N(0, K). If z has independent
+// N(0, 1) elements, then R·z has covariance E[R·z·zᵀ·Rᵀ] = R·Rᵀ. So any R with R·Rᵀ = K turns
+// normal numbers into functions. Write it for many z at once, the rows of `normals`. Hint:
+// lapack::cholesky gives a lower L with L·Lᵀ = K. If two inputs are equal, K is singular and has no
+// such L, but K + ε·I has: take a tiny ε, 1e-9 of the mean of K's diagonal.
 
 #include "06_prior/exercises/exercises.h"
 

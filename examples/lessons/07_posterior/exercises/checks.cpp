@@ -15,7 +15,7 @@ Tensor normals_of(const Shape& shape, std::uint64_t seed) {
   return normal(shape, rng, 0, 1, f64);
 }
 
-/// The kernel exp(−(s − s')²/2) between places.
+/// Kernel exp(−(s − s')²/2) between two lists of inputs.
 Tensor smooth_kernel(const Tensor& a, const Tensor& b) {
   return exp(-0.5 * square(unsqueeze(a, 1) - unsqueeze(b, 0)));
 }
@@ -33,7 +33,8 @@ void check_pair(decltype(condition_second)* yours, const NormalPair& p, double y
       "the mean", answer.mean, p.second_mean + change,
       {{p.second_mean + exact * (y - p.first_mean),
         "the noise is forgotten: what varies is y, whose variance is Var f₁ + σ²"},
-       {p.second_mean + c * y, "y is not compared with its mean: a y as expected teaches nothing"},
+       {p.second_mean + c * y,
+        "y is not compared with its mean: a y equal to its mean teaches nothing"},
        {change, "the prior mean of the second number is missing"},
        {p.second_mean - change,
         "the sign is wrong: with a positive covariance a y above its mean "
@@ -49,8 +50,8 @@ void check_pair(decltype(condition_second)* yours, const NormalPair& p, double y
         "the noise is in the answer; f₂ itself was asked for, not a target of it"},
        {std::sqrt(variance), "that is the standard deviation; the variance was asked for"},
        {p.second_variance + reduction,
-        "the variance grows; what y tells makes it smaller: the sign of the reduction is wrong"},
-       {p.second_variance, "the variance is the prior's; y tells something of the second number"},
+        "the variance grows; observing y reduces it: the sign of the reduction is wrong"},
+       {p.second_variance, "the variance is the prior's; y informs about the second number, too"},
        {p.second_variance - exact * p.covariance,
         "the noise is forgotten in the variance: divide by Var f₁ + σ²"},
        {p.second_variance - c, "the reduction is the covariance squared, divided by Var y"}});
@@ -99,7 +100,7 @@ void check_regression(decltype(posterior_function)* yours, const Regression& r) 
   require(answer.covariance.shape() != Shape({n, n}),
           "that is a covariance of the training inputs: V·Vᵀ [N, N] instead of Vᵀ·V [M, M]");
   require(answer.covariance.shape() != Shape({m}),
-          "those are variances; the covariance of all test inputs was asked for");
+          "these are only variances; the covariance of all test inputs was asked for");
   lessons::compare(
       "the covariance", answer.covariance, right.covariance,
       {{right.covariance + variance,
@@ -111,11 +112,11 @@ void check_regression(decltype(posterior_function)* yours, const Regression& r) 
        {r.test - reduction_by(root), "L⁻¹ is applied once in the covariance; take Vᵀ·V"},
        {r.test, "the covariance is the prior's; the targets have taught nothing"},
        {sqrt(maximum(right.covariance, scalar(0, f64))),
-        "that is the root of each element; a covariance was asked for"}},
+        "this is the root of each element; a covariance was asked for"}},
       1e-8);
 }
 
-/// Posterior of draws by the formulas as they stand, which needs likelihoods of moderate size.
+/// Moments under given weights, by the plain formulas; it needs likelihoods of moderate size.
 struct Moments {
   Tensor mean, within, between, weights;
 };
@@ -135,7 +136,7 @@ void check_weights(decltype(weigh_draws)* yours, const Tensor& l, const Tensor& 
   const WeightedPosterior answer = yours(l, means, variances);
   lessons::compare("the mean", answer.mean, right.mean,
                    {{even.mean,
-                     "all draws count alike: that is the prior's average, the "
+                     "all draws count equally: this is the prior's average, and the "
                      "likelihoods are not used"},
                     {right.mean * std::exp(z), "the weights do not sum to 1"},
                     {right.mean * std::exp(z) / draws,
@@ -150,21 +151,22 @@ void check_weights(decltype(weigh_draws)* yours, const Tensor& l, const Tensor& 
        {right.between, "each draw has a variance of its own: E[Var(f | z)] is missing"},
        {right.within + even.between, "the spread of the means is not weighted"},
        {right.within + right.between + square(right.mean),
-        "the square of the mean is not taken off: E[m²] − (E m)²"},
+        "the square of the mean is not subtracted: E[m²] − (E m)²"},
        {sqrt(variance), "that is the standard deviation"}});
   const double squares = sum(square(right.weights)).item();
-  lessons::compare("the effective number of draws", answer.effective_size, 1 / squares,
-                   {{1, "1/Σw is 1 for every set of weights; the variance of Σ w·term is Σ w²"},
-                    {squares, "that is Σw²; the effective number is its inverse"},
-                    {1 / std::sqrt(squares), "that is the root of the effective number"},
-                    {1 / (squares * draws), "that is its share of S; the number was asked for"}});
+  lessons::compare(
+      "the effective number of draws", answer.effective_size, 1 / squares,
+      {{1, "1/Σw is 1 for every set of weights; the variance of Σ w·term is Σ w²"},
+       {squares, "that is Σw²; the effective number is its inverse"},
+       {1 / std::sqrt(squares), "that is the root of the effective number"},
+       {1 / (squares * draws), "that is the number over S; the number was asked for"}});
   lessons::compare("the log evidence", answer.log_evidence, z - std::log(draws),
                    {{z, "the evidence is the mean of the likelihoods over draws, not their sum"},
                     {mean(l).item(),
                      "that is the mean of the logarithms; the logarithm of the mean "
                      "was asked for"},
                     {std::log(mean(exp(l - amax(l))).item()),
-                     "the number that was taken off all logarithms has to be added again"}});
+                     "the number that was subtracted from all logarithms has to be added again"}});
 }
 
 }  // namespace
@@ -174,10 +176,10 @@ void check_condition_second(decltype(condition_second)* yours) {
   check_pair(yours, {-0.5, 0.2, 0.8, 1.9, -1.1}, -2.0, 0.05);
   const NormalNumber alone = yours({0, 3, 1, 2, 0}, 5, 0.1);
   require(alone.mean == 3 && alone.variance == 2,
-          "without covariance the target says nothing: mean and variance stay the prior's");
+          "without covariance the target says nothing: mean and variance remain the prior's");
   const NormalNumber exact = yours({0, 0, 1, 1, 1}, 5, 0);
   require(std::abs(exact.mean - 5) < 1e-12 && std::abs(exact.variance) < 1e-12,
-          "of an equal number, seen without noise, nothing is left to know");
+          "if f₂ equals f₁, and y is without noise, f₂ is known: its mean is y, its variance 0");
 }
 
 void check_posterior_function(decltype(posterior_function)* yours) {
@@ -205,14 +207,14 @@ void check_weigh_draws(decltype(weigh_draws)* yours) {
     require(all(isfinite(far.mean)).item<bool>() && std::isfinite(far.effective_size) &&
                 std::isfinite(far.log_evidence),
             detail::join("log likelihoods near ", shift,
-                         " give numbers that are not finite: exp under- or overflows; take the "
-                         "largest logarithm off before exp"));
+                         " give numbers that are not finite: exp under- or overflows; subtract "
+                         "the largest logarithm before exp"));
     lessons::compare(detail::join("the mean, with all log likelihoods shifted by ", shift),
                      far.mean, yours(l, means, variances).mean);
     lessons::compare(detail::join("the log evidence, all log likelihoods shifted by ", shift),
                      far.log_evidence, logsumexp(l).item() - std::log(6) + shift);
   }
-  // No number but the largest may be taken off: not the first, the mean, the median, the smallest.
+  // Only the largest may be subtracted, not the first, the mean, the median or the smallest.
   for (const double gap : {-2000.0, 2000.0}) {
     Tensor uneven = clone(l);
     fill_(at(uneven, {0}), amax(l).item() + gap);
@@ -222,7 +224,7 @@ void check_weigh_draws(decltype(weigh_draws)* yours) {
     require(all(isfinite(answer.mean)).item<bool>() &&
                 all(isfinite(answer.variance)).item<bool>() &&
                 std::isfinite(answer.effective_size) && std::isfinite(answer.log_evidence),
-            what + " a result is not finite: only the largest of all logarithms may be taken off");
+            what + " a result is not finite: only the largest of all logarithms may be subtracted");
     const Moments right = moments_of(softmax(uneven, 0), means, variances);
     lessons::compare("the mean, " + what, answer.mean, right.mean);
     lessons::compare("the variance, " + what, answer.variance, right.within + right.between);
@@ -232,7 +234,7 @@ void check_weigh_draws(decltype(weigh_draws)* yours) {
                      logsumexp(uneven).item() - std::log(6));
   }
 
-  // Weights θ of f = φᵀθ as latents: given them f is known, and without them a Gaussian process.
+  // Latents: the weights θ of f = φᵀθ. Given θ, f is known; without it, f is a Gaussian process.
   const Tensor phi = normals_of({5, 3}, 9), y = tensor({0.3, -0.4}, f64);  // 2 targets, 3 tests
   const Tensor f = matmul(normals_of({20000, 3}, 10), transpose(phi));
   const double noise = 0.5;

@@ -1,9 +1,9 @@
 // Exercise 1 of lesson 7 (★): condition one number on a noisy target of another.
 //
-// (f₁, f₂) is normal, and y = f₁ + ε with ε ~ N(0, σ²) is seen. What is f₂ given y? Write f₂ as
-// c·(y − E y) plus a rest that is uncorrelated with y, hence independent of it: that gives c; the
-// mean of f₂ given y is then its prior mean plus c·(y − E y), and its variance is that of the rest.
-// The answer is about f₂ itself, not about a noisy target of it.
+// (f₁, f₂) is normal, and y = f₁ + ε with ε ~ N(0, σ²) is observed. What is f₂ given y? Write f₂ as
+// c·(y − E y) plus a remainder that is uncorrelated with y, hence independent of it: that gives c.
+// The mean of f₂ given y is then its prior mean plus c·(y − E y), and its variance is that of the
+// remainder. The answer is about f₂ itself, not about a noisy target of it.
 
 #include "07_posterior/exercises/exercises.h"
 

@@ -22,14 +22,14 @@ struct NormalFunction {
   ladon::Tensor covariance;  ///< [M, M]
 };
 
-/// 2. Posterior of f ~ GP(0, K) at M test inputs, without the noise of targets y = f + N(0, noise)
-/// [N]: from K between the N training inputs, `cross` [M, N] and `test` [M, M].
+/// 2. Posterior of f ~ GP(0, K) at M test inputs, without the noise of the targets y = f + N(0,
+/// noise) [N]; from K between the N training inputs, `cross` [M, N] and `test` [M, M].
 NormalFunction posterior_function(const ladon::Tensor& kernel, const ladon::Tensor& cross,
                                   const ladon::Tensor& test, const ladon::Tensor& targets,
                                   double noise);
 void check_posterior_function(decltype(posterior_function)* yours);
 
-/// Posterior by weights of draws from the prior.
+/// Posterior estimated by weighted draws from the prior.
 struct WeightedPosterior {
   ladon::Tensor mean, variance;  ///< Of f at M inputs, [M].
   double effective_size;         ///< Effective number of draws, from 1 to S.

@@ -16,7 +16,7 @@ Tensor row_of(const std::vector<double>& values) {
   return from_vector(values, {static_cast<std::int64_t>(values.size())});
 }
 
-/// Log likelihoods of heads drawn from the prior: sequences of two tokens, targets of one head.
+/// Log likelihoods of one-head models drawn from the prior: inputs of two tokens, random targets.
 std::vector<double> likelihoods_of_heads(std::int64_t draws, double shift = 0) {
   Generator rng(3);
   const NoGrad off;
@@ -29,20 +29,20 @@ std::vector<double> likelihoods_of_heads(std::int64_t draws, double shift = 0) {
   return (f(normal({draws, head.dim}, rng, f64)) + shift).to_vector();
 }
 
-/// Those of 500 heads, the first moved to this much above the largest other.
+/// The same of 500 draws, with the first set to `above` plus the largest of the others.
 std::vector<double> likelihoods_with_first(double above) {
   std::vector<double> logs = likelihoods_of_heads(500);
   logs[0] = *std::max_element(logs.begin() + 1, logs.end()) + above;
   return logs;
 }
 
-/// A Gaussian process's targets, each predicted from some of the others.
+/// Errors and variances of predictions of a Gaussian process's targets.
 struct Predictions {
   std::vector<double> errors, variances;
 };
 
-/// Prediction of each target from those before it; noise of the targets that are known, and of the
-/// one that is predicted.
+/// Predicts each target from those before it. `known` is the noise of the targets that are given,
+/// `next` that of the predicted one.
 Predictions predict_in_order(const Tensor& kernel, const Tensor& y, double known, double next) {
   Predictions all;
   for (std::int64_t i = 0; i < y.size(0); ++i) {
@@ -82,13 +82,13 @@ void check_log_mean_exp(decltype(log_mean_exp)* yours) {
     const double answer = yours(logarithms);
     require(std::isfinite(answer),
             detail::join(what, ": the result is ", answer,
-                         "; e^l leaves the range of double. Take e^m out of the sum, m the "
-                         "largest logarithm"));
+                         "; e^l leaves the range of double. Take e^m out of the sum, where m is "
+                         "the largest logarithm"));
     compare(what, answer, right,
             {{right - largest, what + ": e^m was taken out of the sum and not put back: add m to "
                                       "the logarithm"},
-             {right + std::log(n), what + ": ln of the sum; the evidence is the mean over draws, "
-                                          "ln of their number less"},
+             {right + std::log(n), what + ": ln of the sum; the evidence is the mean over draws: "
+                                          "subtract ln of their number"},
              {mean(l).item(), what + ": the mean of the logarithms, which is always less than the "
                                      "logarithm of the mean (Jensen)"},
              {right + std::log(n) - std::log(n - 1),
@@ -98,7 +98,7 @@ void check_log_mean_exp(decltype(log_mean_exp)* yours) {
   check("of a head's likelihoods", likelihoods_of_heads(500));
   check("of likelihoods near e^−2000", likelihoods_of_heads(500, -2000));
   check("of likelihoods near e^2000", likelihoods_of_heads(500, 2000));
-  // No number but the largest may be taken off: not the first, the mean, the median, the smallest.
+  // Only the largest may be subtracted, not the first, the mean, the median or the smallest.
   check("of likelihoods, the first e^−2000 of the largest", likelihoods_with_first(-2000));
   check("of likelihoods, the first e^2000 of all others", likelihoods_with_first(2000));
   check("of one draw", {-3});
@@ -131,7 +131,7 @@ void check_evidence_by_prediction(decltype(evidence_by_prediction)* yours) {
         {log_density(right, 1), "the squared error lacks its ½"},
         {-log_density(right), "this is minus the log evidence"},
         {log_density(right) / n, "the mean over targets; the product rule makes a sum"},
-        {log_density(alone), "each target is judged alone, as if it knew nothing of the others"},
+        {log_density(alone), "each target is predicted alone, as if independent of the others"},
         {gp.leave_one_out().log_density,
          "each target is predicted from all others (leave one out), not from those before it"}};
     for (Mistake& mistake : mistakes) mistake.reason = what + ": " + mistake.reason;
@@ -160,29 +160,30 @@ void check_estimate_evidence(decltype(estimate_evidence)* yours) {
             {{right + std::log(draws), what + ", ln Ẑ: ln of the sum; Ẑ is the mean"},
              {right - amax(l).item(), what + ", ln Ẑ: the largest logarithm is not put back"},
              {mean(l).item(), what + ", ln Ẑ: the mean of the logarithms, not ln of the mean"}});
-    const double sd = stddev(w).item() / mean(w).item();  // relative
+    const double sd = stddev(w).item() / mean(w).item();  // relative to the mean
     const double others = stddev(w, {}, Dims::drop, 0).item() / mean(w).item();
     const std::string error = what + ", the error: ";
     compare(what + ", the error", answer.error, sd / root,
-            {{sd, error + "the scatter of one likelihood; a mean of S draws has 1/√S of it"},
+            {{sd, error + "the standard deviation of one likelihood; that of a mean of S draws "
+                          "is 1/√S of it"},
              {sd * sd / draws, error + "this is the variance; take its root"},
              {others / root, error + "the variance has the divisor S, not S − 1"},
-             {stddev(l).item() / root, error + "that of the mean of the logarithms; what is "
-                                               "averaged are the likelihoods"},
-             {stddev(exp(l)).item() / root, error + "that of Ẑ; ln Ẑ has it divided by Ẑ"},
-             {stddev(w).item() / root, error + "that of Ẑ; ln Ẑ has it divided by Ẑ"}},
+             {stddev(l).item() / root, error + "that of the mean of the logarithms; the "
+                                               "likelihoods are averaged instead"},
+             {stddev(exp(l)).item() / root, error + "that of Ẑ; the error of ln Ẑ is that over Ẑ"},
+             {stddev(w).item() / root, error + "that of Ẑ; the error of ln Ẑ is that over Ẑ"}},
             1e-7);
     const double effective = std::pow(sum(w).item(), 2) / sum(square(w)).item();
     const std::string count = what + ", effective draws: ";
     compare(
         what + ", effective draws", answer.effective, effective,
-        {{1 / effective, count + "upside down"},
-         {effective / draws, count + "this is the share of them"},
+        {{1 / effective, count + "this is the inverse of it"},
+         {effective / draws, count + "this is the number over S"},
          {std::pow(sum(l).item(), 2) / sum(square(l)).item(),
           count + "of the logarithms; the weights are the likelihoods"},
          {1 / sum(square(w)).item(), count + "the weights must sum to 1 before they are squared"},
-         {sum(w).item(), count + "the sum of the weights over the largest one is another "
-                                 "count; here it is (Σ w)²/Σ w²"}},
+         {sum(w).item(), count + "the sum of the weights over the largest one is a different "
+                                 "count; this one is (Σ w)²/Σ w²"}},
         1e-7);
   };
   check("of five draws", {-1.2, 0.4, -0.3, -2.5, 0.1});

@@ -8,8 +8,8 @@
 
 #include "exercise.h"
 
-/// 1. ln of the mean of numbers that are given by their logarithms, at least one of them. A
-/// logarithm may be −∞ (a draw under which the data are impossible).
+/// 1. ln of the mean of numbers, at least one, that are given by their logarithms. A logarithm may
+/// be −∞ (a draw under which the data are impossible).
 double log_mean_exp(const std::vector<double>& logarithms);
 void check_log_mean_exp(decltype(log_mean_exp)* yours);
 
@@ -25,7 +25,7 @@ struct EvidenceEstimate {
   double effective = 0;     ///< Effective number of draws (Σ w)²/Σ w², w the likelihoods.
 };
 
-/// 3. The estimate from the log likelihoods of S ≥ 2 draws. The variance of the likelihoods has the
-/// divisor S − 1.
+/// 3. The estimate from the log likelihoods of S ≥ 2 draws. The variance of the likelihoods is
+/// computed with the divisor S − 1.
 EvidenceEstimate estimate_evidence(const std::vector<double>& log_likelihoods);
 void check_estimate_evidence(decltype(estimate_evidence)* yours);

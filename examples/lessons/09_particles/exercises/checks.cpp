@@ -45,14 +45,14 @@ void check_rbf_at(decltype(rbf_forces)* yours, const Tensor& theta) {
         "R is a mean over particles; it is a sum, and φ's mean comes later"}});
 }
 
-/// A kernel of two particles, and the library's.
+/// A kernel as a function of two particles, and the library's version of it.
 struct KernelPair {
   const char* name;
   PairKernel pair;
   SteinKernel kernel;
 };
 
-/// Distance 2a where a force, outwards near 0 and inwards far from it, is 0.
+/// Root 2a of a force that points outwards near 0 and inwards far from it.
 double twice_root(const std::function<double(double)>& force) {
   double low = 0, high = 1;
   while (force(high) > 0) high *= 2;
@@ -63,7 +63,7 @@ double twice_root(const std::function<double(double)>& force) {
   return 2 * low;
 }
 
-/// Distance of two particles after many steps of Svgd.
+/// Distance of two particles after many Svgd steps.
 double distance_after_svgd(const std::function<double(double)>& score, double alpha, double h2) {
   Tensor x = parameter(tensor({1, -1}, {2, 1}, f64));
   Svgd svgd(particles_of_rows(x),
@@ -113,11 +113,13 @@ void check_stein_gradient(decltype(stein_gradient)* yours) {
     Svgd(particles_of_rows(x), {.kernel = kernel, .alpha = alpha, .max_ratio = infinity}).apply();
     const Tensor right = x.grad();
     const Tensor answer = yours(theta, g, pair, alpha);
-    const Tensor other_argument = alpha * sum(theta, 0, keep_dims);  // of xᵀy: Σ_j θ_j
+    const Tensor other_argument = alpha * sum(theta, 0, keep_dims);  // for k = xᵀy: Σ_j θ_j
     std::vector<lessons::Mistake> mistakes = {
-        {-right, "this is φ, which climbs; an optimizer subtracts what it is given, so give -φ"},
+        {-right,
+         "this is φ, which ascends ln p; an optimizer subtracts its argument, so return "
+         "-φ"},
         {(drive + repel) / m,
-         "the repulsion attracts: -φ has it with a minus, as k is differentiated by θ_j"},
+         "the repulsion attracts: in -φ the derivative of k with respect to θ_j has a minus"},
         {-(drive + repel) / m,
          "particles are driven up the loss: the gradients are of -ln p, whose scores are -g"},
         {drive - repel, "a sum over particles; φ is their mean"},
@@ -131,8 +133,8 @@ void check_stein_gradient(decltype(stein_gradient)* yours) {
         {drive / m, "nothing repels: the second force is missing"}};
     if (kernel.name == "linear")
       mistakes.push_back({(drive - other_argument) / m,
-                          "k(θ_j, θ_i) is differentiated by θ_i, the particle that is pushed; it "
-                          "should be by θ_j"});
+                          "k(θ_j, θ_i) is differentiated with respect to θ_i, the particle that "
+                          "is pushed, instead of θ_j"});
     compare(detail::join("-φ with ", name), answer, right, mistakes);
   }
 }

@@ -7,30 +7,30 @@
 
 #include "exercise.h"
 
-/// An RBF kernel at particles Θ [M, D]: k_ij = exp(−‖θ_i − θ_j‖²/(2h²)).
+/// RBF kernel k_ij = exp(−‖θ_i − θ_j‖²/(2h²)) of particles Θ [M, D], and its repulsion.
 struct RbfForces {
   double h2;                ///< The squared bandwidth.
   ladon::Tensor kernel;     ///< k  [M, M]
   ladon::Tensor repulsion;  ///< R_i = Σ_j ∇_{θ_j}·k(θ_j, θ_i)  [M, D], h² held constant.
 };
 
-/// 1. The kernel whose h² follows the median rule, ½·median(‖θ_i − θ_j‖², i ≠ j)/ln(M + 1), and its
-/// repulsion, of M ≥ 2 particles. The median of an even number of values is the mean of the middle
-/// two. Where h² is 0, k is 1 between equal particles and 0 between others, and nothing repels.
+/// 1. The kernel with h² from the median rule, ½·median(‖θ_i − θ_j‖², i ≠ j)/ln(M + 1), and its
+/// repulsion, for M ≥ 2 particles. The median of an even number of values is the mean of the middle
+/// two. Where h² is 0, k is 1 between equal particles and 0 between others, and the repulsion is 0.
 RbfForces rbf_forces(const ladon::Tensor& theta);
 void check_rbf_forces(decltype(rbf_forces)* yours);
 
-/// A kernel k(x, y) of two particles [D] as recorded operations; a scalar.
+/// Kernel k(x, y) of two particles [D], computed by recorded operations; a scalar.
 using PairKernel = std::function<ladon::Tensor(const ladon::Tensor& x, const ladon::Tensor& y)>;
 
-/// 2. −φ [M, D], which an optimizer subtracts, of particles Θ [M, D] where the loss −ln p has these
-/// gradients [M, D], one row per particle; α weighs the repulsion.
+/// 2. −φ [M, D], which an optimizer subtracts, at particles Θ [M, D]. Row i of `gradients` [M, D]
+/// is the gradient of the loss −ln p at particle i; α is the weight of the repulsion.
 ladon::Tensor stein_gradient(const ladon::Tensor& theta, const ladon::Tensor& gradients,
                              const PairKernel& kernel, double alpha);
 void check_stein_gradient(decltype(stein_gradient)* yours);
 
-/// 3. The distance at which two particles under SVGD rest, on a density in one dimension that is
-/// symmetric about 0 and has one peak: `score` is the derivative of its log. The kernel is RBF with
-/// this h²; α > 0.
+/// 3. Distance at which two particles under SVGD come to rest, on a density in one dimension that
+/// is symmetric about 0 and has one peak: `score` is the derivative of its logarithm. The kernel is
+/// RBF with this h²; α > 0.
 double pair_distance(const std::function<double(double)>& score, double alpha, double h2);
 void check_pair_distance(decltype(pair_distance)* yours);

@@ -5,7 +5,7 @@ using lessons::compare;
 
 namespace {
 
-/// Variance per coordinate of particles that SVGD has brought to rest on N(0, 1).
+/// Variance per coordinate of particles that SVGD has moved on N(0, 1) until they are at rest.
 double settled_variance(const SteinKernel& kernel, int particles, int dim, double alpha) {
   Generator rng(1);
   Tensor x = parameter(normal({particles, dim}, rng, 0, 0.5, f64));
@@ -50,8 +50,8 @@ void check_coordinate_variance(decltype(coordinate_variance)* yours) {
                  d = static_cast<double>(shape[1]);
     compare(detail::join("the variance of particles ", shape), yours(theta), v,
             {{v * (m - 1) / m,
-              "divided by M: the mean is the particles' own, so independent ones give too little; "
-              "divide by M - 1"},
+              "divided by M: deviations from the particles' own mean are too small; divide by M "
+              "- 1"},
              {mean(square(theta)).item(), "a mean square: the variance is around the mean"},
              {sum(square(theta)).item() / (m - 1) / d,
               "a mean square: the variance is around the mean"},
@@ -79,8 +79,8 @@ void check_simplex_variance(decltype(simplex_variance)* yours) {
                {right * (m - 1) / m, of + "(M - 1)/M of it: Σ_j (θ_i - θ_j) is M·θ_i, and the "
                                           "variance has the divisor M - 1"},
                {right / m, of + "the repulsion of one other particle; Σ_j (θ_i - θ_j) is M·θ_i"},
-               {right * (1 - k), of + "a particle is driven by itself alone: the others' scores "
-                                      "take k·θ_i of it away"},
+               {right * (1 - k), of + "a particle is driven by its own score alone: the others' "
+                                      "scores subtract k·θ_i from it"},
                {right * (1 - k) / (1 + (m - 1) * k),
                 of + "the others drive inwards; as Σ_j θ_j = 0, they drive outwards"},
                {of_ln_m, of + "ln M instead of ln(M + 1)"}},
@@ -111,20 +111,21 @@ void check_spos_step(decltype(spos_step)* yours) {
       "the particles after a step", yours(theta, g, xi, s), x.detach(),
       {{still, "there is no noise"},
        {noisy(root / std::sqrt(2.0)),
-        "noise of variance b·ε: alone with its drift it leaves half of the target's variance; "
-        "2·b·ε is needed, as a step takes 2·b·ε of the variance away"},
+        "noise of variance b·ε: with its drift it keeps half of the target's variance; 2·b·ε is "
+        "needed, since a step removes 2·b·ε of the variance"},
        {noisy(std::sqrt(2 * s.step)),
-        "noise of variance 2·ε, without b: it is not that of the drift b·s beside it"},
+        "noise of variance 2·ε, without b: it must balance the drift b·s"},
        {noisy(root * root), "noise multiplied by 2·b·ε, which is its variance; take the root"},
        {noisy(std::sqrt(2 * b) * s.step),
         "noise multiplied by ε: its variance goes as ε², and vanishes in small steps; it must go "
         "as ε"},
        {still + root * at.share(xi),
-        "the noise went through the kernel: near particles tremble together; each has its own"},
+        "the noise is multiplied by the kernel, so near particles share it; each has its own"},
        {still + root * at.share(xi) / m,
-        "the noise went through the kernel and its mean; it is added beside the forces"},
+        "the noise is averaged with the kernel; it is added to the forces as it is"},
        {end + s.step * b * g,
-        "no gradient beside the noise: in many dimensions the variance rises to (M + 1)·b instead "
+        "the drift b·s that balances the noise is missing: in many dimensions the variance rises "
+        "to (M + 1)·b instead "
         "of 1"},
        {end + s.step * b * (1 - 1 / m) * g,
         "b·s stands in the mean over particles, and is divided by M; the noise is not"},

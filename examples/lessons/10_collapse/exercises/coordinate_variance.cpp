@@ -1,8 +1,8 @@
 // Exercise 1 of lesson 10 (★): variance per coordinate.
 //
-// Whether particles collapse is told by one number, so it has to be the right one: around which
-// mean, divided by what, over which axis? Hint: the mean of M particles is itself taken from them,
-// so that their squared deviations from it have the mean (M − 1)·σ².
+// One number tells whether particles collapse, so it has to be the right one: deviations from which
+// mean, divided by what, over which axis? Hint: the mean of M particles is computed from the
+// particles themselves, so their squared deviations from it sum to (M − 1)·σ² on average.
 
 #include "10_collapse/exercises/exercises.h"
 

@@ -1,23 +1,25 @@
 #pragma once
-// Exercises of lesson 10: variance per coordinate, the law of collapse, a step of SPOS.
+// Exercises of lesson 10: variance per coordinate, how it collapses, and a step of SPOS.
 
 #include <functional>
 
 #include "exercise.h"
 
-/// 1. Variance per coordinate of particles Θ [M, D], M ≥ 2: of independent particles its mean is
-/// the variance of the density that they come from, whatever M and wherever its mean is.
+/// 1. Variance per coordinate of particles Θ [M, D], M ≥ 2. For independent particles its
+/// expectation is the variance of the density that they are drawn from, for any M and any mean of
+/// the density.
 double coordinate_variance(const ladon::Tensor& theta);
 void check_coordinate_variance(decltype(coordinate_variance)* yours);
 
-/// A kernel k_ij = κ(‖θ_i − θ_j‖²/h²) by its profile κ(t), with κ(0) = 1, and its derivative κ′(t).
+/// Kernel k_ij = κ(‖θ_i − θ_j‖²/h²), given by its profile κ(t) with κ(0) = 1, and its derivative
+/// κ′(t).
 struct RadialProfile {
   std::function<double(double)> value, slope;
 };
 
-/// 2. Variance per coordinate, as in 1, of M particles under SVGD at rest on N(0, 1) in
-/// D ≥ M − 1 dimensions, where they are a regular simplex; h² follows the median rule,
-/// ½·median(‖θ_i − θ_j‖², i ≠ j)/ln(M + 1).
+/// 2. Variance per coordinate, as in 1, of M particles under SVGD at rest on N(0, 1) in D ≥ M − 1
+/// dimensions, where they form a regular simplex; h² follows the median rule, ½·median(‖θ_i −
+/// θ_j‖², i ≠ j)/ln(M + 1).
 double simplex_variance(const RadialProfile& kernel, int particles, int dim, double alpha);
 void check_simplex_variance(decltype(simplex_variance)* yours);
 
@@ -29,7 +31,7 @@ struct SposSettings {
   double step;       ///< ε
 };
 
-/// 3. Particles Θ [M, D] after one step of SPOS, where the loss −ln p has these gradients [M, D].
+/// 3. Particles Θ [M, D] after one step of SPOS. `gradients` [M, D] are those of the loss −ln p;
 /// `noise` [M, D] is ξ ~ N(0, 1).
 ladon::Tensor spos_step(const ladon::Tensor& theta, const ladon::Tensor& gradients,
                         const ladon::Tensor& noise, const SposSettings& settings);

@@ -1,7 +1,9 @@
-// Exercise 2 of lesson 10 (★★): the law of collapse for any radial kernel.
+// Exercise 2 of lesson 10 (★★): the collapse for any radial kernel.
 //
 // The page solves it for the RBF kernel, κ(t) = exp(−t/2). Do it again for any κ: the median rule
-// fixes t = d²/h² for all pairs; differentiate κ(‖θ_j − θ_i‖²/h²) by θ_j; use Σ_j θ_j = 0 in both
+// fixes t = d²/h² for all pairs; differentiate κ(‖θ_j − θ_i‖²/h²) with respect to θ_j; use Σ_j θ_j
+// = 0 in both forces; solve for h², and go from d² = t·h² to the variance per coordinate. Hint:
+// four lines.
 // forces; solve for h², and go from d² = t·h² to the variance per coordinate. Hint: four lines.
 
 #include "10_collapse/exercises/exercises.h"

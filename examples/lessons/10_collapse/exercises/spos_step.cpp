@@ -1,9 +1,9 @@
 // Exercise 3 of lesson 10 (★★★): a step of SPOS.
 //
 // θ_i ← θ_i + ε·[φ_i + b·s_i] + noise, with φ of SVGD (lesson 9) and the score s_i = −gradient. The
-// noise has to balance the drift b·s_i beside it, and nothing else: what variance must it have per
-// step, so that φ = 0 leaves the target's variance as ε → 0? Derive it on N(0, 1), where a step
-// multiplies θ by 1 − ε·b. Hint: write φ first, in sums over an axis of [M, M, D].
+// noise must balance the drift b·s_i alone: what variance must it have per step, so that with φ = 0
+// the chain keeps the target's variance as ε → 0? Derive it on N(0, 1), where a step multiplies θ
+// by 1 − ε·b. Hint: write φ first, in sums over an axis of [M, M, D].
 
 #include "10_collapse/exercises/exercises.h"
 
@@ -11,5 +11,5 @@ using namespace ladon;
 
 Tensor spos_step(const Tensor& theta, const Tensor& gradients, const Tensor& noise,
                  const SposSettings& settings) {
-  lessons::to_do("θ after the forces of SVGD, the gradient beside the noise, and the noise");
+  lessons::to_do("θ after the forces of SVGD, the drift b·s, and the noise");
 }

@@ -8,7 +8,7 @@ using lessons::require;
 
 namespace {
 
-/// Stationary variance of x ← keep·x + noise by its recursion, which knows no closed form.
+/// Stationary variance of x ← keep·x + noise, by iterating its recursion, without a closed form.
 double at_rest(double keep, double noise_variance) {
   double v = 1, before = 0;
   while (std::abs(v - before) > 1e-15 * v) {
@@ -22,7 +22,7 @@ Tensor numbers(const std::vector<double>& values) {
   return from_vector(values, {static_cast<std::int64_t>(values.size())});
 }
 
-/// The drift of the preconditioned step, held to the library's gradient of the target.
+/// Compares the drift of the preconditioned step with the library's gradient of the target.
 void check_drift(decltype(preconditioned_step)* yours, const Tensor& x, const Tensor& gradients,
                  const LangevinSettings& s) {
   const Tensor p = s.preconditioner, g = mean(gradients, 0), prior = s.prior_precision * x;
@@ -33,18 +33,19 @@ void check_drift(decltype(preconditioned_step)* yours, const Tensor& x, const Te
       "the step without noise", yours(x, gradients, s, zeros_like(x)), moved(p * drift),
       {{moved(-p * drift), "it goes downhill in ln p: backward gives gradients of the loss, −ln p"},
        {moved(p * (drift + 2 * prior)), "the prior pushes x away from 0: ln of it is −λ|x|²/2"},
-       {moved(p * (-g - prior)), join("the batch's mean gradient stands for that of one item, of ",
-                                      s.items, ": the posterior is that of 1 item; multiply by N")},
+       {moved(p * (-g - prior)), join("the batch's mean gradient is that of one item, of ", s.items,
+                                      ": the posterior is that of 1 item; multiply by N")},
        {moved(p * (-static_cast<double>(gradients.size(0)) * g - prior)),
         join("the batch's sum of gradients is not scaled by N/n: the posterior is that of ",
              gradients.size(0), " items, not of ", s.items)},
-       {moved(-s.items * p * (g + prior)), "the prior counts N times; it is there once"},
+       {moved(-s.items * p * (g + prior)), "the prior is counted N times instead of once"},
        {moved(-s.items * p * g), "the prior is left out of the drift"},
        {moved(drift), "the drift is not multiplied by the preconditioner"},
        {moved(sqrt(p) * drift), "the drift has √P; the drift is P∇ln p, the noise has the root"}});
 }
 
-/// The noise of the step: what it costs is told by the variance at rest on a target of precision 1.
+/// Checks the noise of the step. Messages give the variance at rest that it causes on a target of
+/// precision 1.
 void check_noise(decltype(preconditioned_step)* yours, const Tensor& x, const Tensor& gradients,
                  const LangevinSettings& s, const Tensor& xi) {
   const Tensor p = s.preconditioner;
@@ -54,18 +55,18 @@ void check_noise(decltype(preconditioned_step)* yours, const Tensor& x, const Te
         reason, ": where P is ", most, ", a target of variance 1 gets the stationary variance ",
         at_rest(1 - e * most, variance), ", and should get ", at_rest(1 - e * most, 2 * e * most));
   };
-  const auto mistake = [&](const std::string& reason, const auto& stddev) {  // of P
+  const auto mistake = [&](const std::string& reason, const auto& stddev) {  // P → deviation
     return Mistake{stddev(p) * xi, cost(reason, std::pow(stddev(numbers({most})).item(), 2))};
   };
   lessons::compare(
       "the noise of the step", yours(x, gradients, s, xi) - yours(x, gradients, s, zeros_like(x)),
       sqrt(2 * e * p) * xi,
-      {mistake("the noise went through the preconditioner (P, not its root)",
+      {mistake("the noise is multiplied by the preconditioner P, not by its root",
                [e](const Tensor& q) { return std::sqrt(2 * e) * q; }),
-       mistake("the noise does not know the preconditioner",
+       mistake("the noise lacks the preconditioner",
                [e](const Tensor& q) { return std::sqrt(2 * e) * ones_like(q); }),
        mistake("the noise has √ε for √(2ε)", [e](const Tensor& q) { return sqrt(e * q); }),
-       mistake("the noise has √ε for √(2ε), and does not know the preconditioner",
+       mistake("the noise has √ε for √(2ε), and lacks the preconditioner",
                [e](const Tensor& q) { return std::sqrt(e) * ones_like(q); }),
        mistake("2εP is the noise's variance; it is multiplied by the standard deviation",
                [e](const Tensor& q) { return 2 * e * q; }),
@@ -84,7 +85,7 @@ void check_langevin_variance(decltype(langevin_variance)* yours) {
     lessons::compare(
         "the variance " + of, yours(precision, step, batch), right,
         {{rest(step + step * step * batch), of + ": half of the noise; its variance is 2·step"},
-         {1 / precision, of + ": that of the target, which only steps → 0 come to"},
+         {1 / precision, of + ": that of the target, which is reached only as the step goes to 0"},
          {rest(2 * step), of + ": the batch's noise is left out"},
          {rest(2 * step + step * batch),
           of + ": the batch's noise is multiplied by step, so its variance by step²"},
@@ -125,7 +126,7 @@ void check_mala_acceptance(decltype(mala_acceptance)* yours) {
     const Tensor to = mean_here + std::sqrt(2 * step) * normal(x.shape(), rng, 0, 1, f64);
     const DensityScore there = density.score(to);
 
-    // One leapfrog step of length √(2·step) is the same move; the energy's change decides there.
+    // A leapfrog step of length √(2·step) is the same move, accepted by its change of energy.
     const samplers::Tuning tuning{full({1, 1}, std::sqrt(2 * step), f64),
                                   ones({1, density.dim()}, f64)};
     const samplers::Phase begin{x, (to - mean_here) / std::sqrt(2 * step), here};
@@ -142,9 +143,9 @@ void check_mala_acceptance(decltype(mala_acceptance)* yours) {
     lessons::compare(
         what, yours(density, x, to, step), right,
         {{clamped(p), what + ": the proposal's ratio is left out; the drift makes q asymmetric"},
-         {clamped(p - q), what + ": the proposal's ratio is inverted; q(x | x′), of the way back, "
-                                 "stands above"},
-         {clamped(-p - q), what + ": the whole ratio is inverted; ln p(x′) stands above"},
+         {clamped(p - q), what + ": the proposal's ratio is inverted; q(x | x′), of the way "
+                                 "back, is the numerator"},
+         {clamped(-p - q), what + ": the whole ratio is inverted; p(x′) is in the numerator"},
          {clamped(q), what + ": p(x′)/p(x) is left out"},
          {clamped(p + stale),
           what + ": the way back is proposed with the gradient at x′, where it begins, not at x"},

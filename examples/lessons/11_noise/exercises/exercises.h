@@ -6,12 +6,12 @@
 #include "exercise.h"
 
 /// 1. Stationary variance of x ← x − step·(precision·x + e) + √(2·step)·ξ with ξ ~ N(0, 1). The
-/// noise e of a batch has mean 0 and this variance. Infinite where the chain has no stationary
-/// density.
+/// noise e of a batch has mean 0 and variance batch_variance. Infinite where the chain has no
+/// stationary density.
 double langevin_variance(double precision, double step, double batch_variance);
 void check_langevin_variance(decltype(langevin_variance)* yours);
 
-/// A posterior of many items under the prior N(0, 1/prior_precision), and how it is sampled.
+/// Posterior of many items under the prior N(0, 1/prior_precision), and settings of its sampler.
 struct LangevinSettings {
   double items;                  ///< N
   double prior_precision;        ///< λ
@@ -25,8 +25,8 @@ ladon::Tensor preconditioned_step(const ladon::Tensor& x, const ladon::Tensor& g
                                   const LangevinSettings& settings, const ladon::Tensor& xi);
 void check_preconditioned_step(decltype(preconditioned_step)* yours);
 
-/// 3. Probability with which each row of x [M, D] goes to its row of `proposal` [M, D], which is
-/// x + step·∇ln p(x) + √(2·step)·ξ, so that p is the stationary density at any step: [M].
+/// 3. Probability [M] with which each row of x [M, D] moves to its row of `proposal` [M, D], which
+/// is x + step·∇ln p(x) + √(2·step)·ξ, so that p is the stationary density at any step.
 ladon::Tensor mala_acceptance(const ladon::LogDensity& density, const ladon::Tensor& x,
                               const ladon::Tensor& proposal, double step);
 void check_mala_acceptance(decltype(mala_acceptance)* yours);

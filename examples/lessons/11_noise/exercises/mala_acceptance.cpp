@@ -3,10 +3,10 @@
 // A step that is not small leaves too much variance. The Metropolis-adjusted Langevin algorithm
 // takes the step as a proposal x′, and stays at x unless it is accepted. With the probability
 //   min(1, p(x′)·q(x | x′)/(p(x)·q(x′ | x)))
-// as many chains go from x to x′ as back, so p stays as it is. Here q(x′ | x) is the density with
+// as many chains go from x to x′ as back, so p stays stationary. Here q(x′ | x) is the density with
 // which a step from x proposes x′. Write the probability. Hint: q(· | x) is Gaussian; which mean
-// and variance does it have? On the way back its mean is computed at x′. Work with logarithms up to
-// the end; density.score(x) has the fields `value` [M], ln p, and `gradient` [M, D].
+// and variance does it have? For the way back its mean is computed at x′. Work with logarithms up
+// to the end; density.score(x) has the fields `value` [M], ln p, and `gradient` [M, D].
 
 #include "11_noise/exercises/exercises.h"
 

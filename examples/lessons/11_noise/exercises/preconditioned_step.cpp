@@ -1,7 +1,7 @@
 // Exercise 2 of lesson 11 (★★): the preconditioned step.
 //
 // Backward gives gradients of losses, for a batch of n of the N items. The sampler needs the drift
-// P∇ln p of the whole posterior, its prior included, and noise that fits to it. Write the step.
+// P∇ln p of the whole posterior, its prior included, and noise that matches it. Write the step.
 // Hint: ln p(x) = Σ_i ln p(y_i | x) − λ|x|²/2 + constant is a sum over all N items, of which the
 // batch has n. Noise of covariance 2εP has the standard deviations √(2εP).
 

@@ -1,7 +1,7 @@
 // Exercise 2 of lesson 12 (★★): is a belief calibrated?
 //
-// A belief names an interval for the next target that should hold it with probability 90%: as much
-// mass is left out below as above. How often does it hold the target in truth? Belief and truth are
+// A belief gives an interval that should contain the next target with probability 90%, with 5%
+// below it and 5% above. How often does it contain the target in truth? Belief and truth are
 // normal, so the answer is a difference of two values of Φ(x) = ½(1 + erf(x/√2)), the distribution
 // function of N(0, 1). Hint: the half-width in standard deviations is the z with Φ(z) = (1 +
 // level)/2; find it by halving [0, 10] sixty times. A target is f plus noise, in the belief and in

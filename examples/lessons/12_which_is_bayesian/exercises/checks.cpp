@@ -7,7 +7,7 @@ using lessons::Wrong;
 
 namespace {
 
-/// Half-width in standard deviations of the central interval of this mass of N(0, 1).
+/// Half-width, in standard deviations, of the central interval of N(0, 1) with this mass.
 double half_width(double level) {
   double low = 0, high = 10;
   for (int i = 0; i < 100; ++i) {
@@ -23,7 +23,7 @@ double mass(double shift, double half, double sd) {
   return 0.5 * (std::erf((shift + half) / unit) - std::erf((shift - half) / unit));
 }
 
-/// The library's figure, at the levels that it has.
+/// The library's coverage, which exists for the levels 0.5 and 0.9.
 double coverage_by_library(const BelievedValue& belief, const BelievedValue& truth, double noise,
                            double level) {
   const auto as_belief = [](const BelievedValue& v) {
@@ -33,21 +33,21 @@ double coverage_by_library(const BelievedValue& belief, const BelievedValue& tru
   return level == 0.9 ? score.coverage90 : score.coverage50;
 }
 
-/// Mean [D] and covariance [D, D] that draws may have.
+/// Mean [D] and covariance [D, D] of possible draws, and the message for a solution that has them.
 struct Moments {
   Tensor mean, covariance;
   std::string reason = {};
 };
 
-/// The largest deviation of the draws' moments from these, in standard errors of independent normal
-/// draws: √(C_ii/S) and √((C_ii·C_jj + C_ij²)/S).
+/// The largest difference between the draws' moments and these, in standard errors of independent
+/// normal draws: √(C_ii/S) and √((C_ii·C_jj + C_ij²)/S).
 double deviation(const Tensor& draws, const Moments& from) {
   const auto s = static_cast<double>(draws.size(0));
   const Tensor centre = mean(draws, 0), off = draws - from.mean;
   const Tensor variance = diagonal(from.covariance);
   const Tensor products = unsqueeze(variance, 0) * unsqueeze(variance, 1);
   const Tensor covariance = matmul(transpose(off), off) / s;
-  const double tiny = 1e-12;  // of members that are all equal
+  const double tiny = 1e-12;  // for members that are all equal
   const Tensor of_mean = abs(centre - from.mean) / sqrt(variance / s + tiny);
   const Tensor of_covariance =
       abs(covariance - from.covariance) / sqrt((products + square(from.covariance)) / s + tiny);
@@ -69,9 +69,8 @@ void check_combine_members(decltype(combine_members)* yours) {
     const std::string variance = what + ", variance: ";
     compare(
         variance.substr(0, variance.size() - 2), answer.variance, within + between,
-        {{within, variance + "what members disagree about is missing: the variance of their "
-                             "means"},
-         {between, variance + "what each member does not know is missing: the mean of their "
+        {{within, variance + "the disagreement of members is missing: the variance of their means"},
+         {between, variance + "each member's own uncertainty is missing: the mean of their "
                               "variances"},
          {within + var(means, 0), variance + "the divisor of the means' variance is S: the "
                                              "members are all there are"},
@@ -81,7 +80,7 @@ void check_combine_members(decltype(combine_members)* yours) {
                                              "belief does not narrow with more members"},
          {square(mean(sqrt(variances), 0)) + between,
           variance + "standard deviations are averaged; variances add, not their roots"},
-         {within + mean(square(means), 0), variance + "the square of the mean is not taken off"},
+         {within + mean(square(means), 0), variance + "the square of the mean is not subtracted"},
          {sqrt(within + between), variance + "this is the standard deviation"}});
   };
   check("two members", reshape(tensor({1, 0, 3, 0}, f64), {2, 2}),
@@ -107,7 +106,7 @@ void check_central_coverage(decltype(central_coverage)* yours) {
          {0.5 * (1 + std::erf((shift + one_sided * mine) / sd / std::numbers::sqrt2)),
           is + "a one-sided interval; a central one has a lower end too"},
          {mass(shift, z * std::sqrt(belief.variance), sd),
-          is + "the belief's interval is that of f; a target has noise besides"},
+          is + "the belief's interval is that of f; a target has noise, too"},
          {mass(shift, z * mine, std::sqrt(truth.variance)),
           is + "the true target has noise: its variance is that of f plus σ²"},
          {mass(shift, z * std::sqrt(belief.variance), std::sqrt(truth.variance)),
@@ -133,7 +132,7 @@ void check_randomized_fits(decltype(randomized_fits)* yours) {
   Generator rng(7);
   constexpr std::int64_t n = 4, dim = 6, members = 20'000;
   constexpr double noise = 0.3;
-  constexpr double far = 5;  // reached by one of 27 normal numbers in one of 60,000 runs
+  constexpr double far = 5;  // about one run in 60,000 has a normal number beyond it, of 27
   const Tensor features = normal({n, dim}, rng, f64), y = normal({n}, rng, 0, 2, f64);
   const auto gain = [&](double ridge) {  // w = G·y
     const Tensor a = matmul(features, transpose(features)) + ridge * eye(n, f64);
@@ -153,10 +152,10 @@ void check_randomized_fits(decltype(randomized_fits)* yours) {
     const Tensor none = zeros({dim, dim}, f64), one_each = eye(dim, f64);
     const Tensor plain = gain(1), rest = one_each - matmul(plain, features);
     const Moments wrong[] = {
-        moments(none, 0, "all members are equal: neither targets nor anchors are their own"),
+        moments(none, 0, "all members are equal: they share the targets and the anchors"),
         moments(left, 0,
-                "the targets have no noise of their own: the part σ²GGᵀ of the posterior "
-                "covariance is missing"),
+                "members share the targets' noise: the part σ²GGᵀ of the posterior covariance is "
+                "missing"),
         moments(none, noise,
                 "members are pulled to 0, not to draws of the prior: where the data "
                 "say nothing they all agree"),
@@ -164,11 +163,10 @@ void check_randomized_fits(decltype(randomized_fits)* yours) {
         moments(left, 1, "the noise of the targets has variance 1, not σ²"),
         moments(left, 2 * noise, "the noise of the targets has twice its variance"),
         moments(one_each, noise,
-                "the fit starts from y, not from what the draw of the prior leaves of "
-                "it, y + e − Φw_s")};
+                "the fit is to y, not to the residual of the draw from the prior, y + e − Φw_s")};
     const Moments ridge{matmul(plain, y),
                         matmul(rest, transpose(rest)) + noise * matmul(plain, transpose(plain))};
-    const Tensor centred = draws - mean(draws, 0) + m;  // judges the covariance alone
+    const Tensor centred = draws - mean(draws, 0) + m;  // to judge the covariance alone
     for (const Moments& one : wrong) require(deviation(centred, one) > far, one.reason);
     require(deviation(draws, ridge) > far,
             "the penalty has no weight σ²: A is ΦΦᵀ + σ²·I, not ΦΦᵀ + I");

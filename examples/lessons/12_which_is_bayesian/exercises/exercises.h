@@ -1,5 +1,5 @@
 #pragma once
-// Exercises of lesson 12: what an ensemble believes, whether it is calibrated, and exact draws.
+// Exercises of lesson 12: the belief of an ensemble, its calibration, and exact posterior draws.
 
 #include <numbers>
 
@@ -10,8 +10,8 @@ struct CombinedMembers {
   ladon::Tensor mean, variance;
 };
 
-/// 1. What S members believe together, each as likely as another: member s holds f at M test inputs
-/// to be N(means[s], variances[s]). Both [S, M].
+/// 1. Belief of an ensemble of S equally likely members: member s believes that f at the M test
+/// inputs is N(means[s], variances[s]); both are [S, M].
 CombinedMembers combine_members(const ladon::Tensor& means, const ladon::Tensor& variances);
 void check_combine_members(decltype(combine_members)* yours);
 
@@ -20,15 +20,15 @@ struct BelievedValue {
   double mean = 0, variance = 1;
 };
 
-/// 2. Mass that the truth gives to the central interval of a noisy target, f + N(0, noise), which
-/// the belief holds to have the mass `level`, in (0, 1).
+/// 2. True probability that a noisy target, f + N(0, noise), lies in the belief's central interval
+/// for it, whose probability under the belief is `level`, in (0, 1).
 double central_coverage(const BelievedValue& belief, const BelievedValue& truth, double noise,
                         double level);
 void check_central_coverage(decltype(central_coverage)* yours);
 
 /// 3. Weights [members, D] of the model y = Φw + N(0, noise), w ~ N(0, I), with features Φ [N, D]
-/// and targets y [N]: each row is the least-squares fit to noisy targets of its own, pulled to a
-/// draw of its own from the prior. Independent draws from the posterior.
+/// and targets y [N]. Each row is a least-squares fit to targets with fresh noise, regularized
+/// towards a fresh draw from the prior: the rows are independent draws from the posterior.
 ladon::Tensor randomized_fits(const ladon::Tensor& features, const ladon::Tensor& y, double noise,
                               std::int64_t members, ladon::Generator& rng);
 void check_randomized_fits(decltype(randomized_fits)* yours);

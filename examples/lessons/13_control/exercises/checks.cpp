@@ -13,7 +13,7 @@ Tensor row_of(const Numbers& values) {
   return from_vector(values, {static_cast<std::int64_t>(values.size())});
 }
 
-/// Right and wrong answers of two arms, which find the same questions hard.
+/// Right and wrong answers of two arms to which the same questions are hard.
 std::pair<Numbers, Numbers> answers(int questions, Generator& rng) {
   std::pair<Numbers, Numbers> both;
   for (int i = 0; i < questions; ++i) {
@@ -24,7 +24,7 @@ std::pair<Numbers, Numbers> answers(int questions, Generator& rng) {
   return both;
 }
 
-/// Mean of the differences of each fold.
+/// Mean difference in each fold.
 Tensor means_of(const Numbers& differences, const std::vector<int>& fold) {
   const int folds = *std::ranges::max_element(fold) + 1;
   Numbers sums(static_cast<std::size_t>(folds), 0);
@@ -33,8 +33,9 @@ Tensor means_of(const Numbers& differences, const std::vector<int>& fold) {
   return row_of(sums) * (folds / static_cast<double>(fold.size()));
 }
 
-/// p values of a family, each times the factor of its rank from 0, with the largest before it or
-/// the smallest after it in its place where that is asked for.
+/// p values of a family, each times the factor of its rank (from 0). If asked for, each is then
+/// replaced by the running maximum from the smallest p value on, or by the running minimum from the
+/// largest.
 enum class Running { none, maximum, minimum };
 Numbers adjusted(const Numbers& p, const std::function<double(double rank)>& factor,
                  Running running, bool restore = true, double cap = 1) {
@@ -64,7 +65,7 @@ void check_paired_difference(decltype(paired_difference)* yours) {
     const Measured answer = yours(arm, base);
     const double difference = mean(d).item(), n = static_cast<double>(arm.size());
     compare(what + ", difference", answer.value, difference,
-            {{-difference, what + ", difference: the sign is turned; it is arm − base"},
+            {{-difference, what + ", difference: the sign is wrong; it is arm − base"},
              {difference * n, what + ", difference: this is the sum over questions"},
              {mean(abs(d)).item(),
               what + ", difference: the share of questions on which the arms disagree; where base "
@@ -73,19 +74,20 @@ void check_paired_difference(decltype(paired_difference)* yours) {
     const std::string error = what + ", error: ";
     compare(error.substr(0, error.size() - 2), answer.se, se,
             {{std::sqrt((var(a).item() + var(b).item()) / n),
-              error + "the arms are taken apart, as if each had questions of its own; the "
+              error + "the arms are treated as independent, as if each had its own questions; the "
                       "covariance of their answers is missing"},
              {std::sqrt((p * (1 - p) + q * (1 - q)) / n),
-              error + "the arms are taken apart, as if each had questions of its own; the "
+              error + "the arms are treated as independent, as if each had its own questions; the "
                       "covariance of their answers is missing"},
              {std::sqrt(var(d).item()),
-              error + "this is the scatter of one question's difference; a mean of n has 1/√n of "
+              error + "this is the standard deviation of one difference; a mean of n has 1/√n of "
                       "it"},
              {se * se, error + "this is the variance; take its root"},
              {std::sqrt(var(d, {}, Dims::drop, 0).item() / n),
               error + "the variance has the divisor n, not n − 1"},
              {std::sqrt(mean(square(d)).item() / n),
-              error + "the squared mean is not taken off: these are squares of differences, not of "
+              error + "the squared mean is not subtracted: these are squares of differences, not "
+                      "of "
                       "their deviations"},
              {std::sqrt(var(d).item() / (2 * n)),
               error + "2n answers, but n questions: the difference of a question is one "
@@ -117,7 +119,7 @@ void check_corrected_error(decltype(corrected_error)* yours) {
         {by(1 / j, "1/J alone, as if folds were independent: the overlap n_test/n_train is missing",
             variance),
          by(1 / n,
-            "the error over questions, which takes the fits as they are; the observations "
+            "the error over questions, which ignores how fits vary; the observations "
             "here are the J means of folds",
             var(all).item()),
          by(1 / j + 1 / (j - 1),
@@ -125,7 +127,7 @@ void check_corrected_error(decltype(corrected_error)* yours) {
             "of folds",
             var(all).item()),
          by(1 / (j - 1), "the overlap alone: the term 1/J is missing", variance),
-         by(2 / j, "n_test over all n; it is over n_train, what a fit was trained on", variance),
+         by(2 / j, "n_test over all n; it is over n_train, the size of a training set", variance),
          by(1 / j + j - 1, "the ratio is upside down: n_test/n_train is 1/(J − 1)", variance),
          by(1 + j / (j - 1), "not divided by J: 1/J + n_test/n_train is the whole factor",
             variance),
@@ -169,7 +171,7 @@ void check_holm(decltype(holm)* yours) {
                  "they are in rising order; the first belongs to the first comparison given"),
          mistake(adjusted(
                      p, [m](double) { return m; }, Running::none),
-                 "all are multiplied by m (Bonferroni); once k comparisons are called "
+                 "all are multiplied by m (Bonferroni); once k comparisons are found to be "
                  "differences, m − k are left"),
          mistake(adjusted(p, down, Running::none),
                  "a comparison comes out below one of a smaller p value, which would have stopped "

@@ -1,11 +1,11 @@
 // Exercise 3 of lesson 13 (★★★): many arms, and the smallest p value.
 //
 // Of twenty arms that do nothing, one has a p value below 1/20 on average. Holm's procedure at a
-// level goes through the p values from the smallest on: the first is held to level/m, the next to
-// level/(m − 1), and so on, m being their number; at the first that is above, it stops: this
-// comparison and all after it are not called differences. Write, for each comparison, the lowest
-// level at which it is called one, at most 1. Hint: sort the places, not the numbers. A comparison
-// is reached only if all before it have passed, so its level cannot be below theirs.
+// level goes through the m p values from the smallest on: the first is compared with level/m, the
+// next with level/(m − 1), and so on. It stops at the first that is larger: this comparison and all
+// after it are not significant. Write, for each comparison, the lowest level at which it is
+// significant, at most 1. Hint: sort the indices, not the numbers. A comparison is reached only if
+// all before it have passed, so its level cannot be below theirs.
 
 #include "13_control/exercises/exercises.h"
 

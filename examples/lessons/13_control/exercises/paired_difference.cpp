@@ -1,10 +1,10 @@
 // Exercise 1 of lesson 13 (★): a difference, question by question.
 //
 // Two arms answered the same questions. Hard questions are hard for both, so the two accuracies go
-// up and down together from one set of questions to the next, and their difference moves less than
-// either. An error that takes the arms apart does not know this. Write the difference with its
-// standard error over questions. Hint: a question has one difference; what is the standard error of
-// a mean of n independent numbers, of which the variance is estimated too?
+// up and down together from one set of questions to the next, and their difference varies less than
+// either. A standard error that treats the arms as independent ignores this. Write the difference
+// with its standard error over questions. Hint: a question has one difference; what is the standard
+// error of a mean of n independent numbers whose variance is estimated, too?
 
 #include "13_control/exercises/exercises.h"
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr double rate = 0.7;
 
-/// Kernels of a small model at infinite width; inputs 0 to 4 train, 5 to 7 test.
+/// Kernels of a small model at infinite width: inputs 0 to 4 are for training, 5 to 7 for testing.
 struct Blocks {
   TangentBlocks theta;
   NngpBlocks nngp;
@@ -60,7 +60,7 @@ void check_tangent_kernel(decltype(tangent_kernel)* yours) {
        {inner_products(stack(sums, 0)),
         "row i of J is the sum of the gradients of inputs 0 … i: they add up from one to the next"},
        {inner_products(stack(last, 0)),
-        "gradients by the last layer alone; all layers are trained"},
+        "gradients of the last layer alone; all layers are trained"},
        {right.nngp,
         "products of outputs, the NNGP kernel; the tangent kernel has those of gradients"},
        {inner_products(stack(rows, 0) * right.outputs),
@@ -93,11 +93,11 @@ void check_flow_mean(decltype(flow_mean)* yours) {
         {{at_time(theta, 5 * tau), at + ": the loss is a mean: its gradient has 1/N"},
          {at_time(theta, 2 * tau), at + ": the loss has the factor 1/2, so its gradient has no 2"},
          {at_time({nngp.train, nngp.cross}, tau),
-          at + ": the covariance of networks in the place of their tangent kernel"},
+          at + ": the covariance of networks instead of their tangent kernel"},
          {mean_by(theta, [](double lambda) { return 1 / lambda; }),
-          at + ": that is the end of training, which each time has"},
+          at + ": that is the end of training, whatever t is"},
          {mean_by(theta, [&](double lambda) { return std::exp(-lambda * tau) / lambda; }),
-          at + ": what is still to be learned; it is 1 − e^(−λτ) that has been"},
+          at + ": this is the part still to be learned; the learned part is 1 − e^(−λτ)"},
          {mean_by(theta, [&](double lambda) { return -std::expm1(-lambda * tau); }),
           at + ": 1 − e^(−λτ) is not divided by λ: the integral of e^(−λs) is (1 − e^(−λτ))/λ"},
          {mean_by(theta, [&](double lambda) { return -std::expm1(-lambda * tau) * lambda; }),
@@ -109,7 +109,7 @@ void check_flow_mean(decltype(flow_mean)* yours) {
          {-flow.test(t, theta.cross), at + ": the sign: f goes towards y"}},
         1e-7);
   }
-  // Two equal inputs: the eigenvalue 0 along their difference.
+  // Two equal inputs: eigenvalue 0 along their difference.
   const TangentBlocks twins = {ones({2, 2}, f64), ones({1, 2}, f64)};
   const Tensor both = yours(twins, tensor({3, 1}, {2, 1}, f64), 1, 3);
   require(all(isfinite(both)).item<bool>(),
@@ -137,7 +137,7 @@ void check_trained_covariance(decltype(trained_covariance)* yours) {
        {nngp.test - 2 * mixed + quadratic,
         "2·S·K*ᵀ is not symmetric; one of the two terms is its transpose"},
        {nngp.test + mixed + transpose(mixed) + quadratic,
-        "the sign of f₀(X): training takes S·f₀(X) away"},
-       {nngp.test, "the covariance before training: networks forget a part of f₀"}},
+        "the sign of f₀(X): training subtracts S·f₀(X)"},
+       {nngp.test, "this is the covariance before training: training removes a part of f₀"}},
       1e-7);
 }

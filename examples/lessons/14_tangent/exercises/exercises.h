@@ -1,12 +1,12 @@
 #pragma once
-// Exercises of lesson 14: the tangent kernel, the mean of training, the spread at its end.
+// Exercises of lesson 14: the tangent kernel, and mean and spread of networks after training.
 
 #include <vector>
 
 #include "exercise.h"
 
-/// 1. The tangent kernel of a model with one output, f(x) [N, 1]: entry (i, j) is the inner product
-/// of the gradients of f(x_i) and f(x_j) by all parameters. [N, N], f64.
+/// 1. Tangent kernel [N, N], f64, of a model with one output, f(x) [N, 1]: entry (i, j) is the
+/// inner product of the gradients of f(x_i) and f(x_j) with respect to all parameters.
 ladon::Tensor tangent_kernel(ladon::Layer& model, const ladon::Tensor& x);
 void check_tangent_kernel(decltype(tangent_kernel)* yours);
 
@@ -15,13 +15,12 @@ struct TangentBlocks {
   ladon::Tensor train, cross;
 };
 
-/// 2. Mean outputs on test inputs, [M, 1], after the time t of gradient flow with this rate on the
-/// loss Σ_i (f(x_i) − y_i)²/(2N), for targets y [N, 1]. Networks have mean 0 before training.
+/// 2. Mean outputs [M, 1] at test inputs, after gradient flow for time t at this rate on the loss
+/// Σ_i (f(x_i) − y_i)²/(2N), with targets y [N, 1]. Before training the networks have mean 0.
 ladon::Tensor flow_mean(const TangentBlocks& theta, const ladon::Tensor& y, double rate, double t);
 void check_flow_mean(decltype(flow_mean)* yours);
 
-/// 3. Covariance of the test outputs of trained networks over their initializations, at the end of
-/// training, [M, M]. `nngp` is the covariance before it: `train` [N, N], `cross` [M, N], `test`
-/// [M, M].
+/// 3. Covariance [M, M] of test outputs at the end of training, over the networks' initializations.
+/// `nngp` is the covariance before training: `train` [N, N], `cross` [M, N], `test` [M, M].
 ladon::Tensor trained_covariance(const TangentBlocks& theta, const ladon::NngpBlocks& nngp);
 void check_trained_covariance(decltype(trained_covariance)* yours);

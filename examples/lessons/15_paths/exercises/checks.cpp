@@ -5,7 +5,7 @@ using lessons::require;
 
 namespace {
 
-/// Eight chains of three heads, of which the first says most of the targets.
+/// Eight chains and three heads, the first of which predicts most of the targets.
 PathData path_data() {
   Generator rng(3);
   const Tensor x = normal({3, 8, 4}, rng, 0, 1, f64);
@@ -29,13 +29,13 @@ double log_determinant(const Tensor& a) {
   return 2 * sum(log(diagonal(lapack::cholesky(a)))).item();
 }
 
-/// −2·ln p(y | U), without the constant, of a kernel.
+/// −2·ln p(y | U) of a kernel, without the constant.
 double of_targets(const PathData& data, const Tensor& kernel) {
   const GaussianProcess gp(kernel, data.y, {.noise = data.noise, .jitter = 0});
   return -2 * gp.log_marginal_likelihood() - 8 * std::log(8 * std::atan(1));
 }
 
-/// U of vectors w [paths, N].
+/// U from the vectors w [paths, N].
 Tensor products(const std::vector<Tensor>& w, double over) {
   const Tensor all = stack(w, 0);
   return matmul(all, transpose(all)) / over;
@@ -48,7 +48,7 @@ void check_path_overlaps(decltype(path_overlaps)* yours) {
   Generator rng(1);
   const PathWeights some = {normal({2, n, n}, rng, 0, 1, f64), normal({3, n, n}, rng, 0, 1, f64),
                             normal({n}, rng, 0, 1, f64)};
-  // The output of path (h, g) for the token e_i is entry i of its vector, over √N.
+  // The output of path (h, g) for the token e_i is entry i of the path's vector over √N.
   const auto vector_of = [&](int h, int g, bool turned) {
     const Tensor v = select(some.first, 0, h), o = select(some.second, 0, g);
     const Tensor above = matmul(turned ? o : transpose(o), some.readout);
@@ -86,16 +86,16 @@ void check_overlap_cost(decltype(overlap_cost)* yours) {
   const double fit = sum(data.y * solve(a, data.y)).item();
   lessons::compare(
       "S(U)", yours(data, u), right,
-      {{likely, "the prior's part is left out: without it nothing holds U at 1"},
+      {{likely, "the prior's part is left out: without it nothing keeps U near 1"},
        {likely + prior, "the prior weighs N times as much: U is a mean over N"},
        {likely + data.width * prior / 2,
         "S is minus twice the logarithm: the prior's part is N, not N/2"},
        {likely / 2 + data.width * prior, "minus twice the logarithm of the density, not once"},
        {likely + data.width * (sum(diagonal(u)).item() + log_determinant(u)),
-        "the sign of ln det U: it keeps U from collapsing to 0"},
+        "the sign of ln det U is wrong: it keeps U from collapsing to 0"},
        {fit + data.width * prior, "ln det(K + σ²) is left out: large kernels would cost nothing"},
        {likely - fit + data.width * prior, "the targets do not enter"},
-       {likely - 2 * fit + data.width * prior, "the sign of yᵀ(K + σ²)⁻¹y"},
+       {likely - 2 * fit + data.width * prior, "the sign of yᵀ(K + σ²)⁻¹y is wrong"},
        {of_targets(data, 3 * kernel_of(data, u)) + data.width * prior,
         "K is the sum over pairs divided by the number P of paths"},
        {of_targets(data, kernel_of(data, u * eye(3, f64))) + data.width * prior,
@@ -105,7 +105,7 @@ void check_overlap_cost(decltype(overlap_cost)* yours) {
 void check_overlap_slope(decltype(overlap_slope)* yours) {
   const PathData data = path_data();
   const Tensor u = some_overlaps(), identity = eye(3, f64), inverse = solve(u, identity);
-  // By the library's evidence, whose gradient is recorded.
+  // Evidence by the library, with its gradient recorded.
   Tensor free = clone(u);
   free.set_requires_grad(true);
   const Tensor evidence =
@@ -118,24 +118,26 @@ void check_overlap_slope(decltype(overlap_slope)* yours) {
   lessons::compare(
       "the slope", yours(data, u), force + prior,
       {{force, "the prior's part N·(1 − U⁻¹) is left out"},
-       {trace + prior, "αᵀC_pq α is left out: the targets do not pull"},
+       {trace + prior, "αᵀC_pq α is left out: the targets have no effect"},
        {prior - energy, "tr(A⁻¹C_pq) is left out: it is what ln det A gives"},
-       {trace + energy + prior, "the sign of αᵀC_pq α: ∂A⁻¹ = −A⁻¹ ∂A A⁻¹"},
-       {force + data.width * (identity + inverse), "the sign of U⁻¹, the slope of − ln det U"},
-       {force + data.width * (identity - u), "the slope of ln det U is U⁻¹, not U"},
+       {trace + energy + prior, "the sign of αᵀC_pq α is wrong: ∂A⁻¹ = −A⁻¹ ∂A A⁻¹"},
+       {force + data.width * (identity + inverse),
+        "the sign of U⁻¹, the gradient of ln det U, "
+        "is wrong"},
+       {force + data.width * (identity - u), "the gradient of ln det U is U⁻¹, not U"},
        {3 * force + prior, "K is the sum over pairs divided by P: so is the data's part"},
        {force * identity + prior, "pairs of different paths feel a force as well"}},
       1e-8);
-  // The library's most likely U. At u = 1, which an infinitely wide readout has, no slope is left.
-  // With a readout of the width of the layer it is where g + N·(1/u − U⁻¹) = 0: what is left here,
-  // at u = 1, is N·(1 − 1/u) on the diagonal.
+  // The library's most likely U. At u = 1, as for an infinitely wide readout, the gradient is 0
+  // there. With a readout as wide as the layer, U solves g + N·(1/u − U⁻¹) = 0, so the gradient at
+  // u = 1 is N·(1 − 1/u) on the diagonal.
   for (const std::int64_t readout : {std::int64_t{1'000'000'000}, std::int64_t{12}}) {
     const PathOptions layer{.heads = {3}, .widths = {12}, .readout = readout};
     const PathSaddle likely = path_saddle(data.kernels, data.y, data.noise, layer);
     const Tensor left = data.width * (1 - 1 / likely.readout) * identity;
     require(amax(abs(yours(data, likely.order[0]) - left)).item() < 1e-5,
-            readout == 12 ? "at the most likely U of a readout of width 12, whose u is not 1, what "
-                            "is left of the slope is not N·(1 − 1/u) on the diagonal"
+            readout == 12 ? "at the most likely U for a readout of width 12, where u is not 1, "
+                            "the slope is not N·(1 − 1/u) on the diagonal"
                           : "at the most likely U the slope is not 0");
   }
 }

@@ -1,25 +1,25 @@
 #pragma once
-// Exercises of lesson 15: the order parameter of a network, what data and prior say of it, its
-// slope.
+// Exercises of lesson 15: the order parameter of a network, its posterior given data, and the
+// gradient of that.
 
 #include <cmath>
 #include <vector>
 
 #include "exercise.h"
 
-/// Weights of a network of width N with two layers of heads, N(0, 1) each before training.
+/// Weights of a network of width N with two layers of heads; each is N(0, 1) before training.
 struct PathWeights {
-  ladon::Tensor first, second;  ///< V_h of the heads of either layer, [H, N, N].
+  ladon::Tensor first, second;  ///< V_h of each layer's heads, [H, N, N].
   ladon::Tensor readout;        ///< a [N]
 };
 
-/// 1. The order parameter U [H₁·H₂, H₁·H₂] of these weights. Paths are numbered with the head of
-/// the first layer outermost: path h₁·H₂ + h₂.
+/// 1. Order parameter U [H₁·H₂, H₁·H₂] of these weights. The head of the first layer is the outer
+/// index of a path: path h₁·H₂ + h₂.
 ladon::Tensor path_overlaps(const PathWeights& weights);
 void check_path_overlaps(decltype(path_overlaps)* yours);
 
-/// Training data, and one layer of heads over them that reads a width N. Its readout is given, with
-/// |a|² = N: the order parameter u is 1.
+/// Training data for one layer of heads of width N. Its readout is given, with |a|² = N, so that
+/// the readout's order parameter u is 1.
 struct PathData {
   ladon::Tensor kernels;  ///< C [P, P, M, M] of P paths (here: heads) and M chains.
   ladon::Tensor y;        ///< targets [M, 1]
@@ -27,11 +27,11 @@ struct PathData {
   double width = 0;       ///< N
 };
 
-/// 2. S(U) = −2·ln p(y | U) − 2·ln p(U | u = 1) of that layer at large N, up to a constant:
-/// N·tr U − N·ln det U is what the prior adds. U [P, P].
+/// 2. S(U) = −2·ln p(y | U) − 2·ln p(U | u = 1) of that layer at large N, up to a constant; the
+/// prior contributes N·tr U − N·ln det U. U is [P, P].
 double overlap_cost(const PathData& data, const ladon::Tensor& u);
 void check_overlap_cost(decltype(overlap_cost)* yours);
 
-/// 3. Its slope, ∂S/∂U [P, P], as if all entries were free.
+/// 3. Gradient of S, ∂S/∂U [P, P], as if all entries of U were free.
 ladon::Tensor overlap_slope(const PathData& data, const ladon::Tensor& u);
 void check_overlap_slope(decltype(overlap_slope)* yours);

@@ -16,8 +16,8 @@ void check_copy_strength(decltype(copy_strength)* yours) {
       const Tensor a = first(scale), lone = sigmoid(scale * g);
       const std::string what = detail::join("T = ", length, ", scale ", scale), is = what + ": ";
       compare(what, yours(g, scale, length), a - (1 - a) / rest,
-              {{a, is + "this is the weight of the right token; what all tokens have alike must go "
-                        "off, since tokens sum to 0"},
+              {{a, is + "this is the weight of the right token; subtract the weight that all "
+                        "tokens share, since tokens sum to 0"},
                {first(1) - (1 - first(1)) / rest, is + "the logit is scale·g, not g"},
                {lone - (1 - lone) / rest,
                 is + "T − 1 other tokens compete, each with the logit 0; here it is one"},
@@ -46,7 +46,7 @@ void check_strength_evidence(decltype(strength_evidence)* yours) {
     const Tensor all = from_vector(right, {7}), truth = slice(all, 0, {1, 7}) - right[0];
     const double k = sum(square(x)).item() / (size - 1), c2 = 0.64 / (data.noise * size);
     const double overlap = sum(square(matmul(transpose(x), y))).item() / data.noise;
-    // factors of the determinant and of the quadratic form, and u
+    // coefficients of the determinant and of the quadratic form, and u
     const auto with = [&](double determinant, double form, const Tensor& u) {
       return form * c2 * overlap * square(r) / (1.0 + u) - determinant * log(1.0 + u);
     };
@@ -55,13 +55,15 @@ void check_strength_evidence(decltype(strength_evidence)* yours) {
     const std::string what = detail::join("V = ", v), is = what + ": ";
     compare(
         what, yours(r, data), truth,
-        {{with(0, 0.5, u), is + "the determinant is missing: a strength that is not needed costs"},
-         {with(0.5 * (size - 1), 0.5, u), is + "each of the V outputs pays the determinant"},
+        {{with(0, 0.5, u), is + "the determinant is missing: without it a needless strength "
+                                "costs nothing"},
+         {with(0.5 * (size - 1), 0.5, u), is + "each of the V outputs has a determinant"},
          {with(0.5 * size * size, 0.5, u),
-          is + "XᵀX has V − 1 directions with k; in the last one it is 0, and nothing is paid"},
+          is + "XᵀX has eigenvalue k in V − 1 directions; in the last one it is 0 and adds "
+               "nothing"},
          {with(2 * half, 1, u), is + "the factor ½ of a Gaussian integral is missing"},
          {with(half, 0.5 * data.noise, u),
-          is + "the quadratic form has σ⁴ below: once from c², once from the targets"},
+          is + "the quadratic form has σ⁴ in the denominator: once from c², once from the targets"},
          {with(half, 0.5, c2 * k * abs(r)), is + "u has ρ², since XᵀX has the map twice"},
          {with(half, 0.5, c2 * (size - 1) * k * square(r)),
           is + "k is the trace over V − 1, not the trace"},
@@ -76,7 +78,7 @@ void check_birth_terms(decltype(birth_terms)* yours) {
     for (const double scale : {1.0, 0.5}) {
       constexpr double gain = 40, h = 1e-3;
       const double t = static_cast<double>(length), first = scale / t;
-      // Central differences of the function itself, by the library's softmax.
+      // Central differences of the function itself, computed with the library's softmax.
       const auto f = [&](double g) {
         const Tensor logits = concat({full({1}, scale * g, f64), zeros({length - 1}, f64)}, 0);
         const double a = at(softmax(logits), {0}).item(), rho = a - (1 - a) / (t - 1);
@@ -97,7 +99,7 @@ void check_birth_terms(decltype(birth_terms)* yours) {
       const std::string is = three + ": ";
       compare(three, answer.cubic + 1, cubic + 1,
               {{1, is + "the mixed term of the square is missing: 2·ρ₁·ρ₂"},
-               {0.5 * right + 1, is + "the mixed term stands twice in a square"},
+               {0.5 * right + 1, is + "the mixed term occurs twice in a square"},
                {2 * right + 1, is + "ρ₂ is half the second derivative"},
                {right / scale + 1, is + "scale³ belongs to it"},
                {square * first * (t - 1) + 1, is + "1 − 2a at a = 1/T is (T − 2)/T"}},

@@ -1,15 +1,14 @@
 // Exercise 1 of lesson 16 (★): the strength of copying.
 //
 // The right token has the logit scale·g and all others have 0. Softmax gives the right one the
-// weight a, and the rest is shared alike by the others. Tokens of a sequence sum to 0, so a weight
-// that all tokens have adds nothing to the output: ρ is the right token's weight less that of
-// another one. Write it for all g at once. Hint: ρ is 0 at g = 0, 1 for g → ∞, and −1/(T − 1) for
-// g → −∞.
+// weight a, and the others share the rest equally. Tokens of a sequence sum to 0, so a weight that
+// all tokens have adds nothing to the output: ρ is the right token's weight minus that of another
+// one. Write it for all g at once. Hint: ρ is 0 at g = 0, 1 for g → ∞, and −1/(T − 1) for g → −∞.
 
 #include "16_copy_head/exercises/exercises.h"
 
 using namespace ladon;
 
 Tensor copy_strength(const Tensor& g, double scale, std::int64_t length) {
-  lessons::to_do("the right token's weight less that of another token");
+  lessons::to_do("the right token's weight minus that of another token");
 }

@@ -1,9 +1,9 @@
 // Exercise 2 of lesson 16 (★★): the evidence of a strength.
 //
-// Given ρ each of the V outputs is a linear model: its targets are c·ρ·X·m·σ + N(0, σ²), with
-// c = w/(σ√V) and V weights m ~ N(0, 1). Integrate m out. The result has a determinant, which every
-// output pays, and a quadratic form of XᵀY. Both need only k, since XᵀX has k as its eigenvalue in
-// V − 1 directions, and the columns of XᵀY lie in these. Write the difference to ρ = 0 for all ρ at
+// Given ρ each of the V outputs is a linear model: its targets are c·ρ·X·m·σ + N(0, σ²), with c =
+// w/(σ√V) and V weights m ~ N(0, 1). Integrate m out. The result has, for every output, a
+// determinant and a quadratic form in XᵀY. Both need only k, since XᵀX has the eigenvalue k in V −
+// 1 directions, and the columns of XᵀY lie in these. Write the difference from ρ = 0 for all ρ at
 // once. Hint: k is the trace of XᵀX over V − 1.
 
 #include "16_copy_head/exercises/exercises.h"

@@ -5,7 +5,7 @@ using namespace ladon;
 EvidenceEstimate estimate_evidence(const std::vector<double>& log_likelihoods) {
   const auto draws = static_cast<double>(log_likelihoods.size());
   const double largest = *std::max_element(log_likelihoods.begin(), log_likelihoods.end());
-  double sum = 0, squares = 0;  // of w/e^largest
+  double sum = 0, squares = 0;  // sums of w/e^largest and its square
   for (const double l : log_likelihoods) {
     sum += std::exp(l - largest);
     squares += std::exp(2 * (l - largest));
