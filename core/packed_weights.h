@@ -37,7 +37,8 @@ enum class WeightForm { float32, bfloat16, int8 };
 ///
 /// Of several on a thread the one made last is used, in whatever order they end. It may end on
 /// another thread while its own thread computes nothing. If no product has read it (all were
-/// recorded, or on other threads, or the weights are not f32), it warns on std::cerr when it ends.
+/// recorded, or on other threads, or the weights are not f32), it warns on std::cerr when it
+/// ends, once per process.
 class PackedWeights : private detail::Scoped<const PackedWeights*> {
  public:
   explicit PackedWeights(std::vector<Tensor> weights, WeightForm form = WeightForm::float32);

@@ -107,7 +107,7 @@ DType dtype_of(FileType type) {
 std::uint64_t checked_bytes(std::string_view operation, const std::string& path, FileType type,
                             const Shape& shape) {
   auto bytes = static_cast<std::int64_t>(item_size(type));
-  std::int64_t widened = 8;  // the same with the widest dtype it may be converted to
+  std::int64_t widened = 8;  // bytes in the widest dtype of a conversion
   bool empty = false;
   for (std::int64_t size : shape) {
     LADON_CHECK(size >= 0, operation, path, ": size ", size, " in shape ", shape, " is negative");

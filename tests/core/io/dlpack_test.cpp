@@ -127,8 +127,8 @@ TEST(DlPack, RefusesWhatItCannotTake) {
                                          {17, 4, 1}})
     refuse_array([&](Array& a) { a.type = type; }, detail::join("of code ", int{type.code}, " and ",
                                                                 int{type.bits}, " bits is none"));
-  refuse_array([](Array& a) { a.type.lanes = 4; }, "elements of 4 lanes");
-  refuse_array([](Array& a) { a.rank = 9; }, "the array has 9 axes, a tensor from 0 to 8");
+  refuse_array([](Array& a) { a.type.lanes = 4; }, "elements have 4 lanes");
+  refuse_array([](Array& a) { a.rank = 9; }, "the array has 9 axes; a tensor has 0 to 8");
   refuse_array([](Array& a) { a.rank = -1; }, "the array has -1 axes");
   refuse_array([](Array& a) { a.shape = nullptr; }, "the array has no shape");
   refuse_array([](Array& a) { a.shape[1] = -3; }, "-3");
@@ -137,7 +137,7 @@ TEST(DlPack, RefusesWhatItCannotTake) {
   refuse_array([](Array& a) { a.strides[0] = INT64_MAX; }, "spans more than 2^60 elements");
   Versioned newer({2}, {});
   newer.given.version = {2, 0};
-  refuse(newer, "version 2.0 is not 1");
+  refuse(newer, "version 2.0 is not supported");
   expect_error([] { from_dlpack(static_cast<dlpack::Managed*>(nullptr)); }, "a null pointer");
 }
 
