@@ -1,5 +1,5 @@
 #pragma once
-// Lists of functions of two elements, in a header of their own for the reason given in unary.h.
+// Lists of functions of two elements, in a separate header for the reason given in unary.h.
 
 namespace ladon::kernels {
 

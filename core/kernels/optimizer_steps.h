@@ -1,5 +1,5 @@
 #pragma once
-// Coefficients and update rules of optimizers, in a header of their own for the reason in unary.h.
+// Coefficients and update rules of optimizers, in a separate header for the reason in unary.h.
 
 namespace ladon::kernels {
 
