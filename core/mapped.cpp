@@ -11,7 +11,7 @@ namespace ladon::mapped {
 Tensor hide(const Tensor& x, Levels levels) {
   if (!x.defined()) return x;
   detail::require(!x.mapped() && x.rank() > 0 && x.shape()[0] == levels.examples(),
-                  "examples stand along a leading axis");
+                  "examples lie along a leading axis");
   return Tensor::over_examples(x, std::move(levels));
 }
 

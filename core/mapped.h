@@ -77,7 +77,8 @@ bool any(const Tensors&... x) {
   return (x.mapped() || ...);
 }
 
-/// y, to write results of the operands to: with a copy per example of levels that y lacks, else y.
+/// A destination for results of the operands: y, or y copied once per example if operands have
+/// levels that y lacks.
 Tensor room(const Tensor& y, std::initializer_list<const Tensor*> operands);
 
 /// Index of an axis of one example after show() has put the examples before it.

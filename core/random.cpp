@@ -120,7 +120,7 @@ Words Generator::block(std::uint64_t position) const {
       {low_word(seed_), high_word(seed_)});
 }
 
-// Nested second runs draw from the innermost tape; every recorder notes the position that it gave.
+// Nested second runs draw from the innermost tape; every recorder notes the position returned.
 std::uint64_t Generator::reserve(std::uint64_t blocks) {
   LADON_CHECK(!mapped::active(), "random",
               "a number drawn inside vmap would be the same for every example; draw a tensor, or "

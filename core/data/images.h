@@ -25,8 +25,7 @@ struct ImageDataset {
 ///
 /// This reader and the others throw Error, naming the file and both values, for a file that is
 /// malformed, has no images, or whose parts do not match. `read_…` takes plain or gzip-compressed
-/// files; `parse_…` takes their bytes, from an archive for instance, and the names to use in
-/// errors.
+/// files; `parse_…` takes their bytes, from an archive for instance, and names for errors.
 ImageDataset read_mnist(const std::string& images, const std::string& labels);
 ImageDataset parse_mnist(std::string_view images, const std::string& images_name,
                          std::string_view labels, const std::string& labels_name);

@@ -43,7 +43,7 @@ struct DataPosition {
 using ItemIndices = std::vector<std::int64_t>;
 
 /// Items 0 … n−1 in batches, with the remaining items in the last one: in order, or in a random
-/// order that depends on the generator alone. `lengths`, one per item or empty: as by_length.
+/// order that depends on the generator alone. `lengths`, one per item or none, act as by_length.
 std::vector<ItemIndices> ordered_batches(std::int64_t n, std::int64_t batch_size);
 std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size, Generator& rng,
                                         const std::vector<std::int64_t>& lengths = {});

@@ -6,7 +6,7 @@
 
 namespace ladon::metrics::detail {
 
-/// What a metric uses of a row: its values, or (any scores will do) the index of the largest.
+/// What a metric uses of a row: its values, or only the index of the largest (any scores will do).
 enum class Reads { values, order };
 
 /// Throws Error if a row of `classes` values contains NaN, which makes its largest entry undefined,

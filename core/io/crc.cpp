@@ -7,8 +7,7 @@
 namespace ladon {
 namespace {
 
-static_assert(std::endian::native == std::endian::little,
-              "words are taken as they stand in memory");
+static_assert(std::endian::native == std::endian::little, "words are taken as they lie in memory");
 
 // table[k][b] is the CRC of byte b followed by k zero bytes, so that sixteen bytes are one step.
 constexpr auto table = [] {

@@ -13,7 +13,7 @@ namespace ladon {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "elements are written as they stand in memory, which must be little-endian");
+              "elements are written as they lie in memory, which must be little-endian");
 
 // n elements of type Raw in the file → n elements of type To in memory, through a small buffer.
 template <class Raw, class To, class Convert>

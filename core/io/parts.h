@@ -86,9 +86,8 @@ class PartFolder {
   /// The folder's manifest when it was claimed; no entries if there was none.
   const Manifest& stored() const { return stored_; }
   /// Writes the manifest, or compares it with the stored one, and removes parts of other
-  /// computations.
-  /// Throws Error if they disagree, naming the difference, if it cannot be written, or if ranks
-  /// pass different ones.
+  /// computations. Throws Error if they disagree, naming the difference, if it cannot be written,
+  /// or if ranks pass different ones.
   void begin(const Manifest& wanted);
 
   /// Calls `take`, which must read `payload` bytes in all. Returns whether the part exists and is

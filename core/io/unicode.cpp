@@ -10,7 +10,7 @@
 namespace ladon {
 namespace {
 
-// Lengths of runs from U+0000 on, of characters in turn outside and inside of the category.
+// Run lengths from U+0000 on, alternately of characters outside and inside the category.
 
 // Lu, Ll, Lt, Lm, Lo.
 // clang-format off

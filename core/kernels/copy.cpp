@@ -40,10 +40,9 @@ void narrow(const float* x, BFloat16* y, std::int64_t n) {
   loops().half.narrow_bf16(x, &y->bits, n);
 }
 
-/// x as f32, rounded *to odd*: unchanged if it is exact, else to that one of its two neighbours
-/// whose last bit is odd. Rounding the result to 11 bits or less is the same as rounding x itself,
-/// also for ties (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008, thm.
-/// 1).
+/// x as f32, rounded *to odd*: unchanged if exact, else to that one of its two neighbours whose
+/// last bit is odd. Rounding the result to 11 bits or less is the same as rounding x itself, also
+/// for ties (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008, thm. 1).
 float to_odd(double x) {
   const auto near = static_cast<float>(x);
   auto bits = detail::bit_cast<std::uint32_t>(near);

@@ -6,8 +6,8 @@
 namespace ladon::kernels {
 
 /// y = (x − mean)·rstd·weight + bias over the last axis of x [.., n]; rstd = 1/sqrt(var + eps), var
-/// with divisor n. weight, bias: [n] or undefined. `mean` and `rstd` are returned as [.., 1] ([..,
-/// 0] for rows without elements).
+/// with divisor n. weight, bias: [n] or undefined. `mean` and `rstd` are [.., 1], or [.., 0] if
+/// rows have no elements.
 struct LayerNormResult {
   Tensor y, mean, rstd;
 };

@@ -15,10 +15,9 @@ inline constexpr int max_polygamma = 20;
 double polygamma(int n, double x);
 
 /// L = ln X of draws X ~ Gamma(alpha, 1), one per element of alpha, f64, alpha > 0 and finite.
-/// Element
-/// i draws from rng.split(first).split(i), where `first` is the position of the one block that the
-/// call reserves. Marsaglia and Tsang 2000; for alpha < 1 as X·U^(1/alpha) with X ~ Gamma(alpha +
-/// 1, 1), in logarithms, so that nothing underflows.
+/// Element i draws from rng.split(first).split(i), where `first` is the position of the one block
+/// that the call reserves. Marsaglia and Tsang 2000; for alpha < 1 as X·U^(1/alpha) with X ~
+/// Gamma(alpha + 1, 1), in logarithms, so that nothing underflows.
 Tensor log_gamma_draws(const Tensor& alpha, Generator& rng);
 /// e^L, and e^L divided by its sum along the last axis (of size 1 at least), f64. Unlike the loops
 /// for exp and softmax, they have the same bits at every instruction level and on every processor.

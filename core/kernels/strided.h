@@ -2,9 +2,8 @@
 // Adaptation of strided and broadcast operands to contiguous loops; no other file does this.
 //
 // The elements of an output are cut into pieces of at most `piece_length`, in row-major order. A
-// loop
-// sees each operand's piece as contiguous: directly where it is, else gathered to a buffer on the
-// stack (and scattered from it for a strided output). A broadcast scalar is spread over a buffer.
+// loop sees each operand's piece as contiguous: directly where it is, else gathered to a buffer on
+// the stack (and scattered from it for a strided output). A broadcast scalar fills a buffer.
 
 #include <array>
 #include <cstddef>

@@ -8,7 +8,7 @@ namespace ladon::kernels {
 /// Functions of one element. floor, abs, neg, sign and square also take integers; the rest need a
 /// floating dtype (Error). round rounds halves to even. silu, gelu and gelu_tanh multiply x by a
 /// gate: sigmoid(x), normal_cdf(x) and gelu_tanh_gate(x). sigmoid_slope is the derivative of
-/// sigmoid. These four keep their small values, in both tails.
+/// sigmoid. These four do not lose small values in either tail.
 enum class Unary {
   neg,
   abs,

@@ -17,8 +17,8 @@ struct Bleu {
   std::array<double, 4> precisions;
   double brevity_penalty;          ///< 1 if c ≥ r, else exp(1 − r/c)
   std::int64_t hypothesis_length;  ///< c: tokens of all hypotheses
-  std::int64_t reference_length;   ///< r: for each, of the reference nearest to it in length (on
-                                   ///< a tie, the shorter one)
+  std::int64_t reference_length;   ///< r: tokens of the references nearest to them in length
+                                   ///< (on a tie, the shorter one)
 };
 
 /// Corpus BLEU (Papineni, Roukos, Ward and Zhu, "BLEU: a method for automatic evaluation of machine

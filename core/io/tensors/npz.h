@@ -19,9 +19,9 @@ namespace ladon {
 std::map<std::string, Tensor> load_npz(const std::string& path);
 
 /// Writes arrays of any strides, without compression, in the order of their names; the same tensors
-/// give the same bytes. The file appears whole or not at all (write_atomically). Throws
-/// Error for a name that is empty, not UTF-8, holds a NUL or is longer than 60,000 bytes, and as
-/// save_npy does for a tensor.
+/// give the same bytes. The file appears whole or not at all (write_atomically). Throws Error for a
+/// name that is empty, not UTF-8, holds a NUL or is longer than 60,000 bytes, and as save_npy does
+/// for a tensor.
 void save_npz(const std::string& path, const std::map<std::string, Tensor>& tensors);
 
 }  // namespace ladon

@@ -287,7 +287,7 @@ LADON_INLINE void backward_row(const T* g, const T* x, const Centred& centred, T
 template <class T>
 [[gnu::noinline]] void backward_scaled(const T* g, const T* x, T mean, T rstd, const T* weight,
                                        T* dx, T* dweight, T* dbias, int64_t n) {
-  constexpr T bound = sizeof(T) == 4 ? T(0x1p100) : T(0x1p1000);  // of x·s
+  constexpr T bound = sizeof(T) == 4 ? T(0x1p100) : T(0x1p1000);  // for x·s
   const T s = power_of_two(at_most(rstd, bound / abs(mean))), r = rstd / s, m = mean * s;
   T rest = 0;
   if (far_from_zero(m, r)) {

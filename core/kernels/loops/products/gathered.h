@@ -27,8 +27,8 @@ struct GatheredLoops {
 
   // A convolution in groups of `group` input and `group` output channels, n of each in all: an
   // element of a row of A is a tap of n channels, of which output j sees those of its group,
-  // first(j) + q for q < group. If vectors do not hold whole groups, channels are computed one by
-  // one.
+  // first(j) + q for q < group. Where a vector would not hold whole groups, channels are computed
+  // one by one.
 
   /// c[i, j] ← Σ_{t, q} A[i, t][first(j) + q]·w[t, q, j] + row[j], which may be null (0).
   ///   w [taps, group, n], C [m, n]
