@@ -125,8 +125,9 @@ TEST(DlPack, RefusesWhatItCannotTake) {
                                          {4, 32, 1},
                                          {5, 64, 1},
                                          {17, 4, 1}})
-    refuse_array([&](Array& a) { a.type = type; }, detail::join("of code ", int{type.code}, " and ",
-                                                                int{type.bits}, " bits is none"));
+    refuse_array([&](Array& a) { a.type = type; },
+                 detail::join("of code ", int{type.code}, " and ", int{type.bits},
+                              " bits is not supported"));
   refuse_array([](Array& a) { a.type.lanes = 4; }, "elements have 4 lanes");
   refuse_array([](Array& a) { a.rank = 9; }, "the array has 9 axes; a tensor has 0 to 8");
   refuse_array([](Array& a) { a.rank = -1; }, "the array has -1 axes");
@@ -181,7 +182,7 @@ TEST(DlPack, WhatIsGivenLivesUntilItIsDeleted) {
 
 TEST(DlPack, GivesNoHistoryAway) {
   Tensor w = ones({2}).set_requires_grad();
-  expect_error([&] { to_dlpack(w); }, "give x.detach()");
+  expect_error([&] { to_dlpack(w); }, "pass x.detach()");
   expect_error([&] { to_dlpack(w * w); }, "records a history");
   expect_error([] { to_dlpack(Tensor()); }, "the tensor is undefined");
   dlpack::Managed* given = to_dlpack(w.detach());
