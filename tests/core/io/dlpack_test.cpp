@@ -117,7 +117,7 @@ TEST(DlPack, RefusesWhatItCannotTake) {
       [](Array& a) {
         a.device = {2, 0};
       },
-      "the elements are on device type 2, not in the");
+      "the elements are on device type 2, not in CPU memory");
   for (const dlpack::ElementType type : {dlpack::ElementType{0, 32, 1},
                                          {1, 8, 1},
                                          {2, 8, 1},
