@@ -1,5 +1,5 @@
 #pragma once
-// Functions of C++20's standard library that LLVM's, as Emscripten 3.1 has it, lacks.
+// C++20 standard library functions that are missing in the libc++ of Emscripten 3.1.
 
 #include <cerrno>
 #include <charconv>
@@ -24,7 +24,7 @@ std::unique_ptr<T[]> array_for_overwrite(std::size_t n) {
   return std::unique_ptr<T[]>(new T[n]);
 }
 
-/// std::from_chars of a floating-point number: its end, or `at` where there is none in range.
+/// std::from_chars of a double: the end of the number, or `at` if there is none in range.
 inline const char* parse(const char* at, const char* end, double& value) {
 #ifdef __cpp_lib_to_chars
   const auto [next, error] = std::from_chars(at, end, value);

@@ -1,5 +1,5 @@
 #pragma once
-// The element types of a tensor: four to compute in, and two halves to store in.
+// Element types of a tensor: four to compute with, and two half-precision types to store.
 
 #include <cstdint>
 #include <iosfwd>
@@ -10,16 +10,16 @@
 
 namespace ladon {
 
-/// Ordered by promotion: an operation on two dtypes computes in the larger one. f16 and bf16 store
-/// half as much as f32 and are never computed in: their tensors can be made, viewed, copied, cast,
-/// saved and printed; an operation that takes integers takes them as f32; one that needs a floating
-/// tensor refuses them (cast(x, f32) is exact), and they have no gradients.
+/// Ordered by promotion: an operation on two dtypes computes in the larger one. f16 and bf16
+/// take half the memory of f32 and are for storage only: their tensors can be made, viewed, copied,
+/// cast, saved and printed. Operations that accept integers accept them too, as f32; those that
+/// need a floating-point tensor throw Error (cast(x, f32) is exact). They have no gradients.
 enum class DType : std::uint8_t { boolean, i64, f16, bf16, f32, f64 };
 
 inline constexpr DType boolean = DType::boolean;
 inline constexpr DType i64 = DType::i64;
-inline constexpr DType f16 = DType::f16;  ///< IEEE 754 half: 11 bits, up to 65504, from 2⁻²⁴.
-inline constexpr DType bf16 = DType::bf16;  ///< The upper half of an f32: 8 bits, and its range.
+inline constexpr DType f16 = DType::f16;  ///< IEEE 754 half: 11 significant bits, 2⁻²⁴ to 65504.
+inline constexpr DType bf16 = DType::bf16;  ///< Upper half of f32: 8 significant bits, its range.
 inline constexpr DType f32 = DType::f32;
 inline constexpr DType f64 = DType::f64;
 
@@ -40,19 +40,18 @@ constexpr bool is_floating(DType t) { return t == DType::f32 || t == DType::f64;
 /// Whether the elements are integers: bool or i64.
 constexpr bool is_whole(DType t) { return t == DType::boolean || t == DType::i64; }
 
-/// Whether `value` is an element of dtype t: any number of a floating one or a half, which round
-/// it; of i64 the integers in [−2⁶³, 2⁶³); of bool 0 and 1. What is not would lose its fraction in
-/// silence.
+/// Whether dtype t can hold `value`. Floating-point dtypes hold every number (rounded), i64 the
+/// integers in [−2⁶³, 2⁶³), bool 0 and 1. Other values would silently lose their fraction.
 bool holds(DType t, double value);
 
-/// The dtype that two are computed in: bool < i64 < f32 < f64. A half beside any other dtype is
-/// f32.
+/// The dtype in which an operation on dtypes a and b computes: the larger one in the order
+/// bool < i64 < f32 < f64. A half with any other dtype gives f32.
 constexpr DType promote(DType a, DType b) {
   const DType larger = a < b ? b : a;
   return a != b && is_half(larger) ? DType::f32 : larger;
 }
 
-/// The bits of a stored half. cast converts them.
+/// Bits of a stored half-precision number; cast() converts them.
 struct Float16 {
   std::uint16_t bits;
 };
@@ -60,12 +59,12 @@ struct BFloat16 {
   std::uint16_t bits;
 };
 
-/// The C++ types of elements that are computed with …
+/// C++ types of the elements that operations compute with.
 template <class T>
 concept ComputedElement = std::is_same_v<T, bool> || std::is_same_v<T, std::int64_t> ||
     std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-/// … and of all that a tensor stores.
+/// C++ types of all elements that a tensor can store.
 template <class T>
 concept StoredElement =
     ComputedElement<T> || std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
@@ -81,8 +80,8 @@ constexpr DType dtype_of() {
   return DType::f64;
 }
 
-/// Calls `f.template operator()<T>()` with the C++ type of `t`, to compute with. Throws Error for a
-/// half.
+/// Calls `f.template operator()<T>()` with T the C++ type of `t`, for computing. Throws Error for
+/// f16 and bf16.
 template <class F>
 decltype(auto) visit_dtype(DType t, F&& f) {
   switch (t) {
@@ -102,7 +101,7 @@ decltype(auto) visit_dtype(DType t, F&& f) {
                "cast(x, f32)");
 }
 
-/// Calls f as visit_dtype(), for every dtype, Float16 and BFloat16 too: f only moves elements.
+/// As visit_dtype(), also for f16 and bf16 (Float16, BFloat16): f may only move elements.
 template <class F>
 decltype(auto) visit_stored(DType t, F&& f) {
   if (t == DType::f16) return f.template operator()<Float16>();

@@ -27,16 +27,16 @@ class InternalError : public std::logic_error {
 // Internals, kept out of users' names.
 namespace detail {
 
-// How numbers and text are printed; <ostream> itself is costly to read in each source that includes
-// this.
+// Printing of numbers and text, declared here because <ostream> itself is slow to compile in every
+// source that includes this header.
 void print(std::ostream& out, double value);  ///< a NaN without its sign
 void print(std::ostream& out, long long value);
 void print(std::ostream& out, unsigned long long value);
 void print(std::ostream& out, char value);
 void print(std::ostream& out, std::string_view value);
 
-/// One part of a message: refers to a value, and knows how to print it. Numbers, text, and whatever
-/// else has an operator<<.
+/// One part of a message: a reference to a value (a number, text, or anything else that has an
+/// operator<<) and the function that prints it.
 class MessagePart {
  public:
   MessagePart(const char* text) : value_(text), print_(&print_literal) {}
@@ -71,8 +71,8 @@ class MessagePart {
   void (*print_)(std::ostream& out, const void* value);
 };
 
-/// Its parts, one after the other, as a string. Where there is no memory it throws, as a stream
-/// would not: a text cut short may be one that is written to a file.
+/// The parts, concatenated. Throws when memory runs out, where a stream would cut the text short
+/// without notice: the text may be written to a file.
 std::string join(std::initializer_list<MessagePart> parts);
 
 template <class... Parts>
@@ -94,7 +94,7 @@ void require(bool ok, const char* invariant);
 }  // namespace detail
 
 /// LADON_CHECK(ok, operation, parts…) throws Error("[operation] parts…") unless `ok`. A macro, so
-/// that the parts are evaluated only where the test failed: a message may look at what exists only
+/// that the parts are evaluated only if the check fails: a message may use values that exist only
 /// then, and costs nothing otherwise.
 #define LADON_CHECK(ok, operation, ...)              \
   do {                                               \

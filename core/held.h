@@ -1,5 +1,5 @@
 #pragma once
-// What an object owns by a pointer, and has no more once it was moved from.
+// Access to an object behind a pointer that is null once its owner was moved from.
 
 #include <string_view>
 
@@ -7,11 +7,11 @@
 
 namespace ladon::detail {
 
-/// What the pointer points to. Throws Error where it is null: its owner was moved from.
+/// The object behind the pointer. Throws Error if it is null, because its owner was moved from.
 template <class Pointer>
 auto& held(std::string_view owner, const Pointer& pointer) {
   LADON_CHECK(pointer != nullptr, owner,
-              "has nothing any more: it was moved from; use what it was moved to");
+              "is empty: it was moved from; use the object that it was moved to");
   return *pointer;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The levels of a mapped tensor: the calls of vmap that it has an example for each of.
+// Levels of a mapped tensor: the calls of vmap that it depends on.
 
 #include <atomic>
 #include <cstdint>
@@ -15,11 +15,11 @@ struct Level {
   bool operator==(const Level&) const = default;
 };
 
-/// A level of its own for a call that begins now.
+/// A new level, for a call of vmap that begins now.
 Level new_level(std::int64_t examples);
 
-/// A set of levels, the outer ones first. A copy shares them: every tensor has one, nearly always
-/// empty, so it is a pointer that counts its holders in what it points to.
+/// A set of levels, outermost first. Every tensor has one, nearly always empty, so it is a single
+/// pointer: null for no levels, else to a reference-counted list that copies share.
 class Levels {
  public:
   Levels() = default;
@@ -39,7 +39,7 @@ class Levels {
   }
 
   bool none() const { return !shared_; }
-  /// Number of examples that they have together: the product; −1 if there is no level.
+  /// Total number of examples, the product over the levels; −1 if there is no level.
   std::int64_t examples() const { return shared_ ? count(begin(), end()) : -1; }
   bool contains(const Level& level) const;
   bool contains(const Levels& others) const {
@@ -48,7 +48,7 @@ class Levels {
 
   const Level* begin() const { return shared_ ? shared_->levels.data() : nullptr; }
   const Level* end() const { return shared_ ? begin() + shared_->levels.size() : nullptr; }
-  /// The product of some of them; 1 for an empty range.
+  /// Product of the numbers of examples of a range of levels; 1 for an empty range.
   static std::int64_t count(const Level* from, const Level* to);
   /// Position of the level, or where it would be inserted.
   const Level* place(const Level& level) const;

@@ -11,7 +11,7 @@ namespace ladon::mapped {
 Tensor hide(const Tensor& x, Levels levels) {
   if (!x.defined()) return x;
   detail::require(!x.mapped() && x.rank() > 0 && x.shape()[0] == levels.examples(),
-                  "examples stand along a leading axis");
+                  "examples lie along a leading axis");
   return Tensor::over_examples(x, std::move(levels));
 }
 
@@ -24,7 +24,7 @@ Tensor show(const Tensor& x, int rank) {
 
 namespace {
 
-/// x with its first `replaced` axes as the axes `first`; a view if it can be one.
+/// x with its first `replaced` axes reshaped to `first`; a view if possible.
 Tensor leading(const Tensor& x, const Shape& first, int replaced) {
   Shape shape = first;
   for (int axis = replaced; axis < x.rank(); ++axis) shape.append(x.shape()[axis]);
@@ -32,7 +32,7 @@ Tensor leading(const Tensor& x, const Shape& first, int replaced) {
   return y.defined() ? y : view::try_reshape(kernels::clone(x), shape);
 }
 
-/// Numbers of examples of the levels outside of `level`, and inside of it.
+/// Number of examples of all levels outside `level`, and of all inside it.
 std::pair<std::int64_t, std::int64_t> around(const Levels& levels, const Level& level) {
   const Level* at = levels.place(level);
   const bool has = levels.contains(level);
@@ -51,7 +51,7 @@ Tensor moved(const Tensor& x, int from, int to) {
 }  // namespace
 
 Tensor merge(const Tensor& x, const Level& level) {
-  detail::require(!x.levels().contains(level), "an axis of examples becomes a level once");
+  detail::require(!x.levels().contains(level), "a tensor is mapped by a level at most once");
   const Levels all = x.levels().with(Levels({level}));
   if (!x.mapped()) return hide(x, all);
   const auto [outer, inner] = around(x.levels(), level);
@@ -71,7 +71,7 @@ Tensor divide(const Tensor& x, const Level& level) {
 
 Tensor repeat(const Tensor& x, const Levels& levels) {
   if (!x.mapped() || x.levels() == levels) return x;
-  Shape own, all;  // an axis for each run of levels that x has, or has not
+  Shape own, all;  // one axis per run of levels that x has, or lacks
   bool had = false;
   for (const Level& level : levels) {
     const bool has = x.levels().contains(level);
@@ -135,7 +135,7 @@ Tensor drawn(std::string_view operation, const Shape& shape, DType dtype, Genera
   if (all.none()) return draw(rng, parameter);
   const Scope outside{Levels()};
   const Generator source = rng.split(rng.reserve(1));
-  const detail::Bracket unwatched(detail::modes.watchers, {});  // a tape holds the split alone
+  const detail::Bracket unwatched(detail::modes.watchers, {});  // a tape records only the split
   Shape of_all = shape;
   of_all.insert(0, all.examples());
   detail::checked_count(operation, of_all);
@@ -161,7 +161,7 @@ std::vector<Tensor> each(const std::vector<Tensor>& operands, const Function& f)
     for (std::size_t k = 0; k < all.size(); ++k) {
       if (!all[k].defined())
         one.emplace_back();
-      else  // without examples the shapes of results are found with zeros
+      else  // zeros give the shapes if there are no examples
         one.push_back(n > 0 ? view::select(all[k], 0, i)
                             : zeros(operands[k].shape(), operands[k].dtype()));
     }

@@ -4,8 +4,8 @@
 
 namespace ladon {
 
-/// A figure and its standard error: of a mean over repetitions, or by a sample's size; 0 for a
-/// figure that has none, NaN where it is not known.
+/// A value and its standard error, over repetitions or from the size of a sample: 0 for a value
+/// without one, NaN if it is unknown.
 struct Measured {
   double value = std::numeric_limits<double>::quiet_NaN();
   double se = 0;

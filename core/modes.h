@@ -1,9 +1,9 @@
 #pragma once
-// The modes of a thread: how what it runs is computed, and what watches it.
+// Modes of a thread: how it computes, and which objects observe it.
 //
-// Each mode is set by a scope that users write (NoGrad, DetectAnomaly, ...), a Scoped of one
-// member, which may end in any order. What runs in a thread's place elsewhere, a piece of a loop
-// (parallel.h) or a task in the background (background.h), has the same modes, but no watchers.
+// Each mode is set by a scope in users' code (NoGrad, DetectAnomaly, ...): a Scoped of one member.
+// Scopes may end in any order. The pieces of a parallel loop (parallel.h) and background tasks
+// (background.h) have the modes of the thread that started them, but none of its watchers.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,20 +33,20 @@ struct Modes {
   bool composing = false;                 ///< ComposedForms
   bool rowwise = false;                   ///< RowwiseProducts
   const PackedWeights* packed = nullptr;  ///< PackedWeights
-  bool pushing = false;                   ///< A tangent is being found (forward.h).
-  std::uint64_t tangents_below = 2;  ///< Tangents of this level and above are not seen (forward.h).
+  bool pushing = false;                   ///< A tangent is being computed (forward.h).
+  std::uint64_t tangents_below = 2;  ///< Tangents of this level and above are ignored (forward.h).
   const mapped::Levels* mapped_levels = nullptr;  ///< mapped::Scope; null outside of one.
   bool looking = false;                           ///< LookThrough
   const char* sweeping = "";  ///< The operation whose gradient is being computed.
-  /// What the living EvaluationScopes demand (autograd/evaluation.h), by value: a task may outlive
-  /// them.
+  /// Demands of the living EvaluationScopes (autograd/evaluation.h), by value: a task may outlive
+  /// the scopes.
   struct Evaluation {
-    const char* operation = nullptr;  ///< Of the youngest; null outside of all.
-    bool examples_alone = false;      ///< Of any of them.
+    const char* operation = nullptr;  ///< Operation of the youngest scope; null if there is none.
+    bool examples_alone = false;      ///< Whether any scope demands it.
   };
   Evaluation evaluating = {};
 
-  /// Watchers of the calls of one thread, which no other may write to.
+  /// Observers of this thread's calls; other threads must not write to them.
   struct Watchers {
     Profile* profile = nullptr;
     RecordDraws* recorder = nullptr;
@@ -100,7 +100,7 @@ class LivingScope {
   Thread* thread_;
   void* mode_;
   std::size_t size_;
-  std::byte before_[8];  // value of the mode when this ends
+  std::byte before_[8];  // value that the mode gets when this ends
 };
 
 /// A scope that users may hold: sets a mode of the thread while it is alive.
@@ -112,7 +112,7 @@ class Scoped : private LivingScope {
   Scoped(T& mode, std::type_identity_t<T> value) : LivingScope(&mode, &value, sizeof(T)) {}
 
  protected:
-  /// Value of the mode when this ends.
+  /// Value that the mode gets when this ends.
   T before() const {
     T value;
     std::memcpy(&value, LivingScope::before(), sizeof(T));

@@ -1,5 +1,5 @@
 #pragma once
-// Choices by name.
+// Look-up of a choice by its name.
 
 #include <span>
 #include <string_view>

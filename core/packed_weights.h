@@ -14,9 +14,9 @@
 
 namespace ladon {
 
-/// Form of packed weights. float32: as they are. bfloat16: rounded to it, half the bytes. int8:
-/// whole multiples, up to ±127, of one scale per output and 64 inputs (the largest |w| of these is
-/// 127 of it), in .27 of the bytes; so a weight errs by half a scale at most.
+/// Form of packed weights. float32: unchanged. bfloat16: rounded, half the bytes. int8: integers up
+/// to ±127 times a scale, one scale per output and block of 64 inputs (the largest |w| of the block
+/// / 127), .27 of the bytes; a weight errs by half a scale at most.
 enum class WeightForm { float32, bfloat16, int8 };
 
 /// Copies of weights, in the order in which products read them, for inference:
@@ -24,27 +24,27 @@ enum class WeightForm { float32, bfloat16, int8 };
 ///   const PackedWeights packed(model.parameters(), WeightForm::int8);
 ///   generate(next_token(model), prompt, {}, rng);
 ///
-/// While it is alive on this thread, products with these tensors of f32 as matrices ([.., m, k] ·
-/// [k, n]: every Linear, projection of attention, and tied embedding) that are not recorded
-/// (NoGrad) read the copies. With few rows, as in decoding, their time is that of reading memory
-/// once, and the fewer bytes the less. What is computed is RowwiseProducts' (core/rowwise.h), bit
-/// for bit, of the weights as they are or as they were rounded: rows do not depend on each other.
+/// While it is alive on this thread, products with these f32 tensors as matrices ([.., m, k] ·
+/// [k, n]: every Linear, projection of attention, and tied embedding) read the copies, unless they
+/// are recorded (so use NoGrad). With few rows, as in decoding, a product takes as long as reading
+/// its weights, so fewer bytes are faster. Results are those of RowwiseProducts (core/rowwise.h),
+/// bit for bit, with the weights as packed: rows do not depend on each other.
 ///
-/// A copy is made at the first product with a weight, and anew at the next one after it was written
-/// to. The weights stay as they are, and keep their memory. bytes(): held by the copies. Throws
-/// Error, at the product, for an int8 copy of weights that are not finite, and for a bfloat16 one
-/// of a weight that it would round to infinity. What runs in the
-/// background has to end before it, if it was begun under it.
+/// A weight is copied at the first product with it, and again at the first one after it was written
+/// to. The weights themselves keep their values and their memory; bytes() counts the copies alone.
+/// A product throws Error if a weight is not finite (int8) or would round to infinity (bfloat16).
+/// Background tasks that were started while it was alive must end before it.
 ///
-/// Of several on a thread the one made last counts, in whatever order they end; one may end on
-/// another thread, while its own computes nothing. One that no product reads says so on std::cerr,
-/// once, at its end: all were recorded, or on other threads, or the weights are not f32.
+/// Of several on a thread the one made last is used, in whatever order they end. It may end on
+/// another thread while its own thread computes nothing. If no product has read it (all were
+/// recorded, or on other threads, or the weights are not f32), it warns on std::cerr when it
+/// ends, once per process.
 class PackedWeights : private detail::Scoped<const PackedWeights*> {
  public:
   explicit PackedWeights(std::vector<Tensor> weights, WeightForm form = WeightForm::float32);
   ~PackedWeights();
   std::size_t bytes() const;
-  /// Number of products of this thread with its weights that read no copy, since they were
+  /// Number of products with its weights, on this thread, that read no copy because they were
   /// recorded.
   std::int64_t passed_over() const { return passed_over_.load(std::memory_order_relaxed); }
 
@@ -56,19 +56,19 @@ class PackedWeights : private detail::Scoped<const PackedWeights*> {
   std::shared_ptr<const Matrix> find(const Tensor& matrix) const;
 
  private:
-  /// Where a matrix stands, with its strides and sizes.
+  /// Address, strides and sizes of a matrix.
   using Place = std::tuple<const float*, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
   bool known(const Tensor& matrix) const;
   Storage room(std::size_t bytes, std::byte*& place) const;
 
   std::vector<Tensor> weights_;
-  std::size_t other_dtypes_ = 0;  // matrices among what was given that are not f32
+  std::size_t other_dtypes_ = 0;  // given matrices that are not f32
   WeightForm form_;
   mutable std::atomic<std::int64_t> passed_over_ = 0;
   std::size_t slab_bytes_ = 0;
   mutable std::mutex mutex_;
-  mutable Storage slab_;  // the last one, of which `used_` bytes are taken
+  mutable Storage slab_;  // the newest slab; its first `used_` bytes are taken
   mutable std::size_t used_ = 0;
   mutable std::map<Place, std::shared_ptr<const Matrix>> matrices_;
 };

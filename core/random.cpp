@@ -47,10 +47,10 @@ std::array<std::uint32_t, 2> key_of(const Generator& rng) {
   return {low_word(rng.seed()), high_word(rng.seed())};
 }
 
-constexpr std::int64_t at_once = 256;  // blocks
+constexpr std::int64_t at_once = 256;  // blocks generated together
 
 // Fills `out` with `PerBlock` elements from each of consecutive blocks, several blocks at a time:
-// draw(words, values, how many values).
+// draw(words, values, number of values).
 template <int PerBlock, class T, class Draw>
 Tensor fill(Tensor out, Generator& rng, const Draw& draw) {
   constexpr std::int64_t grain = 4096;
@@ -83,7 +83,7 @@ Tensor empty_checked(std::string_view operation, const Shape& shape, DType dtype
   return empty(shape, dtype);
 }
 
-/// A tensor that is filled so; in vmap one for each example.
+/// A tensor filled by `draw`; inside vmap, one per example.
 template <int PerBlock, class T, class Draw>
 Tensor filled(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
               const Draw& draw) {
@@ -120,7 +120,7 @@ Words Generator::block(std::uint64_t position) const {
       {low_word(seed_), high_word(seed_)});
 }
 
-// A second run inside a second run draws from the innermost tape; all recorders note what it gave.
+// Nested second runs draw from the innermost tape; every recorder notes the position returned.
 std::uint64_t Generator::reserve(std::uint64_t blocks) {
   LADON_CHECK(!mapped::active(), "random",
               "a number drawn inside vmap would be the same for every example; draw a tensor, or "

@@ -14,8 +14,8 @@
 //   randint, permutation  1 (i64; permutation draws for index i from block i)
 // A word pair (a, b) is the 64-bit integer a + 2³²·b. Uniforms take the top 24 bits of a word or
 // the top 53 of a pair. Normals are Box–Muller pairs (cosine first): √(−2 ln u) times cos πv and
-// sin πv, with u in (0, 1] and v in (−1, 1) the middles of the cells of the two, u and πv rounded
-// to the dtype. Both have the same bits on every processor.
+// sin πv, with u in (0, 1] and v in (−1, 1) the midpoints of the intervals that the two words (or
+// pairs) select; u and πv are rounded to the dtype. Both have the same bits on every processor.
 
 #include <array>
 #include <cstdint>
@@ -32,7 +32,7 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
 
 /// A position in the random sequence of a seed. Passed explicitly; drawing advances it. Copies draw
 /// the same numbers. Several threads may draw from one at once: no number is then drawn twice, but
-/// which thread gets which is chance; give each its own split(i) where results are to repeat.
+/// which thread gets which varies from run to run; for reproducible results give each its split(i).
 class Generator {
  public:
   explicit Generator(std::uint64_t seed, std::uint64_t stream = 0);
@@ -57,8 +57,8 @@ class Generator {
   std::uint64_t position() const;
   void set_position(std::uint64_t blocks);
 
-  /// Reserves `blocks` consecutive blocks and returns the first one's position: how all drawing
-  /// begins, here and in the tensor functions below.
+  /// Reserves `blocks` consecutive blocks and returns the position of the first. Every draw begins
+  /// with it, also those of the tensor functions below.
   std::uint64_t reserve(std::uint64_t blocks);
   std::array<std::uint32_t, 4> block(std::uint64_t position) const;
 
@@ -68,10 +68,10 @@ class Generator {
 
 namespace detail {
 
-// Drawing again what was drawn before, from whatever generators: how a computation that is run a
-// second time (autograd/transforms/functional.h, checkpoint) sees the same numbers.
+// Replay of draws, from any generators, so that a computation that is run a second time
+// (autograd/transforms/functional.h, checkpoint) gets the same numbers.
 
-/// Reservations of one thread, in order.
+/// Blocks that one thread reserved, in order.
 struct DrawTape {
   struct Draw {
     std::uint64_t seed, stream, first, blocks;
@@ -79,7 +79,7 @@ struct DrawTape {
   std::vector<Draw> draws;
 };
 
-/// While one is alive on this thread, every reservation is noted on the tape.
+/// While one is alive on this thread, every reservation is recorded on the tape.
 class RecordDraws : private Scoped<RecordDraws*> {
  public:
   explicit RecordDraws(DrawTape& tape) : Scoped(modes.watchers.recorder, this), tape_(tape) {}
@@ -89,14 +89,14 @@ class RecordDraws : private Scoped<RecordDraws*> {
   DrawTape& tape_;
 };
 
-/// While one is alive on this thread, reservations give what the tape holds, in its order, and
-/// advance no generator. A reservation that differs from the tape's (another generator, another
+/// While one is alive on this thread, reserve() returns the positions on the tape, in order, and
+/// advances no generator. A reservation that differs from the tape's (another generator, another
 /// number of blocks, one too many) throws Error naming `operation`.
 class ReplayDraws : private Scoped<ReplayDraws*> {
  public:
   ReplayDraws(const char* operation, const DrawTape& tape)
       : Scoped(modes.watchers.player, this), operation_(operation), tape_(tape) {}
-  /// Throws Error unless all of the tape was drawn.
+  /// Throws Error unless the whole tape was replayed.
   void finish() const;
 
  private:
@@ -109,13 +109,13 @@ class ReplayDraws : private Scoped<ReplayDraws*> {
   std::size_t used_ = 0;
 };
 
-/// Whether this thread is in such a second run: what counts its runs does not count this one.
+/// Whether this thread is replaying, so that a counter of runs can leave this second run out.
 bool replaying();
 
 }  // namespace detail
 
-// Tensors of independent draws. Throw Error where the dtype is not floating, a size is negative or
-// a parameter is outside what is stated.
+// Tensors of independent draws. Throw Error if the dtype is not floating-point, a size is negative
+// or a parameter is outside its stated range.
 
 /// Uniform in [low, high), low < high, both finite.
 Tensor uniform(const Shape& shape, Generator& rng, double low = 0, double high = 1,

@@ -24,7 +24,7 @@ Shape Shape::filled(int rank, std::int64_t size) {
 }
 
 std::int64_t Shape::count() const {
-  std::uint64_t n = 1;  // of a shape that no tensor can have the product wraps around
+  std::uint64_t n = 1;  // wraps around for a shape that no tensor can have
   for (std::int64_t size : *this) n *= static_cast<std::uint64_t>(size);
   return static_cast<std::int64_t>(n);
 }
@@ -49,8 +49,8 @@ void Shape::erase(int position) {
 }
 
 Shape Shape::sub(int from, int to) const {
-  LADON_CHECK(0 <= from && from <= to && to <= rank_, "shape", "no axes [", from, ", ", to, ") in ",
-              *this);
+  LADON_CHECK(0 <= from && from <= to && to <= rank_, "shape", "axes [", from, ", ", to,
+              ") are out of range for shape ", *this);
   return Shape(std::span(begin() + from, static_cast<std::size_t>(to - from)));
 }
 

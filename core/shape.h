@@ -43,7 +43,7 @@ class Shape {
   void append(std::int64_t size);
   void insert(int position, std::int64_t size);
   void erase(int position);
-  /// The axes [from, to).
+  /// The sizes of axes [from, to).
   Shape sub(int from, int to) const;
 
   bool operator==(const Shape& other) const;
@@ -70,8 +70,8 @@ Shape contiguous_strides(const Shape& shape);
 
 }  // namespace detail
 
-// Sizes that come from outside (a file, a user) go through these three before anything is computed
-// with them. What they let pass can be multiplied, in elements or in bytes, without a second look.
+// Sizes that come from outside (a file, a user) go through the three checked_ functions before
+// anything is computed with them. Sizes that pass cannot overflow, in elements or in bytes.
 
 /// Largest number of elements of a tensor: 2⁶⁰ − 1, so that the number of bytes fits in 63 bits.
 inline constexpr std::int64_t max_count = (std::int64_t{1} << 60) - 1;

@@ -1,5 +1,5 @@
 #pragma once
-// States: the named tensors that something is saved as, and restored from.
+// States: named tensors that an object is saved as and restored from.
 
 #include <cstdint>
 #include <map>
@@ -21,15 +21,15 @@ Tensor state_of(const Generator& rng);
 /// An i64 of rank 0.
 Tensor state_of(std::int64_t count);
 
-/// Reads a state, entry by entry. What does not fit is an Error of load_state_dict that names the
-/// entry: so whoever restores itself reads all first, and changes itself after.
+/// Reads a state, entry by entry. An entry that does not fit throws Error of load_state_dict, which
+/// names it. So an object that restores itself first reads all entries, and changes only then.
 class StateReader {
  public:
   explicit StateReader(const StateDict& state) : state_(state) {}
   explicit StateReader(const StateDict&& temporary) = delete;
 
   bool has(const std::string& name) const { return state_.contains(name); }
-  /// The entry of that name; it must have this shape and dtype.
+  /// The entry of that name; the second form checks its dtype and shape.
   const Tensor& entry(const std::string& name);
   const Tensor& entry(const std::string& name, DType dtype, const Shape& shape);
   /// An f64 of rank 0, and an i64 of rank 0 that is not negative.
@@ -37,7 +37,7 @@ class StateReader {
   std::int64_t count(const std::string& name);
   /// The generator that state_of saved.
   Generator generator(const std::string& name);
-  /// Throws Error, which lists the others, unless each entry of the state was read; `who` reads it
+  /// Throws Error listing the entries that were not read, if there are any; `who` names the reader
   /// ("this optimizer").
   void finish(const std::string& who) const;
 

@@ -9,9 +9,9 @@
 
 namespace ladon {
 
-/// Reference-counted handle to a block of bytes: owned, aligned to 64, in one allocation with its
-/// header (allocator.h), or borrowed until the last handle is gone. The version counts writes;
-/// autograd compares it to find in-place edits of saved tensors.
+/// Reference-counted handle to a block of bytes: owned (aligned to 64 bytes, in one allocation with
+/// its header, allocator.h) or borrowed until the last handle is gone. The version counts
+/// writes; autograd compares it to find in-place edits of saved tensors.
 class Storage {
  public:
   Storage() = default;
@@ -37,8 +37,8 @@ class Storage {
   bool operator==(const Storage& other) const { return block_ == other.block_; }
   std::byte* bytes() const { return block_ ? block_->data : nullptr; }
   std::size_t size() const { return block_ ? block_->size : 0; }
-  /// Whether Ladon allocated the bytes, and this handle alone sees them: who was handed it may
-  /// write there. Never true of borrowed memory, which is its owner's and may be read-only.
+  /// Whether Ladon allocated the bytes and this is their only handle, so that its holder may write
+  /// there. Never true of borrowed memory, which belongs to its owner and may be read-only.
   bool exclusive() const { return owners() == 1 && !block_->borrowed(); }
   bool borrowed() const { return block_ && block_->borrowed(); }
   /// Handles that share the block.

@@ -10,8 +10,8 @@
 namespace ladon {
 namespace {
 
-/// The stride of an axis along which no step is ever made. It may be anything, but strides are
-/// computed with, and must not overflow: an absurd one becomes 0.
+/// Stride of an axis along which no step is ever made (of size 1, or in an empty tensor). Any value
+/// would do, but arithmetic with it must not overflow, so a huge one becomes 0.
 std::int64_t unused_stride(std::int64_t size, std::int64_t stride) {
   std::int64_t span = 0;
   const bool overflow = __builtin_mul_overflow(std::max<std::int64_t>(size, 1), stride, &span);
@@ -90,8 +90,8 @@ bool same_elements(const Tensor& a, const Tensor& b) {
 
 void Tensor::check_dtype(DType wanted) const {
   LADON_CHECK(defined(), "tensor", "the tensor is undefined; it has no elements to read");
-  LADON_CHECK(!mapped(), "vmap", "the elements of a tensor ", shape_,
-              " are read, of which there is one for each of ", examples(),
+  LADON_CHECK(!mapped(), "vmap", "the elements of a mapped tensor of shape ", shape_,
+              " cannot be read directly: it has ", examples(),
               " examples; inside vmap use operations");
   LADON_CHECK(dtype_ == wanted, "tensor", "elements are ", dtype_, " but were accessed as ", wanted,
               "; convert with cast(x, ", wanted, ")");
@@ -116,7 +116,7 @@ double Tensor::number_item() const {
 
 namespace {
 
-/// x as a T, which must hold it: cut off or wrapped around it would be another number.
+/// x converted to T. Throws Error if T cannot hold it, rather than truncate it or wrap around.
 template <class T, class S>
 T converted(const char* operation, S x) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<S, bool>) {
@@ -125,8 +125,8 @@ T converted(const char* operation, S x) {
       fits = std::in_range<T>(x);
     else
       fits = holds(i64, static_cast<double>(x)) && std::in_range<T>(static_cast<std::int64_t>(x));
-    LADON_CHECK(fits, operation, "the element ", x, " is no whole number of ", 8 * sizeof(T),
-                " bits; read it as a double, or cast(x, i64), which cuts it");
+    LADON_CHECK(fits, operation, "the element ", x, " is not an integer of ", 8 * sizeof(T),
+                " bits; read it as a double, or use cast(x, i64), which truncates it");
   }
   return static_cast<T>(x);
 }
@@ -138,8 +138,8 @@ std::int64_t Tensor::integer_item(std::int64_t least, std::int64_t most) const {
   const Tensor x = is_half(dtype_) ? kernels::cast(*this, f32) : *this;
   const auto value = visit_dtype(
       x.dtype(), [&]<class T>() { return converted<std::int64_t>("item", *x.data<T>()); });
-  LADON_CHECK(value >= least && value <= most, "item", "the element ", value, " lies outside of [",
-              least, ", ", most, "], the range of the type asked for");
+  LADON_CHECK(value >= least && value <= most, "item", "the element ", value, " is outside [",
+              least, ", ", most, "], the range of the requested type");
   return value;
 }
 
@@ -170,7 +170,7 @@ Tensor empty(const Shape& shape, DType dtype) {
 namespace {
 
 void check_holds(std::string_view operation, DType dtype, double value) {
-  LADON_CHECK(holds(dtype, value), operation, value, " is no ", dtype,
+  LADON_CHECK(holds(dtype, value), operation, value, " is not representable as ", dtype,
               "; choose a floating dtype, or round it first");
 }
 
@@ -197,7 +197,7 @@ Tensor scalar(double value, DType dtype) { return full({}, value, dtype); }
 
 namespace {
 
-/// n elements value(i) of the dtype.
+/// A tensor of n elements value(i).
 template <class Value>
 Tensor sequence(std::string_view operation, std::int64_t n, DType dtype, const Value& value) {
   Tensor x = empty({n}, dtype);

@@ -19,7 +19,7 @@
 
 namespace ladon {
 
-// A tensor's place in the autograd graph, and its tangent in forward mode (autograd/record.h). Core
+// A tensor's node in the autograd graph, and its tangent in forward mode (autograd/record.h). Core
 // never looks inside.
 namespace detail {
 class Node;
@@ -27,7 +27,7 @@ struct Tangent;
 }  // namespace detail
 
 /// An n-dimensional array. Copying a Tensor copies the handle: both see the same elements. Views
-/// (slices, transposes, expansions) share storage too; element (i, j, …) stands at
+/// (slices, transposes, expansions) share storage too; element (i, j, …) is at
 /// offset + i·strides[0] + j·strides[1] + …, where strides may be zero or negative.
 ///
 /// A default-constructed Tensor is undefined: it holds nothing and means "none".
@@ -35,9 +35,9 @@ struct Tangent;
 /// Threads. Different tensors may be used in different threads, and one tensor may be *read* by any
 /// number of them at once: operations on it, recorded or not, `grad()` and `backward()` included
 /// (a graph that two sweeps share needs retain_graph). backward() from several threads onto common
-/// leaves loses nothing, but the last bits of the sums are then those of chance. Whatever changes a
+/// leaves loses nothing, but the last bits of the sums then depend on timing. Whatever changes a
 /// tensor (mutable_data, the operations named with a trailing _, set_grad, set_requires_grad,
-/// set_history, hooks, an optimizer's step) must not run beside any other use of it.
+/// set_history, hooks, an optimizer's step) must not run at the same time as any other use of it.
 class Tensor {
  public:
   Tensor() = default;
@@ -70,7 +70,7 @@ class Tensor {
   mapped::Levels levels() && { return std::move(levels_); }
   /// Number of examples; −1 for a tensor that is not mapped.
   std::int64_t examples() const { return levels_.examples(); }
-  /// x [examples, shape..], mapped; and back.
+  /// x [examples, shape..] as a mapped tensor; and the inverse.
   static Tensor over_examples(const Tensor& x, mapped::Levels levels);
   Tensor with_examples() const;
 
@@ -120,27 +120,27 @@ class Tensor {
 
   // --- autograd ---
   //
-  // Declared here, so that x.grad() reads as one expects, but defined by autograd
-  // (autograd/leaf.cpp): by design, and the only place where core leans on a floor above it.
+  // Declared here so that x.grad() is a member, but defined in autograd/leaf.cpp: by design, the
+  // only dependence of core on a folder above it.
 
   /// Whether operations on this tensor are recorded.
   bool requires_grad() const;
   /// Makes this tensor a leaf whose gradient `backward` accumulates. False freezes the leaf, and
-  /// true thaws it, for all of its handles. Error: integers, booleans, results of recorded
-  /// operations.
+  /// true thaws it, for all of its handles. Throws Error for integers, booleans and results of
+  /// recorded operations.
   Tensor& set_requires_grad(bool on = true);
   /// The accumulated gradient of a leaf; undefined before the first backward.
   Tensor grad() const;
   /// Replaces the gradient; an undefined tensor clears it. Throws Error if the shape or dtype
   /// differ or if this is not a leaf.
   void set_grad(Tensor grad);
-  /// Constant of the same elements, without history and tangent.
+  /// Constant with the same elements, without history and tangent.
   Tensor detach() const;
-  /// Null for a constant; a frozen leaf keeps its own.
+  /// Node in the autograd graph: null for a constant; a frozen leaf keeps its node.
   const std::shared_ptr<detail::Node>& history() const& { return history_; }
   std::shared_ptr<detail::Node> history() && { return std::move(history_); }
   void set_history(std::shared_ptr<detail::Node> history) { history_ = std::move(history); }
-  /// Null but for a dual number (autograd/transforms/forward.h).
+  /// Null except for a dual number (autograd/transforms/forward.h).
   const std::shared_ptr<const detail::Tangent>& tangent() const { return tangent_; }
   void set_tangent(std::shared_ptr<const detail::Tangent> tangent) {
     tangent_ = std::move(tangent);
@@ -182,7 +182,7 @@ std::string to_string(const Tensor& x);
 Tensor empty(const Shape& shape, DType dtype = f32);
 Tensor zeros(const Shape& shape, DType dtype = f32);
 Tensor ones(const Shape& shape, DType dtype = f32);
-/// Throws Error where `value` is no element of dtype: a fraction, or out of range.
+/// Throws Error if dtype cannot hold `value`: a fraction, or out of range.
 Tensor full(const Shape& shape, double value, DType dtype = f32);
 Tensor empty_like(const Tensor& x);
 Tensor zeros_like(const Tensor& x);
@@ -194,7 +194,7 @@ Tensor linspace(double start, double stop, std::int64_t n, DType dtype = f32);
 /// [n, n] with ones on the diagonal.
 Tensor eye(std::int64_t n, DType dtype = f32);
 /// Row-major values in the given shape (one axis if none is given). Throws Error if counts differ,
-/// or where a value is no element of dtype.
+/// or if dtype cannot hold a value.
 Tensor tensor(std::initializer_list<double> values, DType dtype = f32);
 Tensor tensor(std::initializer_list<double> values, const Shape& shape, DType dtype = f32);
 /// From a vector of bool, std::int64_t, float or double; the dtype follows T.
@@ -210,9 +210,9 @@ template <class... T>
 concept Numbers = (std::is_arithmetic_v<T> && ...);
 }  // namespace detail
 
-/// start, start + step, … while below (above, for a negative step) stop. Integers give i64, and one
-/// floating argument f32, unless the dtype is given. Throws Error if step is 0, if the number of
-/// elements is not finite, or if one of them is no element of the dtype.
+/// start, start + step, … while below (above, for a negative step) stop. Integer arguments give
+/// i64, a floating-point one f32, unless the dtype is given. Throws Error if step is 0, the number
+/// of elements is not finite, or the dtype cannot hold one of them.
 template <class Start, class Stop, class Step>
 requires detail::Numbers<Start, Stop, Step> Tensor arange(Start start, Stop stop, Step step,
                                                           DType dtype) {

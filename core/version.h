@@ -3,7 +3,7 @@
 
 namespace ladon {
 
-/// "0.2.0": that of the library that is linked. Files of save_safetensors() have it as
+/// "0.2.0": the version of the linked library. save_safetensors() writes it to its files as
 /// "ladon.version".
 const char* version();
 

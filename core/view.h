@@ -1,6 +1,6 @@
 #pragma once
-// Views: windows on the same storage. These know no gradient; the recorded operations of the same
-// names stand in autograd/ops/shape.h.
+// Views: windows on the same storage. These record no gradient; the recorded operations of the same
+// names are in autograd/ops/shape.h.
 
 #include <cstdint>
 #include <optional>

@@ -51,7 +51,7 @@ Loader<TextBatch> TextBatches::loader(Generator& rng) const {
           [texts](const ItemIndices& items, Generator&) { return texts->make_batch(items); }};
 }
 
-// None where batches are not made by length.
+// Empty unless batches are made by length.
 std::vector<std::int64_t> TextBatches::lengths() const {
   std::vector<std::int64_t> lengths;
   if (options_.by_length)

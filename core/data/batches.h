@@ -16,7 +16,7 @@ namespace ladon {
 /// B texts, padded to the longest of them, T tokens.
 struct TextBatch {
   Tensor tokens;  ///< i64 [B, T], Vocabulary::pad after a text's end
-  Tensor mask;    ///< bool [B, T], true where a token stands
+  Tensor mask;    ///< bool [B, T], true at tokens, false at padding
   Tensor labels;  ///< i64 [B]
 };
 
@@ -30,7 +30,7 @@ struct TextBatchOptions {
 /// may be smaller; none is dropped. A text without tokens counts as a single `<unk>`.
 class TextBatches {
  public:
-  /// Throws Error for a dataset without texts, with labels of another number, or with a label
+  /// Throws Error for a dataset without texts, with more or fewer labels than texts, or a label
   /// outside label_names, and for a batch_size or max_length below 1.
   TextBatches(const TextDataset& data, const Vocabulary& vocabulary,
               const TextBatchOptions& options = {});
@@ -42,7 +42,7 @@ class TextBatches {
   std::vector<TextBatch> in_order() const;
   /// Every text once, in a random order that depends on the generator alone.
   std::vector<TextBatch> shuffled(Generator& rng) const;
-  /// Shuffled passes without end, batch by batch, from any position on.
+  /// Endless shuffled passes, batch by batch; it can start at any position.
   Loader<TextBatch> loader(Generator& rng) const;
 
  private:

@@ -1,13 +1,13 @@
 #pragma once
-// Joint predictions of the members of an ensemble, and their disagreement: particles, draws of a
-// sampler, networks of several seeds. Members' probabilities are floating [S, N, C] (or a list of
-// [N, C] stacked so). No gradients; in f64. All throw Error for other shapes and dtypes, where S, N
-// or C is 0, and for rows that are no probabilities, as logits (metrics.h); disagreement() and
-// variation_ratio() only ask where the largest stands, and take any scores but NaN.
+// Joint predictions of the members of an ensemble (particles, draws of a sampler, networks of
+// several seeds), and their disagreement. Members' probabilities are floating [S, N, C]: stack a
+// list of [N, C]. No gradients; computed in f64. All throw Error for other shapes and dtypes, if S,
+// N or C is 0, and for rows that are not probabilities, such as logits (metrics.h); disagreement()
+// and variation_ratio() use only the position of the largest entry, and accept all scores but NaN.
 //
-// The uncertainty of the mean prediction is of two kinds: its entropy is the members' mean entropy
-// (noise of the data, which every member sees) plus the mutual information of the label and the
-// member (what the members do not agree about, and more data would settle).
+// The entropy of the mean prediction has two parts: the mean entropy of the members (noise of the
+// data, which every member sees) and the mutual information of label and member (disagreement
+// between members, which more data would settle).
 
 #include <vector>
 
@@ -20,16 +20,16 @@ Tensor ensemble_mean(const Tensor& members);
 
 /// H(mean_s p_s) − mean_s H(p_s) of each row, in nats: the mutual information of label and member,
 /// in [0, ln min(S, C)] up to rounding (Houlsby, Huszár, Ghahramani and Lengyel 2011, "BALD"). 0
-/// where all members agree; a score for what lies outside the training data (metrics.h, auroc).
+/// where all members agree; a score to detect inputs outside the training data (metrics.h, auroc).
 std::vector<double> mutual_information(const Tensor& members);
 
-/// The mean over pairs of members of the share of rows where their largest probabilities (the
-/// first, among equals) stand at different labels (Fort, Hu and Lakshminarayanan 2019). NaN for one
+/// Share of rows for which two members predict different labels (each the first of its largest
+/// probabilities), averaged over pairs of members (Fort, Hu and Lakshminarayanan 2019). NaN for one
 /// member.
 double disagreement(const Tensor& members);
 
-/// 1 − (votes for the label with most)/S of each row, a member voting for its largest probability,
-/// in [0, 1 − 1/min(S, C)] (Freeman 1965).
+/// 1 − (votes for the label with most votes)/S of each row, in [0, 1 − 1/min(S, C)]; a member votes
+/// for its largest probability (Freeman 1965).
 std::vector<double> variation_ratio(const Tensor& members);
 
 }  // namespace ladon::metrics

@@ -13,7 +13,7 @@
 namespace ladon {
 namespace {
 
-constexpr std::int64_t side = 32, colours = 3;  // of CIFAR
+constexpr std::int64_t side = 32, colours = 3;  // of CIFAR images
 
 std::vector<std::string> numbers(std::int64_t count) {
   std::vector<std::string> names;
@@ -21,7 +21,7 @@ std::vector<std::string> numbers(std::int64_t count) {
   return names;
 }
 
-/// Records of `label_bytes` labels, the last of which counts, and planar pixels.
+/// Parses records of `label_bytes` labels, of which the last is used, and planar pixels.
 ImageDataset parse_cifar(std::string_view bytes, const std::string& name, std::int64_t label_bytes,
                          std::vector<std::string> label_names) {
   constexpr std::int64_t plane = side * side, pixels = colours * plane;
@@ -58,8 +58,8 @@ ImageDataset parse_mnist(std::string_view images, const std::string& images_name
                          std::string_view labels, const std::string& labels_name) {
   // The third byte is the element type: 8, unsigned bytes.
   for (const auto& [bytes, name] : {std::pair(images, images_name), std::pair(labels, labels_name)})
-    LADON_CHECK(bytes.size() < 3 || bytes[2] == 8, "read_mnist", name, ": the element type ",
-                int{static_cast<unsigned char>(bytes[2])}, " is not 8, unsigned bytes");
+    LADON_CHECK(bytes.size() < 3 || bytes[2] == 8, "read_mnist", name, ": element type ",
+                int{static_cast<unsigned char>(bytes[2])}, ", expected 8 (unsigned bytes)");
   Tensor pixels = parse_idx(images, images_name, f32);
   const Tensor classes = parse_idx(labels, labels_name);
   LADON_CHECK(pixels.rank() == 3 && pixels.count() > 0, "read_mnist", images_name,
@@ -143,7 +143,7 @@ Standardization::Standardization(const Tensor& images, Grouping grouping) {
   for (std::int64_t g = 0; g < groups; ++g) {
     m[g] = static_cast<float>(sum[g]);
     d[g] = static_cast<float>(std::sqrt(squares[g] / static_cast<double>(in_group)));
-    // Equal values differ from their mean by its rounding only.
+    // If all values are equal, they differ from the computed mean by its rounding only.
     if (!(d[g] > 1e-6f * std::abs(m[g]))) d[g] = 1;
   }
 }

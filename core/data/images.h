@@ -1,5 +1,5 @@
 #pragma once
-// Labelled images, and what is done to them before a model sees them. Plain numbers: no gradients.
+// Labelled images: readers, patches and standardization. No gradients.
 
 #include <cstdint>
 #include <string>
@@ -19,14 +19,13 @@ struct ImageDataset {
   std::int64_t size() const { return labels.size(0); }
 };
 
-/// MNIST and what has its form (Fashion-MNIST, EMNIST): IDX files of unsigned bytes, images [N,
+/// MNIST and others in its format (Fashion-MNIST, EMNIST): IDX files of unsigned bytes, images [N,
 /// height, width] and labels [N]. Classes are named "0", "1", … up to the largest label, and at
 /// least up to "9".
 ///
 /// This reader and the others throw Error, naming the file and both values, for a file that is
-/// malformed, has no images, or whose parts do not belong together. `read_…` takes files as they
-/// are or compressed by gzip; `parse_…` their bytes, wherever they come from (an archive), and the
-/// names that errors give them.
+/// malformed, has no images, or whose parts do not match. `read_…` takes plain or gzip-compressed
+/// files; `parse_…` takes their bytes, from an archive for instance, and names for errors.
 ImageDataset read_mnist(const std::string& images, const std::string& labels);
 ImageDataset parse_mnist(std::string_view images, const std::string& images_name,
                          std::string_view labels, const std::string& labels_name);
@@ -36,12 +35,12 @@ ImageDataset parse_mnist(std::string_view images, const std::string& images_name
 ImageDataset read_cifar10(const std::string& path);
 ImageDataset parse_cifar10(std::string_view bytes, const std::string& name);
 
-/// CIFAR-100's: 3,074 bytes, a coarse and a fine label before the pixels. The fine one is taken;
-/// classes are named "0" to "99".
+/// CIFAR-100's binary files: 3,074 bytes per image, with a coarse and a fine label before the
+/// pixels. The fine one is used; classes are named "0" to "99".
 ImageDataset read_cifar100(const std::string& path);
 ImageDataset parse_cifar100(std::string_view bytes, const std::string& name);
 
-/// The images `first` to `first + count` − 1; shares storage. Throws Error if they are not there.
+/// The images `first` to `first + count` − 1; shares storage. Throws Error if there are fewer.
 ImageDataset take(const ImageDataset& data, std::int64_t first, std::int64_t count);
 
 /// Images as sequences of square patches, each `size` × `size` × C values in that order, patch rows
@@ -49,7 +48,7 @@ ImageDataset take(const ImageDataset& data, std::int64_t first, std::int64_t cou
 /// floating dtype. Throws Error unless `size` divides H and W.
 Tensor patches(const Tensor& images, std::int64_t size);
 
-/// Values that are standardized together: all, those of a channel, or those of a pixel's channel.
+/// Values that share a mean and deviation: all, those of a channel, or those of a pixel's channel.
 enum class Grouping { all, channel, pixel };
 
 /// x ↦ (x − mean)/deviation, with the mean and standard deviation of a training set. A group of

@@ -31,15 +31,14 @@ std::int64_t checked_size(std::int64_t items, const LoaderOptions& options, std:
   LADON_CHECK(batch_size >= 1, "loader", "batch_size must be at least 1, got ", batch_size);
   LADON_CHECK(items >= 1, "loader", "needs at least one item, got ", items);
   LADON_CHECK(!options.drop_last || items >= batch_size, "loader", items,
-              " items do not fill a batch of ", batch_size,
-              ", and the last batch is dropped: none is left");
+              " items do not fill a batch of ", batch_size, ", so that drop_last leaves no batch");
   LADON_CHECK(!options.by_length || lengths == items, "loader",
               "by_length needs a length for each of the ", items, " items, got ", lengths);
   const std::int64_t full = items / batch_size;
   return options.drop_last || items % batch_size == 0 ? full : full + 1;
 }
 
-constexpr std::int64_t last_epoch = std::int64_t{1} << 62;  // so that the next one has a number
+constexpr std::int64_t last_epoch = std::int64_t{1} << 62;  // so that the next one fits in 64 bits
 
 Generator own_generator(Generator& rng) {
   const auto words = rng.block(rng.reserve(1));
@@ -50,15 +49,17 @@ Generator own_generator(Generator& rng) {
 }  // namespace
 
 std::vector<ItemIndices> ordered_batches(std::int64_t n, std::int64_t batch_size) {
-  LADON_CHECK(n >= 0 && batch_size >= 1, "ordered_batches", n, " items in batches of ", batch_size);
+  LADON_CHECK(n >= 0 && batch_size >= 1, "ordered_batches",
+              "needs n of at least 0 and batch_size of at least 1, got ", n, " and ", batch_size);
   return cut(arange(n).to_vector<std::int64_t>(), batch_size);
 }
 
 std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size, Generator& rng,
                                         const std::vector<std::int64_t>& lengths) {
-  LADON_CHECK(n >= 0 && batch_size >= 1, "random_batches", n, " items in batches of ", batch_size);
-  LADON_CHECK(lengths.empty() || std::ssize(lengths) == n, "random_batches", n, " items have ",
-              lengths.size(), " lengths");
+  LADON_CHECK(n >= 0 && batch_size >= 1, "random_batches",
+              "needs n of at least 0 and batch_size of at least 1, got ", n, " and ", batch_size);
+  LADON_CHECK(lengths.empty() || std::ssize(lengths) == n, "random_batches",
+              "needs a length for each of the ", n, " items, got ", lengths.size());
   ItemIndices order = random_order(n, rng);
   if (lengths.empty()) return cut(order, batch_size);
   const std::int64_t run = batch_size > n / run_length ? n : run_length * batch_size;
@@ -68,7 +69,7 @@ std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size,
                        return lengths[static_cast<std::size_t>(a)] <
                               lengths[static_cast<std::size_t>(b)];
                      });
-  // Otherwise every run would go from short items to long ones.
+  // The order of batches is random too: otherwise every run would go from short items to long ones.
   const std::vector<ItemIndices> sorted = cut(order, batch_size);
   std::vector<ItemIndices> batches;
   for (const std::int64_t i : random_order(std::ssize(sorted), rng))
@@ -129,8 +130,8 @@ DataPosition BatchPlan::restore(const StateDict& state) {
   const Generator rng = reader.generator("generator");
   reader.finish("this loader");
   LADON_CHECK(items == items_ && batches == size_ && batch_size == options_.batch_size,
-              "load_state_dict", "the state is of ", items, " items in ", batches, " batches of ",
-              batch_size, ", this loader of ", items_, " in ", size_, " of ", options_.batch_size);
+              "load_state_dict", "the state has ", items, " items in ", batches, " batches of ",
+              batch_size, ", this loader has ", items_, " in ", size_, " of ", options_.batch_size);
   check(position);
   rng_ = rng;
   return position;

@@ -140,7 +140,7 @@ std::vector<double> predictive_entropy(const Tensor& probabilities) {
 
 namespace {
 
-/// The distinct scores from the largest on: how many of either kind have each.
+/// Numbers of positives and negatives at each distinct score, from the largest score on.
 struct Level {
   double positives, negatives;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The next batch is made while the program computes on this one.
+// Makes the next batch while the program computes on the current one.
 
 #include <future>
 #include <memory>
@@ -11,14 +11,14 @@
 
 namespace ladon {
 
-/// A source of batches, one batch ahead of the program: a Loader, or anything else with its
-/// `Batch`, next(), size(), position() and seek() (and state_dict() and load_state_dict(), where
-/// these are called here), of which one thread at a time makes use.
+/// A source of batches that works one batch ahead of the program. Source is a Loader, or a class
+/// with its `Batch`, next(), size(), position() and seek() (and state_dict() and load_state_dict(),
+/// if these are called here). Only one thread at a time may use it.
 ///
-/// Batches are the source's own, in its order, bit for bit: only *when* they are made differs. What
-/// the source throws comes out of next(); a source that keeps its position then, as a Loader does,
-/// is asked again by the following next(). At one thread (set_num_threads) a batch is made when it
-/// is asked for. The destructor waits for the batch that is being made.
+/// Batches are those of the source, in its order, bit for bit: only *when* they are made differs.
+/// Exceptions of the source come out of next(). The following next() then tries the same batch
+/// again, if the source keeps its position, as a Loader does. With one thread (set_num_threads) a
+/// batch is made only in next(). The destructor waits for the batch in progress.
 template <class Source>
 class Prefetch {
  public:
@@ -47,7 +47,7 @@ class Prefetch {
     position_ = position;
     start();
   }
-  /// The source's, at position(). The batch that is being made is made again.
+  /// State of the source at position(). A batch that was made ahead is discarded and made again.
   StateDict state_dict() const {
     go_back();
     return source().state_dict();
@@ -60,7 +60,7 @@ class Prefetch {
   }
 
  private:
-  /// Waits, and forgets what was made.
+  /// Waits for the batch in progress, and discards it.
   void go_back() const {
     coming_ = {};
     source().seek(position_);
@@ -73,7 +73,7 @@ class Prefetch {
 
   std::unique_ptr<Source> source_;
   DataPosition position_;
-  mutable std::future<Batch> coming_;  // after source_: it is destroyed first, and waits
+  mutable std::future<Batch> coming_;  // after source_, so destroyed before it
 };
 
 /// prefetch(tensor_loader({x, y}, {}, rng)).next()

@@ -18,9 +18,10 @@ void check_rows(const char* operation, const std::vector<double>& values, std::i
     double sum = 0;
     for (std::int64_t c = 0; c < classes; ++c) sum += row[c];
     LADON_CHECK(*least >= 0 && *most <= 1 + 1e-6 && std::abs(sum - 1) <= 1e-3, operation, "row ",
-                (row - values.begin()) / classes, " is no probability: its entries lie between ",
-                *least, " and ", *most, " and sum to ", sum,
-                "; they must lie in [0, 1] and sum to 1. Of logits take softmax(logits)");
+                (row - values.begin()) / classes,
+                " is not a probability distribution: its entries lie between ", *least, " and ",
+                *most, " and sum to ", sum,
+                "; they must lie in [0, 1] and sum to 1. For logits use softmax(logits)");
   }
 }
 

@@ -6,12 +6,12 @@
 
 namespace ladon::metrics::detail {
 
-/// What a metric reads of a row: its values, or where the largest stands, which any scores tell.
+/// What a metric uses of a row: its values, or only the index of the largest (any scores will do).
 enum class Reads { values, order };
 
-/// Throws Error for the first row of `classes` values that holds NaN, in which nothing is largest,
-/// or whose values, where they are read, are no probabilities: one is negative or, by more than the
-/// 1e-6 of rounding, above 1, or their sum is not 1 to within the 1e-3 of half precision.
+/// Throws Error if a row of `classes` values contains NaN, which makes its largest entry undefined,
+/// or, for Reads::values, is not a probability distribution: an entry is negative or above 1 by
+/// more than 1e-6 (rounding), or the sum differs from 1 by more than 1e-3 (half precision).
 void check_rows(const char* operation, const std::vector<double>& values, std::int64_t classes,
                 Reads reads);
 

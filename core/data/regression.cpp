@@ -34,7 +34,7 @@ struct Gaussians {
         mean(checked(operation, "mean", mean_, {count})),
         variance(checked(operation, "variance", variance_, {count})) {
     for (std::int64_t i = 0; i < count; ++i)
-      LADON_CHECK(variance[i] >= 0, operation, "variance ", i, " is ", variance[i]);
+      LADON_CHECK(variance[i] >= 0, operation, "variance ", i, " is ", variance[i], ", below 0");
   }
   /// The mean of figure(y − μ, v).
   template <class F>
@@ -85,7 +85,7 @@ std::vector<double> at_levels(const std::vector<double>& levels, const Share& sh
   return shares;
 }
 
-/// The draw at a place counted from 1, which may lie between two.
+/// Value at a rank counted from 1, interpolated linearly between two draws.
 double at_place(const Numbers& sorted, double place) {
   const double last = static_cast<double>(sorted.size());
   const double below = std::floor(std::clamp(place, 1.0, last));
@@ -111,7 +111,7 @@ std::vector<double> interval_coverage(const Tensor& draws, const Tensor& targets
                                       const std::vector<double>& levels) {
   const Sorted p("interval_coverage", draws, targets);
   const auto s = static_cast<double>(draws.size(0));
-  constexpr double rounding = 1e-9;  // of 1 − level, times S + 1
+  constexpr double rounding = 1e-9;  // rounding error of 1 − level, times S + 1
   return at_levels(levels, [&](double level) {
     const double low = (1 - level) / 2 * (s + 1);
     LADON_CHECK(low >= 1 - rounding, "interval_coverage", "level ", level, " needs ",
@@ -125,7 +125,7 @@ std::vector<double> interval_coverage(const Tensor& draws, const Tensor& targets
 double gaussian_nll(const Tensor& mean, const Tensor& variance, const Tensor& targets) {
   const Gaussians p("gaussian_nll", mean, variance, targets);
   for (std::int64_t i = 0; i < p.count; ++i)
-    LADON_CHECK(p.variance[i] > 0, "gaussian_nll", "variance ", i, " is 0");
+    LADON_CHECK(p.variance[i] > 0, "gaussian_nll", "variance ", i, " is 0; it must be positive");
   return p.average([](double error, double v) {
     return 0.5 * std::log(2 * std::numbers::pi * v) + error * error / (2 * v);
   });

@@ -1,8 +1,8 @@
 #pragma once
-// Quality of predictive distributions of numbers: are they right, and no wider than need be? A
-// prediction is either Gaussian, mean [N] and variance [N] (with the noise in it), or draws [S, N]
-// of the target (noise added to each). Floating dtypes, targets [N]. No gradients; in f64. All
-// throw Error for other shapes and dtypes, where N is 0, and for what is not finite.
+// Quality of predictive distributions in regression: are they right, and no wider than necessary? A
+// prediction is either Gaussian, mean [N] and variance [N] (noise included), or draws [S, N] of the
+// target (noise included). Floating dtypes, targets [N]. No gradients; computed in f64. All throw
+// Error for other shapes and dtypes, if N is 0, and for values that are not finite.
 
 #include <vector>
 
@@ -16,10 +16,10 @@ namespace ladon::metrics {
 /// 1] and a negative variance.
 std::vector<double> interval_coverage(const Tensor& mean, const Tensor& variance,
                                       const Tensor& targets, const std::vector<double>& levels);
-/// From draws: the quantile q of S sorted draws stands at place q·(S + 1), counted from 1, and
-/// between two draws on the line that joins them. So a target that is exchangeable with the draws
-/// is covered with probability c exactly (to first order between places), however few there are.
-/// Throws Error where c > (S − 1)/(S + 1): so few draws have no such quantile.
+/// From draws: the quantile q of S sorted draws has rank q·(S + 1), counted from 1, and lies on the
+/// line between two draws if the rank does. So a target that is exchangeable with the draws is
+/// covered with probability exactly c (to first order between ranks), however small S is. Throws
+/// Error if c > (S − 1)/(S + 1), for which S draws have no such quantile.
 std::vector<double> interval_coverage(const Tensor& draws, const Tensor& targets,
                                       const std::vector<double>& levels);
 
@@ -30,7 +30,7 @@ double gaussian_nll(const Tensor& mean, const Tensor& variance, const Tensor& ta
 /// is |y − μ| for a prediction without spread. Gaussian, z = (y − μ)/σ:
 ///   σ·[z(2Φ(z) − 1) + 2φ(z) − 1/√π]   (Gneiting and Raftery 2007, section 4.2).
 double crps(const Tensor& mean, const Tensor& variance, const Tensor& targets);
-/// From S ≥ 2 draws (Error otherwise), unbiased for the score of the law they come from:
+/// From S ≥ 2 draws (Error otherwise), unbiased for the score of the distribution they come from:
 ///   mean_s |x_s − y| − ½ mean_{s≠t} |x_s − x_t|   (Ferro 2014).
 double crps(const Tensor& draws, const Tensor& targets);
 

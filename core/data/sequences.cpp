@@ -78,8 +78,8 @@ Loader<WindowBatch> window_loader(TokenSequence tokens, std::int64_t length, std
                                   const LoaderOptions& options, Generator& rng) {
   LADON_CHECK(length >= 1 && stride >= 1, "window_loader", "length ", length, " and stride ",
               stride, " must be at least 1");
-  LADON_CHECK(length < std::ssize(tokens), "window_loader", "windows of ", length,
-              " tokens and one more do not fit in a text of ", tokens.size());
+  LADON_CHECK(length < std::ssize(tokens), "window_loader", "a window of ", length,
+              " tokens and the token after it do not fit in a text of ", tokens.size());
   BatchPlan plan((std::ssize(tokens) - 1 - length) / stride + 1, options, rng);
   const auto text = std::make_shared<const TokenSequence>(std::move(tokens));
   return {std::move(plan), [text, length, stride](const ItemIndices& items, Generator&) {

@@ -7,10 +7,9 @@
 namespace ladon {
 namespace {
 
-static_assert(std::endian::native == std::endian::little,
-              "words are taken as they stand in memory");
+static_assert(std::endian::native == std::endian::little, "words are taken as they lie in memory");
 
-// table[k][b] is what the byte b leaves k bytes later, so that sixteen bytes are one step.
+// table[k][b] is the CRC of byte b followed by k zero bytes, so that sixteen bytes are one step.
 constexpr auto table = [] {
   std::array<std::array<std::uint32_t, 256>, 16> t{};
   for (std::uint32_t b = 0; b < 256; ++b) {

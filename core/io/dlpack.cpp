@@ -14,7 +14,7 @@ namespace {
 
 using namespace dlpack;
 
-// The layout that all libraries have compiled in, where pointers have 8 bytes.
+// The layout that all libraries are compiled with, for pointers of 8 bytes.
 static_assert(sizeof(void*) != 8 ||
               (sizeof(Array) == 48 && offsetof(Array, shape) == 24 && sizeof(Managed) == 64 &&
                sizeof(ManagedVersioned) == 80 && offsetof(ManagedVersioned, array) == 32));
@@ -26,21 +26,21 @@ constexpr std::pair<DType, ElementType> types[] = {{boolean, {6, 8, 1}}, {i64, {
                                                    {f32, {2, 32, 1}},    {f64, {2, 64, 1}}};
 
 DType dtype_of(const ElementType& type) {
-  LADON_CHECK(type.lanes == 1, "from_dlpack", "elements of ", type.lanes,
-              " lanes; give each lane a place of its own on a last axis");
+  LADON_CHECK(type.lanes == 1, "from_dlpack", "elements have ", type.lanes,
+              " lanes; make the lanes a last axis");
   for (const auto& [dtype, known] : types)
     if (known.code == type.code && known.bits == type.bits) return dtype;
   detail::fail("from_dlpack", "the element type of code ", int{type.code}, " and ", int{type.bits},
-               " bits is none of bool, int64, float16, float32, float64 and bfloat16; convert it "
-               "before");
+               " bits is not supported; convert it to bool, int64, float16, float32, float64 or "
+               "bfloat16 first");
 }
 
 /// A tensor on the elements; `release` may be empty.
 Tensor on_elements(const Array& array, std::function<void(void*)> release) {
   LADON_CHECK(array.device.type == processor, "from_dlpack", "the elements are on device type ",
-              array.device.type, ", not in the processor's memory (1); copy them there");
+              array.device.type, ", not in CPU memory (1); copy them there");
   LADON_CHECK(array.rank >= 0 && array.rank <= Shape::max_rank, "from_dlpack", "the array has ",
-              array.rank, " axes, a tensor from 0 to ", Shape::max_rank);
+              array.rank, " axes; a tensor has 0 to ", Shape::max_rank);
   LADON_CHECK(array.rank == 0 || array.shape != nullptr, "from_dlpack", "the array has no shape");
   const DType dtype = dtype_of(array.type);
   const auto list = [&](const std::int64_t* values) {
@@ -76,8 +76,8 @@ template <class Given>
 Given* give(const Tensor& x) {
   LADON_CHECK(x.defined(), "to_dlpack", "the tensor is undefined; it has no elements to give");
   LADON_CHECK(!x.requires_grad(), "to_dlpack",
-              "the tensor records a history, which writing to its elements would belie; give "
-              "x.detach()");
+              "the tensor records a history, which writes by another library would invalidate; "
+              "pass x.detach()");
   auto all = std::make_unique<Export<Given>>(Export<Given>{{}, x, x.shape(), x.strides()});
   all->given.context = all.get();
   all->given.deleter = [](Given* self) { delete static_cast<Export<Given>*>(self->context); };
@@ -103,7 +103,7 @@ Tensor from_dlpack(Managed* given) {
 Tensor from_dlpack(ManagedVersioned* given) {
   LADON_CHECK(given != nullptr, "from_dlpack", "a null pointer");
   LADON_CHECK(given->version.major == 1, "from_dlpack", "version ", given->version.major, ".",
-              given->version.minor, " is not 1");
+              given->version.minor, " is not supported; the major version must be 1");
   return take(given, (given->flags & read_only) != 0);
 }
 

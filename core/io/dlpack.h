@@ -1,9 +1,8 @@
 #pragma once
-// Tensors handed to and taken from other libraries of the same process without a copy, by DLPack:
-// three C structures that array libraries agree on (github.com/dmlc/dlpack; the one without a
-// version, as up to 0.8, and version 1). They are declared here under Ladon's own names, so that
-// dlpack.h may be included beside this; the bits are the same, and a pointer to one is a pointer to
-// the other:
+// Exchange of tensors with other libraries of the same process, without a copy, by DLPack: C
+// structures that array libraries agree on (github.com/dmlc/dlpack; the unversioned one, used up to
+// 0.8, and version 1). They are declared here under names of Ladon, so that dlpack.h may be
+// included too. The layouts are the same, so that a pointer to one is a pointer to the other:
 //
 //   Tensor x = from_dlpack(reinterpret_cast<dlpack::Managed*>(theirs));   // a DLManagedTensor*
 //   auto* ours = reinterpret_cast<DLManagedTensor*>(to_dlpack(x));
@@ -16,12 +15,12 @@ namespace ladon {
 namespace dlpack {
 
 struct Device {
-  std::int32_t type;  ///< 1: the processor's memory, which is all that Ladon reads and gives.
+  std::int32_t type;  ///< 1: CPU memory, the only type that Ladon supports.
   std::int32_t id;
 };
 struct ElementType {
   std::uint8_t code;    ///< 0 int, 1 unsigned int, 2 float, 4 bfloat, 5 complex, 6 bool.
-  std::uint8_t bits;    ///< Of one lane.
+  std::uint8_t bits;    ///< Bits of one lane.
   std::uint16_t lanes;  ///< 1, unless elements are vectors.
 };
 struct Array {  ///< DLTensor
@@ -53,21 +52,21 @@ inline constexpr std::uint64_t read_only = 1, is_copied = 2;
 
 }  // namespace dlpack
 
-/// Takes over what another library gives: a tensor on its elements, in any strides. The deleter is
-/// called once, when the last tensor that sees them is gone. Elements that are flagged read-only
-/// are copied, as any tensor of Ladon may be written to, and the deleter is called at once.
+/// Takes over an array of another library: a tensor on its elements, with any strides. The deleter
+/// is called once, when the last tensor that shares the elements is gone. Read-only elements are
+/// copied, as any tensor of Ladon may be written to, and the deleter is called at once.
 ///
 /// Dtypes: bool, 64-bit int, float of 16, 32 and 64 bits, and 16-bit bfloat. Throws Error for any
-/// other, for lanes but 1, another device, another major version than 1, more than 8 axes, and as
-/// from_blob does. On an Error nothing is taken over: the deleter remains to be called by the
-/// caller.
+/// other, for more than one lane, another device, a major version other than 1, more than 8 axes,
+/// and as from_blob does. On an Error nothing is taken over: the caller still has to call the
+/// deleter.
 Tensor from_dlpack(dlpack::Managed* given);
 Tensor from_dlpack(dlpack::ManagedVersioned* given);
 
-/// Gives x to another library: its elements, in their strides, without a copy. Who takes them calls
-/// `deleter` on the result once, in any thread; until then the elements live. What that library
-/// writes is seen here, but not noticed by autograd. Throws Error if x is undefined or records
-/// a history; give x.detach().
+/// Exports x to another library: its elements with their strides, without a copy. The receiver
+/// calls `deleter` on the result once, on any thread; until then the elements stay alive. What that
+/// library writes is seen in x, but autograd does not detect it. Throws Error if x is undefined or
+/// records a history; export x.detach().
 dlpack::Managed* to_dlpack(const Tensor& x);
 dlpack::ManagedVersioned* to_dlpack_versioned(const Tensor& x);
 

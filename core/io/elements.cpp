@@ -13,7 +13,7 @@ namespace ladon {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "elements are written as they stand in memory, which must be little-endian");
+              "elements are written as they lie in memory, which must be little-endian");
 
 // n elements of type Raw in the file → n elements of type To in memory, through a small buffer.
 template <class Raw, class To, class Convert>
@@ -107,7 +107,7 @@ DType dtype_of(FileType type) {
 std::uint64_t checked_bytes(std::string_view operation, const std::string& path, FileType type,
                             const Shape& shape) {
   auto bytes = static_cast<std::int64_t>(item_size(type));
-  std::int64_t widened = 8;  // the same with the widest dtype it may be converted to
+  std::int64_t widened = 8;  // bytes in the widest dtype of a conversion
   bool empty = false;
   for (std::int64_t size : shape) {
     LADON_CHECK(size >= 0, operation, path, ": size ", size, " in shape ", shape, " is negative");

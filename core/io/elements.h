@@ -8,9 +8,9 @@
 
 namespace ladon {
 
-/// Element types found in files. On reading b1 becomes bool (any byte but 0 is true), every integer
-/// i64, f2 f16, bf2 bf16, f4 f32 and f8 f64. All of these keep the value exactly, save u8 above
-/// 2^63 − 1, which is an Error.
+/// Element types found in files. b1 becomes bool (any byte but 0 is true), every integer type i64;
+/// f2, bf2, f4 and f8 become f16, bf16, f32 and f64. All conversions are exact; u8 above 2^63 − 1
+/// throws Error.
 enum class FileType { b1, i1, i2, i4, i8, u1, u2, u4, u8, f2, bf2, f4, f8 };
 
 /// Bytes of one element in the file.
@@ -24,8 +24,8 @@ DType dtype_of(FileType type);
 std::uint64_t checked_bytes(std::string_view operation, const std::string& path, FileType type,
                             const Shape& shape);
 
-/// Reads a row-major tensor from the file's position, integers of up to four bytes as i64, f32 or
-/// f64. The caller has compared `checked_bytes` with what is left of the file.
+/// Reads a row-major tensor at the file's position; integers of up to four bytes become `integers`,
+/// i64, f32 or f64. The caller has checked that the file has `checked_bytes` left.
 Tensor read_elements(InputFile& file, FileType type, const Shape& shape, bool big_endian = false,
                      DType integers = i64);
 

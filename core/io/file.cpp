@@ -56,7 +56,7 @@ fs::path resolve(const std::string& path) {
     target = target.parent_path() / fs::read_symlink(target, error);
     LADON_CHECK(!error, "write_atomically", path, ": cannot follow the link: ", error.message());
   }
-  // A link in /proc to an open file says "… (deleted)" where that has no name any more.
+  // In /proc, the link to an open file that was deleted ends in " (deleted)": it leads nowhere.
   LADON_CHECK(!fs::exists(status) || fs::equivalent(path, target, error), "write_atomically", path,
               ": cannot follow the link: the file has no name");
   return target;
@@ -68,11 +68,11 @@ fs::path folder_of(const fs::path& file) {
 
 // --- temporaries ---
 //
-// Whoever writes one holds a lock on it, which dies with the process. So one that can be locked is
-// left over. A process number would say less: another container or machine that shares the folder
-// has numbers of its own, and numbers come again.
+// A process locks each temporary that it writes, and the lock ends with the process, so a temporary
+// that can be locked is a leftover. Process numbers would not suffice: another container or machine
+// that shares the folder has its own numbering, and numbers are reused.
 
-// Whether `name` still names the open file, and that is a regular one.
+// Whether `name` still refers to the open file, and that is a regular one.
 bool names(const std::string& name, int descriptor) {
   struct stat named, opened;
   return lstat(name.c_str(), &named) == 0 && fstat(descriptor, &opened) == 0 &&
@@ -100,19 +100,19 @@ int open_to_lock(const std::string& name) {
   return descriptor >= 0 ? descriptor : open(name.c_str(), O_RDONLY | flags);
 }
 
-// A process looks through a folder before its first write there, and then once for as many writes
-// as the folder had entries: so the time of n writes grows as n, in a folder of n files too. What
-// cannot be removed stays: that is no failure of the write that comes after.
+// A process scans a folder before its first write there, and again after as many writes as the
+// folder had entries, so that the time of n writes is O(n) also in a folder of n files. Temporaries
+// that cannot be removed stay: this does not fail the write that follows.
 void remove_stale_temporaries(const fs::path& folder) {
   static std::mutex mutex;
-  static std::map<std::string, std::int64_t> writes_left;  // until the next look
-  const std::unique_lock lock(mutex, std::try_to_lock);    // a forked child may wait for ever
+  static std::map<std::string, std::int64_t> writes_left;  // until the next scan
+  const std::unique_lock lock(mutex, std::try_to_lock);    // waiting might hang a forked child
   if (!lock) return;
   if (writes_left.size() > 1000) writes_left.clear();
   std::int64_t& left = writes_left[folder.native()];
   if (--left >= 0) return;
   left = 0;
-  // Not std::filesystem's iterator, which ends the program where there is no memory.
+  // std::filesystem's iterator would terminate the program if memory runs out.
   const std::unique_ptr<DIR, void (*)(DIR*)> entries(opendir(folder.c_str()),
                                                      [](DIR* opened) { closedir(opened); });
   while (const dirent* entry = entries ? readdir(entries.get()) : nullptr) {
@@ -126,7 +126,7 @@ void remove_stale_temporaries(const fs::path& folder) {
   }
 }
 
-// A new file beside the target: opened on construction, removed on destruction unless renamed.
+// A new file in the target's folder: opened on construction, removed on destruction unless renamed.
 class Temporary {
  public:
   Temporary(const std::string& path, const fs::path& target) : path_(path), target_(target) {
@@ -142,7 +142,8 @@ class Temporary {
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
 
-  // The lock goes last, with the descriptor: nobody else may touch the file under its old name.
+  // The lock is released last, with the descriptor, so that nobody touches the file under that
+  // name.
   ~Temporary() {
     if (!renamed_) unlink(name_.c_str());
     close(descriptor);
@@ -160,8 +161,8 @@ class Temporary {
   int descriptor = -1;
 
  private:
-  // One attempt at a new name. False if the name is taken, or if another process that cleans up
-  // came between its making and its lock.
+  // One attempt at a new name. False if the name is taken, or if another process removed the file
+  // as a leftover before it was locked.
   bool create() {
     static std::atomic<unsigned> counter{0};
     name_ = (target_.parent_path() / detail::join(".ladon-", getpid(), "-", counter++, ".tmp"));
@@ -169,7 +170,7 @@ class Temporary {
     if (descriptor < 0 && errno == EEXIST) return false;
     if (descriptor < 0)
       fail_with_errno("write_atomically", described(), "cannot write in its folder",
-                      errno == ENOENT ? "; make the folder before" : "");
+                      errno == ENOENT ? "; make the folder first" : "");
     struct stat status;
     const bool locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     if (locked && fstat(descriptor, &status) == 0 && status.st_nlink > 0) return true;
@@ -181,8 +182,8 @@ class Temporary {
     return target_ == path_ ? path_ : path_ + " (a link to " + target_.native() + ")";
   }
 
-  // Makes the new name durable. Some file systems cannot do this for folders; the file is whole
-  // all the same, so a failure is not one of the write.
+  // Makes the new name durable. Some file systems cannot do this for folders; the file is complete
+  // anyway, so that a failure is ignored.
   void flush_folder() const {
     const int handle = open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (handle < 0) return;
@@ -229,10 +230,10 @@ InputFile::~InputFile() {
 }
 
 void InputFile::select(std::uint64_t begin, std::uint64_t end) {
-  LADON_CHECK(begin <= end && end <= size_, "read_file", path_, ": the bytes from ", begin, " to ",
-              end, " are not among its ", size_);
+  LADON_CHECK(begin <= end && end <= size_, "read_file", path_, ": bytes [", begin, ", ", end,
+              ") are outside its ", size_, " bytes");
   if (descriptor_ >= 0 && lseek(descriptor_, static_cast<off_t>(begin), SEEK_SET) < 0)
-    fail_with_errno("read_file", path_, "cannot go to another place in it");
+    fail_with_errno("read_file", path_, "cannot move to another position in it");
   position_ = begin;
   end_ = end;
 }
@@ -299,9 +300,9 @@ detail::FolderLock::FolderLock(std::string_view operation, const std::string& fo
   char host[256] = {};
   gethostname(host, sizeof host - 1);
   const std::string own = detail::join(holder, getpid(), " on ", host);
-  // A link may lead to a file of anybody; a pipe would wait for its reader.
+  // A link may lead to somebody else's file; opening a pipe would wait for its reader.
   descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-  // A process that cannot write in the folder may read what is there, and disturbs nobody.
+  // A process that may not write in the folder can only read it, and needs no lock.
   if (descriptor_ < 0 && (errno == EACCES || errno == EROFS)) return;
   if (descriptor_ < 0) fail_with_errno(operation, path, "cannot be opened as the folder's lock");
   const auto refuse = [&](const auto&... what) {
@@ -319,7 +320,7 @@ detail::FolderLock::FolderLock(std::string_view operation, const std::string& fo
            "\"; move it away, or take another folder");
   const bool written =
       ftruncate(descriptor_, 0) == 0 && pwrite(descriptor_, own.data(), own.size(), 0) > 0;
-  static_cast<void>(written);  // who holds it is only told, and the disk may be full
+  static_cast<void>(written);  // the text only informs, and the disk may be full
 }
 
 detail::FolderLock::~FolderLock() {

@@ -25,14 +25,14 @@ class InputFile {
   /// Size in bytes when it was opened, and how many of them are still to be read.
   std::uint64_t size() const { return size_; }
   std::uint64_t remaining() const { return end_ - position_; }
-  /// Goes to byte `begin`; what remains to be read ends before byte `end` ≤ size().
+  /// Moves to byte `begin`; reading then ends before byte `end` ≤ size().
   void select(std::uint64_t begin, std::uint64_t end);
   /// Reads exactly `bytes` bytes; throws Error if fewer are left.
   void read(void* to, std::size_t bytes);
 
  private:
   std::string path_, bytes_;
-  int descriptor_ = -1;  // none: the bytes are here
+  int descriptor_ = -1;  // −1: the bytes are in bytes_
   std::uint64_t size_ = 0, position_ = 0, end_ = 0;
 };
 
@@ -57,11 +57,11 @@ class OutputFile {
 /// in the same folder, are flushed to the disk, and the file is renamed over the old one. If
 /// anything fails, the writer's own exceptions included, the new file is removed and the old one
 /// keeps its bytes; if the process is killed, the new file stays behind as .ladon-….tmp until a
-/// later write in that folder removes it: the first of any process, or one of as many as there are
-/// files.
+/// later write in that folder removes it: each process looks for such files before its first write
+/// there, and again after as many writes as the folder has files.
 ///
-/// A symbolic link is followed, also to a file that is not there yet. The permissions of an
-/// existing file are kept; being a new file, it belongs to who writes it, and a hard link to the
+/// A symbolic link is followed, also to a file that does not exist yet. The permissions of an
+/// existing file are kept; the new file belongs to the user who writes it, and a hard link to the
 /// old one keeps the old bytes. Throws Error naming the path and the reason.
 void write_atomically(const std::string& path, const std::function<void(OutputFile&)>& writer);
 void write_atomically(const std::string& path, std::string_view bytes);
@@ -69,14 +69,14 @@ void write_atomically(const std::string& path, std::string_view bytes);
 namespace detail {
 
 /// Claims a folder, which is made if it is missing, for one process at a time. The claim is a lock
-/// on the file `.ladon-lock` in it, which ends with the process, however that ends; the file stays,
+/// on the file `.ladon-lock` in it, and ends with the process, however that ends; the file stays,
 /// with the process and its machine written in it. Nothing is claimed on file systems without
-/// locks, nor by who may not write in the folder.
+/// locks, nor by a process that may not write in the folder.
 class FolderLock {
  public:
-  /// Throws Error naming the folder if another holds it (and who), if it cannot be made, or if a
-  /// file of that name is not such a lock: a link, or with other contents. That file keeps its
-  /// bytes.
+  /// Throws Error naming the folder if another process holds it (and which), or if the folder
+  /// cannot be made. Also if `.ladon-lock` is not such a lock: a link, or a file with other
+  /// contents, which is left as it is.
   FolderLock(std::string_view operation, const std::string& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

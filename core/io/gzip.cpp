@@ -21,8 +21,8 @@ constexpr std::size_t chunk = std::size_t{1} << 18;
 // none.
 constexpr int gzip_stream = 15 + 16, bare_stream = -15;
 
-/// Takes one stream off the front of `bytes` and appends what it holds to `out`, by way of `room`,
-/// which is not cleared for each of many small streams.
+/// Decompresses one stream from the front of `bytes` and appends its content to `out`. `room` is a
+/// buffer that many small streams share, as clearing one for each would take long.
 void take_stream(std::string_view operation, const std::string& where, int kind,
                  std::string_view& bytes, std::vector<char>& room, std::string& out,
                  std::uint64_t limit) {
@@ -82,13 +82,13 @@ std::string detail::inflate(std::string_view operation, const std::string& where
 #ifdef LADON_ZLIB
   constexpr std::uint64_t limit = std::uint64_t{1} << 30, densest = 1032;
   LADON_CHECK(size <= limit && size / densest <= bytes.size(), operation, where, ": ", bytes.size(),
-              " deflated bytes claim to hold ", size, "; the most is ", limit, ", and ", densest,
-              " for each");
+              " deflated bytes claim to hold ", size, " bytes; at most ", limit,
+              " are possible, and ", densest, " per deflated byte");
   std::string out;
   std::vector<char> room(std::clamp<std::size_t>(size, 1, chunk));
   take_stream(operation, where, bare_stream, bytes, room, out, size);
   LADON_CHECK(bytes.empty() && out.size() == size, operation, where, ": the deflate stream holds ",
-              out.size(), " bytes of the ", size, " that are said, and ", bytes.size(),
+              out.size(), " bytes, where ", size, " are stated, and ", bytes.size(),
               " bytes follow it");
   return out;
 #else

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t deepest = 16;
 
-// The parser's events → the value. (nlohmann's own reader, given a callback, goes through all
-// finished neighbours at the end of every object.)
+// Builds the value from the parser's events. (nlohmann's own reader with a callback visits all
+// finished siblings at the end of every object.)
 class ValueReader : public nlohmann::json_sax<json> {
  public:
   ValueReader(const char* operation, const std::string& path)
@@ -40,13 +40,13 @@ class ValueReader : public nlohmann::json_sax<json> {
   bool number_float(number_float_t number, const string_t&) override { return add(number); }
   bool boolean(bool truth) override { return add(truth); }
   bool null() override { return add(nullptr); }
-  bool binary(binary_t&) override { return false; }  // no text has any
+  bool binary(binary_t&) override { return false; }  // JSON text has no binary values
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) override {
     detail::fail(operation_, path_, ": is not JSON: ", shortened(e.what(), 200));
   }
 
  private:
-  // Place of the next value.
+  // Where the next value goes.
   json& place() {
     if (open_.empty()) return value;
     if (open_.back()->is_object()) return *member_;
@@ -61,7 +61,7 @@ class ValueReader : public nlohmann::json_sax<json> {
                 " levels");
     json& here = place();
     here = std::move(item);
-    open_.push_back(&here);  // stays there: its neighbours come after it was closed
+    open_.push_back(&here);  // address stays valid: siblings are added after it is closed
     return true;
   }
   bool close() {

@@ -1,6 +1,6 @@
 #pragma once
-// JSON of a few levels: configurations, vocabularies. Internal to sources, which alone see
-// nlohmann's header.
+// JSON of few levels: configurations, vocabularies. For .cpp files only, so that no public header
+// includes nlohmann's.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace ladon {
 
-/// The value that the text is. Throws Error, naming operation and path, for text that is not JSON,
-/// nests deeper than 16 levels, or has a key twice in one object. Takes time and memory in
-/// proportion to the text (but for the search of keys).
+/// Parses a JSON text. Throws Error, naming operation and path, for text that is not JSON, nests
+/// deeper than 16 levels, or has a key twice in one object. Time and memory are proportional to the
+/// text (except for the search of keys).
 nlohmann::json parse_json(const char* operation, const std::string& path, std::string_view text);
 
-/// Value of the key; null where there is no such key, or `object` is none.
+/// Value of the key; null if there is no such key, or `object` is not an object.
 const nlohmann::json& json_at(const nlohmann::json& object, const char* key);
 
 }  // namespace ladon

@@ -9,7 +9,7 @@
 namespace ladon {
 namespace {
 
-/// The lowest and the highest index that elements stand at.
+/// Lowest and highest index of an element, relative to `data`.
 struct Reach {
   std::int64_t first = 0, last = 0;
 };
@@ -30,7 +30,7 @@ Reach reach(const Shape& shape, const Shape& strides) {
   return r;
 }
 
-/// Other bytes than 0 and 1 are no values of a bool, and reading them one has no meaning in C++.
+/// Bytes other than 0 and 1 are not values of bool, and reading them as such is undefined in C++.
 void check_booleans(const std::byte* data, const Shape& shape, const Shape& strides) {
   Shape index = Shape::filled(shape.rank(), 0);
   for (std::int64_t left = shape.count(); left > 0; --left) {
@@ -64,7 +64,7 @@ Tensor from_blob(void* data, const Shape& shape, const Shape& strides, DType dty
   const std::int64_t span = count == 0 ? 0 : last - first + 1;
   std::function<void()> when_gone;
   if (release) when_gone = [release = std::move(release), data] { release(data); };
-  // No elements need no memory; their pointer, which may be any, is only released.
+  // An empty tensor needs no memory; its pointer, whatever it is, is only passed to `release`.
   Storage storage(count == 0 ? nullptr : bytes + first * item,
                   static_cast<std::size_t>(span * item), std::move(when_gone));
   return Tensor(std::move(storage), dtype, shape, strides, -first);

@@ -14,14 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Every part begins with these.
+// First bytes of every part.
 struct Header {
-  std::uint64_t magic = 0x3154524150444C47;  // "GLDPART1", read backwards
+  std::uint64_t magic = 0x3154524150444C47;  // "GLDPART1" in little-endian order
   std::uint64_t identity, part, payload;
   bool operator==(const Header&) const = default;
 };
 
-// A file with less than a part's first bytes may be what a crash left of one.
+// Throws Error unless the file begins as a part. A shorter file may be a part cut off by a crash.
 void check_ours(const std::string& operation, const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return;
@@ -31,8 +31,8 @@ void check_ours(const std::string& operation, const std::string& path) {
   const std::size_t bytes = std::min<std::uint64_t>(file.size(), sizeof first);
   file.read(&first, bytes);
   LADON_CHECK(std::memcmp(&first, &ours, bytes) == 0, operation, path,
-              ": is to be written, but the file that is there is no part of a computation; move it "
-              "away, or take another folder");
+              ": cannot be overwritten, as it is not a part of a computation; move it away, or "
+              "choose another folder");
 }
 
 fs::path manifest_path(const fs::path& folder) { return folder / "manifest.txt"; }
@@ -64,7 +64,7 @@ void Checksum::add(const void* data, std::size_t bytes) {
     std::uint64_t word = 0;
     const std::size_t part = std::min(bytes, sizeof word);
     std::memcpy(&word, from, part);
-    state_ = (state_ ^ word) * 0x9E3779B97F4A7C15u;  // odd: a bijection
+    state_ = (state_ ^ word) * 0x9E3779B97F4A7C15u;  // bijective, as the factor is odd
     state_ ^= state_ >> 32;
     from += part;
     bytes -= part;
@@ -124,7 +124,7 @@ void Manifest::check_same_in_all_ranks(const std::string& operation) const {
     for (const auto& [name, value] : entries) {
       const std::string first = manifest_of(0).value(name), other = manifest_of(r).value(name);
       LADON_CHECK(first == other, operation, "the ranks compute different things: \"", name,
-                  "\" is ", first, " in the first, and ", other, " in rank ", r,
+                  "\" is ", first, " in rank 0, and ", other, " in rank ", r,
                   "; all must call it with the same arguments, on machines of one kind");
     }
 }
@@ -180,7 +180,7 @@ void PartFolder::check_room(const std::string& operation, const fs::path& folder
   fs::path there = fs::absolute(folder);
   while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
   const fs::space_info disk = fs::space(there, error);
-  if (error) return;  // then the first write that fails says it
+  if (error) return;  // then the first write that fails reports it
   const std::uint64_t missing = bytes - std::min(bytes, held);
   LADON_CHECK(missing <= disk.available, operation, "what is still to be written takes ",
               static_cast<double>(missing) / 1e9, " GB, but the disk of ", folder.string(),

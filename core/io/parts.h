@@ -1,11 +1,11 @@
 #pragma once
-// Finished parts of a long computation, in a folder.
+// Checkpoints: the finished parts of a long computation, in a folder.
 //
-// manifest.txt says what is computed and how it is cut; part_000000.bin, … hold its parts. Every
-// file is written beside its place and renamed, so that it is whole or not there; a checksum finds
-// one that was damaged since. While a run works in the folder, a lock keeps others out. Ranks
-// (core/ranks/ranks.h) share one folder, on a file system that all of them see: they claim it
-// together, and each writes parts of its own.
+// manifest.txt describes the computation and how it is divided; part_000000.bin, … hold its parts.
+// Every file is written under a temporary name and renamed, so that it is complete or absent; a
+// checksum detects later damage. While a run works in the folder, a lock keeps other runs out.
+// Ranks (core/ranks/ranks.h) share one folder, on a file system that all of them see: they claim it
+// together, and each writes different parts.
 
 #include <cstdint>
 #include <filesystem>
@@ -19,8 +19,8 @@
 
 namespace ladon::detail {
 
-/// One multiplication and one shift per word, by which any change of a word changes all later
-/// states.
+/// 64-bit checksum with one multiplication and one shift per word. Any change of a word changes all
+/// later states.
 class Checksum {
  public:
   void add(const void* data, std::size_t bytes);
@@ -33,21 +33,21 @@ class Checksum {
   std::uint64_t state_ = 0x6C61646F6E;
 };
 
-/// "name: value" lines after a title.
+/// Content of a manifest file: a title, then lines "name: value".
 struct Manifest {
   std::vector<std::pair<std::string, std::string>> entries;
 
-  /// Empty if there is none of this name.
+  /// Value of an entry; empty if there is none of this name.
   std::string value(const std::string& name) const;
-  /// A count of 1 to 10⁹; 0 if it is none.
+  /// Value of an entry as a count from 1 to 10⁹ − 1; 0 if it is not such a count.
   std::int64_t number(const std::string& name) const;
   /// Checksum of the title and all entries.
   std::uint64_t identity(const std::string& title) const;
-  /// Throws Error, in all ranks, where one has another value; `operation` is named.
+  /// Throws Error naming `operation`, in all ranks, if a value differs between ranks.
   void check_same_in_all_ranks(const std::string& operation) const;
 };
 
-/// Source and destination of the bytes of a part.
+/// Reading and writing of the bytes of a part, with their checksum.
 class PartReader {
  public:
   void read(void* to, std::size_t bytes) {
@@ -85,21 +85,21 @@ class PartFolder {
 
   /// The folder's manifest when it was claimed; no entries if there was none.
   const Manifest& stored() const { return stored_; }
-  /// Writes the manifest, or compares it with the one stored, and removes parts that are not of it.
-  /// Throws Error if they disagree, naming the difference, if it cannot be written, or if ranks
-  /// want different ones.
+  /// Writes the manifest, or compares it with the stored one, and removes parts of other
+  /// computations. Throws Error if they disagree, naming the difference, if it cannot be written,
+  /// or if ranks pass different ones.
   void begin(const Manifest& wanted);
 
-  /// Calls `take`, which must read `payload` bytes in all, and returns true, if the part is there
-  /// and undamaged. Where it was damaged, what was taken is worthless.
+  /// Calls `take`, which must read `payload` bytes in all. Returns whether the part exists and is
+  /// undamaged; if it does not return true, discard what `take` read.
   bool read(std::int64_t part, std::uint64_t payload,
             const std::function<void(PartReader&)>& take) const;
-  /// `give` writes `payload` bytes. Throws Error where a file of that name does not begin as a part
-  /// does: it is of somebody else, and keeps its bytes.
+  /// Writes a part; `give` writes its `payload` bytes. Throws Error if a file of that name does not
+  /// begin as a part does, and leaves that file as it is.
   void write(std::int64_t part, std::uint64_t payload,
              const std::function<void(PartWriter&)>& give) const;
-  /// Throws Error where the disk has no room for `bytes` of parts, less those that the folder,
-  /// which need not be there, holds already. `hint` ends the message.
+  /// Throws Error if the disk has no room for `bytes` of parts, less those that are already in the
+  /// folder, which need not exist yet. `hint` ends the message.
   static void check_room(const std::string& operation, const std::filesystem::path& folder,
                          std::uint64_t bytes, const std::string& hint = "");
 
@@ -108,7 +108,7 @@ class PartFolder {
   /// Checksum of the manifest, stored in every part.
   std::uint64_t identity() const { return identity_; }
 
-  /// The manifest of a folder that nobody need have claimed; no entries if there is none.
+  /// Manifest of any folder, claimed or not; no entries if it has none.
   static Manifest manifest(const std::string& operation, const std::string& title,
                            const std::filesystem::path& folder);
 
@@ -117,7 +117,7 @@ class PartFolder {
 
   std::string operation_, title_;
   std::filesystem::path folder_;
-  std::optional<FolderLock> lock_;  // of the first rank
+  std::optional<FolderLock> lock_;  // held by the first rank alone
   Manifest stored_;
   std::uint64_t identity_ = 0;
 };

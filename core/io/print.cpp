@@ -80,7 +80,7 @@ PrintOptions print_options() {
 std::ostream& operator<<(std::ostream& out, const Tensor& x) {
   if (!x.defined()) return out << "undefined";
   PrintOptions o = print_options();
-  std::int64_t brackets = 1;  // an empty tensor may have many, up to one over `whole`
+  std::int64_t brackets = 1;  // counted up to `whole` + 1; an empty tensor may have many
   for (int axis = 0; axis < x.rank() && brackets <= o.whole; ++axis)
     brackets =
         x.size(axis) > o.whole ? o.whole + 1 : brackets * std::max<std::int64_t>(1, x.size(axis));

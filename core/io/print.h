@@ -13,7 +13,7 @@ struct PrintOptions {
   int digits = 6;         ///< Significant digits of a number, 1 … 17.
 };
 
-/// From now on, in all threads. Throws Error for options out of range.
+/// Sets the options of all threads from now on. Throws Error for options out of range.
 void set_print_options(const PrintOptions& options);
 PrintOptions print_options();
 

@@ -10,7 +10,7 @@
 namespace ladon {
 namespace {
 
-// Run lengths from U+0000 on: so many characters are not of the category, so many are, and so on.
+// Run lengths from U+0000 on, alternately of characters outside and inside the category.
 
 // Lu, Ll, Lt, Lm, Lo.
 // clang-format off
@@ -83,7 +83,7 @@ constexpr std::uint16_t numbers[] = {
     2787, 10};
 // clang-format on
 
-// A set of code points by the places where it begins and ends, in turn.
+// A set of code points, stored as the alternating begins and ends of its runs.
 class Set {
  public:
   explicit Set(std::span<const std::uint16_t> runs) : ends_(runs.begin(), runs.end()) {

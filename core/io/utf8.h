@@ -9,7 +9,7 @@ namespace ladon {
 
 /// One character of a text.
 struct Character {
-  std::int32_t code;  ///< its code point, or −1 for a byte that begins no well-formed character
+  std::int32_t code;  ///< its code point; −1 for a byte that begins no well-formed one
   int length;         ///< in bytes; 1 for such a byte
 };
 
@@ -23,8 +23,8 @@ void append_utf8(std::string& text, std::int32_t code);
 /// Whether all of the bytes are well-formed UTF-8.
 bool is_utf8(std::string_view bytes);
 
-/// The text as a message shows it: its first `length` bytes, less a character that they cut, and
-/// "…" if there are more.
+/// The text for a message: its first `length` bytes, without a character that would be cut, and "…"
+/// if there are more.
 std::string shortened(std::string_view text, std::size_t length = 80);
 
 /// The text as UTF-8: unchanged (less a byte-order mark) if it is UTF-8 already, else every byte is
@@ -32,7 +32,7 @@ std::string shortened(std::string_view text, std::size_t length = 80);
 std::string to_utf8(std::string bytes);
 
 /// Class of a character, by its general category in Unicode 14.0: L is a letter, N a number; white
-/// space has the property White_Space; all else, −1 among it, is other.
+/// space has the property White_Space; everything else, including −1, is other.
 enum class CharacterClass { letter, number, space, other };
 CharacterClass class_of(std::int32_t code);
 

@@ -15,14 +15,14 @@ constexpr std::string_view member_mark = "PK\3\4", entry_mark = "PK\1\2", end_ma
                            end64_mark = "PK\6\6", locator_mark = "PK\6\7";
 constexpr std::size_t member_size = 30, entry_size = 46, end_size = 22, end64_size = 56,
                       locator_size = 20;
-constexpr std::uint64_t full16 = 0xffff, full32 = 0xffffffff;  // "see the 64-bit field"
+constexpr std::uint64_t full16 = 0xffff, full32 = 0xffffffff;  // these mean "see the 64-bit field"
 constexpr std::uint64_t sizes_follow = 1 << 3, utf8_name = 1 << 11;
 constexpr std::uint64_t hidden = 1 | 1 << 5 | 1 << 6 | 1 << 13;  // encrypted, patched or masked
 constexpr std::uint64_t largest_directory = 100'000'000;
 
 // --- reading ---
 
-// Little-endian numbers from the front of a piece of the file.
+// Reads little-endian numbers from the front of a piece of the file.
 class Fields {
  public:
   explicit Fields(std::string_view bytes) : bytes_(bytes) {}
@@ -44,7 +44,7 @@ class Fields {
   std::string_view bytes_;
 };
 
-// Entry of a member in the directory, which stands before its bytes again.
+// Entry of a member in the directory; most of it is repeated in front of the member's bytes.
 struct Entry {
   std::uint64_t flags, method, crc, packed, size, offset = 0;
   std::string_view name;
@@ -84,7 +84,7 @@ class ZipReader {
     return piece;
   }
 
-  // The end is found from behind, as a comment of up to 64 kB may follow it.
+  // Searches backwards for the end record, which a comment of up to 64 kB may follow.
   Directory find_directory() {
     const std::uint64_t size = file_.size(),
                         most = std::min<std::uint64_t>(size, end_size + full16);
@@ -98,7 +98,7 @@ class ZipReader {
     while (at != std::string::npos && !ends_the_file())
       at = at > 0 ? tail.rfind(end_mark, at - 1) : std::string::npos;
     check(at != std::string::npos,
-          "does not end as a zip archive does; the file is another format, or truncated");
+          "has no end record of a zip archive; the file has another format, or is truncated");
     const std::uint64_t end_at = size - most + at;
     Fields f(std::string_view(tail).substr(at + end_mark.size()));
     const std::uint64_t disks = f.number(2) | f.number(2);
@@ -110,8 +110,8 @@ class ZipReader {
     check(disks == 0 && here == d.members, "is one of several parts of an archive");
     if (const auto wide = find_directory64(end_at)) {
       const auto agree = [&](std::uint64_t narrow, std::uint64_t full, std::uint64_t value) {
-        check(narrow == full || narrow == value, "the two ends of the archive disagree: ", narrow,
-              " and ", value);
+        check(narrow == full || narrow == value,
+              "the two end records of the archive disagree: ", narrow, " and ", value);
       };
       agree(d.members, full16, wide->members);
       agree(d.begin, full32, wide->begin);
@@ -121,8 +121,8 @@ class ZipReader {
     } else {
       d.end = d.begin + length;
     }
-    check(d.end == before, "the directory ends at byte ", d.end,
-          ", but the archive's end begins at ", before);
+    check(d.end == before, "the directory ends at byte ", d.end, ", but the end record begins at ",
+          before);
     const std::uint64_t room = d.end - d.begin;
     check(room <= largest_directory, "the directory claims ", room,
           " bytes, more than the limit of ", largest_directory);
@@ -138,13 +138,14 @@ class ZipReader {
     Fields where(std::string_view(locator).substr(locator_mark.size()));
     const std::uint64_t disk = where.number(4), last = end_at - locator_size - end64_size;
     wide_at_ = where.number(8);
-    check(disk == 0 && wide_at_ <= last, "the 64-bit end is said to begin at byte ", wide_at_,
-          ", after ", last);
+    check(disk == 0 && wide_at_ <= last, "the 64-bit end record is said to begin at byte ",
+          wide_at_, ", after the last possible one, ", last);
     const std::string text = bytes(wide_at_, end64_size);
-    check(text.starts_with(end64_mark), "has no 64-bit end at byte ", wide_at_);
+    check(text.starts_with(end64_mark), "has no 64-bit end record at byte ", wide_at_);
     Fields f(std::string_view(text).substr(end64_mark.size()));
     const std::uint64_t length = f.number(8);
-    check(length == last + end64_size - wide_at_ - 12, "the 64-bit end claims ", length, " bytes");
+    check(length == last + end64_size - wide_at_ - 12, "the 64-bit end record claims ", length,
+          " bytes");
     f.number(4);  // versions
     const std::uint64_t disks = f.number(4) | f.number(4), here = f.number(8);
     Directory d{};
@@ -153,7 +154,7 @@ class ZipReader {
     const std::uint64_t room = f.number(8);
     d.begin = f.number(8);
     check(d.begin <= wide_at_ && room <= wide_at_ - d.begin, "the directory is said to take ", room,
-          " bytes from byte ", d.begin, ", but the end begins at ", wide_at_);
+          " bytes from byte ", d.begin, ", but the end record begins at ", wide_at_);
     d.end = d.begin + room;
     return d;
   }
@@ -162,8 +163,8 @@ class ZipReader {
     std::vector<Entry> entries;
     Fields f(text);
     for (std::uint64_t i = 0; i < members; ++i) {
-      check(f.left() >= entry_size && f.take(4) == entry_mark, "the directory's entry ", i,
-            " is no entry");
+      check(f.left() >= entry_size && f.take(4) == entry_mark, "entry ", i,
+            " of the directory is malformed");
       f.number(4);  // versions
       Entry e = sizes(f);
       const std::uint64_t name = f.number(2), extra = f.number(2), comment = f.number(2),
@@ -194,10 +195,10 @@ class ZipReader {
     for (const Entry& e : entries) names.push_back(e.name);
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
-    check(twice == names.end(), "has two members '", twice == names.end() ? "" : *twice, "'");
+    check(twice == names.end(), "has two members named '", twice == names.end() ? "" : *twice, "'");
   }
 
-  // Flags to sizes: the part that the directory and the member itself have in common.
+  // Fields from flags to sizes, which the directory and the member itself have in common.
   static Entry sizes(Fields& f) {
     Entry e{};
     e.flags = f.number(2);
@@ -209,7 +210,7 @@ class ZipReader {
     return e;
   }
 
-  // Takes the 64-bit values, which stand in the extra field 1, for those that are full.
+  // Replaces the fields that are full by their 64-bit values, which are in extra field 1.
   void widen(Entry& e, std::string_view extra, bool in_directory) const {
     std::string_view wide;
     for (Fields f(extra); f.left() >= 4;) {
@@ -221,12 +222,12 @@ class ZipReader {
     Fields f(wide);
     for (std::uint64_t* value : {&e.size, &e.packed, in_directory ? &e.offset : nullptr}) {
       if (!value || *value != full32) continue;
-      check(f.left() >= 8, "member '", e.name, "' has no 64-bit size or place");
+      check(f.left() >= 8, "member '", e.name, "' has no 64-bit size or position");
       *value = f.number(8);
     }
   }
 
-  // The member's bytes, which end before `limit`.
+  // Finds the member's bytes, which must end before `limit`.
   ZipMember find(const Entry& e, std::uint64_t limit) {
     const auto fits = [&](std::uint64_t from, std::uint64_t count) {
       check(from <= limit && count <= limit - from, "member '", e.name, "' takes ", count,
@@ -249,7 +250,8 @@ class ZipReader {
     };
     check(own.name == e.name && own.method == e.method && agree(own.crc, e.crc) &&
               agree(own.packed, e.packed) && agree(own.size, e.size),
-          "member '", e.name, "' is described otherwise in the directory than where it stands");
+          "member '", e.name,
+          "' is described differently in the directory and in front of its bytes");
     const std::uint64_t begin = e.offset + member_size + name + extra;
     fits(begin, e.packed);
     return {std::string(e.name),

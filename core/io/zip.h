@@ -4,7 +4,7 @@
 //
 //   member …            PK\3\4, its name and its bytes
 //   directory           PK\1\2 for each member: name, checksum, sizes, where it begins
-//   [64-bit end]        PK\6\6: how many members, where the directory begins; PK\6\7: where that is
+//   [64-bit end]        PK\6\6: number of members, directory's position; PK\6\7: position of PK\6\6
 //   end                 PK\5\6: the same in 32 bits
 
 #include <cstdint>
@@ -22,22 +22,23 @@ struct ZipMember {
   std::string name;
   int method;  ///< 0: stored as it is; 8: deflated.
   std::uint32_t crc;
-  std::uint64_t begin, end;  ///< Its bytes in the file.
-  std::uint64_t size;        ///< And how many they are decompressed.
+  std::uint64_t begin, end;  ///< Range of its bytes in the file.
+  std::uint64_t size;        ///< Number of bytes when decompressed.
 };
 
-/// The members, in the order of their bytes. Takes memory in proportion to the directory, which it
-/// compares with the file first.
+/// The members, in the order of their bytes in the file. Memory is proportional to the size of the
+/// directory, which is checked against the file first.
 ///
-/// Throws Error, naming the path and both values, unless the file is one archive from first to
-/// last: directory and ends meet, what stands in them twice agrees, every member begins where the
-/// directory says, with the same name and sizes, no two share bytes, no two a name, and names are
-/// UTF-8. Also for what is encrypted, in several parts, or compressed otherwise than by deflate.
+/// Throws Error, naming the path and both values, unless the file is a single consistent archive:
+/// the directory ends where its end records begin, values that are stored twice agree, every member
+/// begins where the directory says, with the same name and sizes, no two members overlap, and names
+/// are distinct and UTF-8. Also for members that are encrypted, or compressed other than by
+/// deflate, and for archives in several parts.
 std::vector<ZipMember> read_zip(std::string_view operation, InputFile& file);
 
-/// Calls `read` with the member's content: what is selected in the file, or what a deflated member
-/// decompresses to. Throws Error if the checksum is another one, and for a deflated member that is
-/// damaged, claims more than deflate can pack, or is more than 2^30 bytes; or has_gzip() is false.
+/// Calls `read` with the member's content: the selected bytes of the file, or the decompressed ones
+/// of a deflated member. Throws Error if the checksum differs, and for a deflated member that is
+/// damaged, claims more than deflate can pack, has more than 2^30 bytes, or if has_gzip() is false.
 void read_member(std::string_view operation, InputFile& file, const ZipMember& member,
                  const std::function<void(InputFile& content)>& read);
 
@@ -48,7 +49,7 @@ class ZipWriter {
   explicit ZipWriter(OutputFile& file) : file_(file) {}
   /// A member that holds the pieces, one after the other; the name is UTF-8 below 64 kB.
   void add(const std::string& name, std::initializer_list<std::string_view> pieces);
-  /// The directory; nothing comes after it.
+  /// Writes the directory and the end of the archive.
   void finish();
 
  private:

@@ -1,5 +1,5 @@
-// Batch norm: normalization over the rows of a matrix, in two passes over it forward beside its
-// mean, and two backward.
+// Batch norm: normalization over the rows of a matrix, in two forward passes over it after that for
+// its mean, and two backward passes.
 
 #include <algorithm>
 #include <array>
@@ -24,12 +24,12 @@ using std::int64_t;
 Tensor plus(const Tensor& a, double b) { return binary(Binary::add, a, b); }
 Tensor times(const Tensor& a, const Tensor& b) { return binary(Binary::mul, a, b); }
 
-/// The rows of x; none where they have no elements, of which there may be very many.
+/// Number of rows of x; 0 if they have no elements, as there may be very many of those.
 int64_t rows_of(const Tensor& x) { return x.size(1) == 0 ? 0 : x.size(0); }
 
-/// Two sums over rows [rows, n], [n] each: add(first row, count, sum, sum) adds those of a chunk. A
-/// sum of few rows in f32 is exact enough; one of many is not, as each row that is added loses the
-/// digits below the last one of the sum.
+/// Two sums over rows [rows, n], [n] each: add(first row, count, sum, sum) adds those of a chunk.
+/// In f32 a sum of few rows is exact enough; a sum of many is not, as each row that is added loses
+/// the digits below the last one of the sum.
 template <class T, class Add>
 std::array<Tensor, 2> sums_over_rows(int64_t rows, int64_t n, const Tensor& like, const Add& add) {
   constexpr int64_t chunk = 64;
@@ -80,7 +80,8 @@ ColumnMoments moments_of(const Tensor& x) {
   return f;
 }
 
-/// Each column of x in units of a power of two, its size or sqrt(eps): so squares are in range.
+/// x with each column divided by a power of two, near its size or sqrt(eps), so that squares are in
+/// range.
 struct InUnits {
   Tensor x, unit, eps;  ///< eps in squares of the unit.
 };

@@ -32,7 +32,7 @@ To convert(From x) {
 template <class T>
 concept Half = StoredElement<T> && !ComputedElement<T>;
 
-/// n halves → f32, exactly, and back to the nearest halves.
+/// n half-precision numbers → f32, exactly; and f32 → the nearest half-precision numbers.
 void widen(const Float16* x, float* y, std::int64_t n) { loops().half.widen_f16(&x->bits, y, n); }
 void widen(const BFloat16* x, float* y, std::int64_t n) { loops().half.widen_bf16(&x->bits, y, n); }
 void narrow(const float* x, Float16* y, std::int64_t n) { loops().half.narrow_f16(x, &y->bits, n); }
@@ -40,9 +40,9 @@ void narrow(const float* x, BFloat16* y, std::int64_t n) {
   loops().half.narrow_bf16(x, &y->bits, n);
 }
 
-/// x as f32, rounded *to odd*: an exact value as it is; of the two neighbours of another the one
-/// with an odd last bit. Rounding that to 11 bits or less gives what rounding x itself would, ties
-/// included (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008, theorem 1).
+/// x as f32, rounded *to odd*: unchanged if exact, else to that one of its two neighbours whose
+/// last bit is odd. Rounding the result to 11 bits or less is the same as rounding x itself, also
+/// for ties (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008, thm. 1).
 float to_odd(double x) {
   const auto near = static_cast<float>(x);
   auto bits = detail::bit_cast<std::uint32_t>(near);
@@ -50,7 +50,7 @@ float to_odd(double x) {
   return static_cast<double>(near) == x ? near : detail::bit_cast<float>(bits | 1);
 }
 float to_odd(std::int64_t x) {
-  constexpr auto held = std::int64_t{1} << 53;  // up to here by f64; of more, 10 bits become one
+  constexpr auto held = std::int64_t{1} << 53;  // exact in f64; above, the low 10 bits become one
   if (x >= -held && x <= held) return to_odd(static_cast<double>(x));
   return to_odd(static_cast<double>(x >> 10 | ((x & 1023) != 0))) * 1024;
 }
@@ -85,7 +85,7 @@ void convert_all(const From* x, To* y, std::int64_t n) {
     std::transform(x, x + n, y, convert<To, From>);
 }
 
-/// A writable operand must not hold an element twice.
+/// Throws Error for an expanded tensor: a destination must not contain an element twice.
 void check_not_expanded(std::string_view operation, const Tensor& x) {
   for (int i = 0; i < x.rank(); ++i)
     LADON_CHECK(x.shape()[i] <= 1 || x.strides()[i] != 0, operation,
@@ -102,7 +102,7 @@ void check_broadcasts_to(std::string_view operation, const Tensor& x, const Shap
 void check_room(std::string_view operation, const Tensor& x, const Tensor& y) {
   LADON_CHECK(mapped::levels({&x, &y}) == x.levels(), operation, "the values differ between the ",
               y.examples(), " examples of vmap, but the tensor ", x.shape(),
-              " that they are written to is shared by them; compute a new one");
+              " that they are written to is shared by them; compute a new tensor");
 }
 
 /// y, or a copy of it if writing x would change elements of y that are still to be read.
@@ -122,9 +122,9 @@ Conversion conversion(DType to, DType from) {
   });
 }
 
-/// y ← x, which broadcasts to its shape, in y's dtype; y is not expanded.
+/// y ← x, broadcast to y's shape and cast to y's dtype; y must not be expanded.
 void copy_into(Tensor& y, const Tensor& x) {
-  if (y.count() == 0) return;  // elements of none may stand at no address
+  if (y.count() == 0) return;  // the address of an empty tensor may be null
   const Conversion loop = conversion(y.dtype(), x.dtype());
   const Operand to = Operand::output(y), from = Operand::input(x, y.shape());
   if (x.shape() == y.shape() && x.contiguous() && y.contiguous())
@@ -136,8 +136,8 @@ void copy_into(Tensor& y, const Tensor& x) {
                [&](const Pieces::Pointers& at, std::int64_t n) { loop(at[1], at[0], n); });
 }
 
-/// Runs loop_of<T>()(x, y, n) over the elements of x, of type T, and of y, broadcast to it; both of
-/// one dtype (Error).
+/// Runs loop_of<T>()(x, y, n) on the elements of x, of type T, and of y, broadcast to x's shape;
+/// both must have one dtype (Error).
 template <class LoopOf>
 void in_place(std::string_view operation, Tensor x, const Tensor& y, const LoopOf& loop_of) {
   LADON_CHECK(x.dtype() == y.dtype(), operation, "dtypes differ: ", x.dtype(), " and ", y.dtype());

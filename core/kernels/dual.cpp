@@ -14,8 +14,8 @@ namespace {
 
 using std::int64_t;
 
-/// p, q and c as rows along c's last axis. c is contiguous; along a row p (q) is contiguous or one
-/// number.
+/// p, q and c as rows along c's last axis. c is contiguous; along a row p (q) is contiguous or
+/// constant.
 class Entries {
  public:
   Entries(const Tensor& p, const Tensor& q, const Tensor& c)
@@ -31,13 +31,13 @@ class Entries {
   const double* p() const { return p_.x.strided_data<double>(); }
   const double* q() const { return q_.x.strided_data<double>(); }
 
-  /// Elements of p (q) beside a piece of a row: those from `at` on, or that one alone.
+  /// Elements of p (q) for a piece of a row: those from index `at` on, or always that at `at`.
   struct Piece {
     int64_t at;
     bool constant;
   };
-  /// Calls body(entry, n, p, q) for the pieces of rows that entries [begin, end) are: n entries
-  /// from `entry`, with Piece p and Piece q.
+  /// Splits entries [begin, end) into pieces of rows, and calls body(entry, n, p, q) for each
+  /// piece: n entries from `entry` on, with Piece p and Piece q.
   template <class F>
   void visit(int64_t begin, int64_t end, const F& body) const {
     const int rows = shape_.rank() - 1;
@@ -86,7 +86,7 @@ class Entries {
   int64_t columns_;
 };
 
-/// x spread over n elements of a block.
+/// Copies n elements of x to a block, or repeats a constant one.
 void gather(const double* x, Entries::Piece piece, int64_t n, double* block) {
   if (piece.constant)
     std::fill_n(block, n, x[piece.at]);
@@ -94,7 +94,7 @@ void gather(const double* x, Entries::Piece piece, int64_t n, double* block) {
     std::copy_n(x + piece.at, n, block);
 }
 
-/// Runs `loop` over all blocks of entries; the last is filled up in buffers. `second` may be null.
+/// Runs `loop` over all blocks of entries; an incomplete last one in buffers. `second` may be null.
 void run(DualLoops::Loop loop, const std::vector<double>& parameters, const Entries& entries,
          double* first, double* second) {
   const int64_t count = entries.count(), blocks = (count + dual_block - 1) / dual_block;
@@ -133,14 +133,14 @@ DualPair run(DualLoops::Loop loop, const DualForm& form, const Tensor& p, const 
   return result;
 }
 
-/// Ends of a series of n terms.
+/// Possible ends of a series of n terms: after n/4, n/2 or n terms (after n unless 32 divides n).
 constexpr int ends = 3;
 int64_t end_of(int which, int64_t n) { return n % 32 == 0 ? n >> (ends - 1 - which) : n; }
 
-/// One side of a series: rows of coefficients, roots of variances, and reaches: up to which |x| the
-/// terms from an end on may be left out, as far as this side says. With r the length of that part
-/// of a row, what is left out of Σ_k a_k·b_k·x^k is at most |x|^n·r_a·r_b; so x has to be below the
-/// product of both sides' (2^−27·|a|/r)^(1/n).
+/// One side of a series: rows of coefficients, square roots of variances, and `reach`, this side's
+/// factor of the largest |x| at which the terms from an end n on may be dropped. With r the norm of
+/// the dropped coefficients of a row, the dropped part of Σ_k a_k·b_k·x^k is at most
+/// |x|^n·r_a·r_b; so |x| must not exceed the product of both sides' (2^−27·|a|/r)^(1/n).
 struct SeriesSide {
   SeriesSide(const Tensor& rows, const double* variance)
       : held(contiguous(rows)), a(held.data<double>()), terms(held.size(-1)) {
@@ -170,7 +170,7 @@ struct SeriesSide {
   std::vector<double> root, reach;
 };
 
-/// Entries that wait until a group of them, with the same end, is complete.
+/// Collects entries with the same end until a group of them is complete.
 struct SeriesGroups {
   const Entries& entries;
   const double* c;
@@ -188,14 +188,14 @@ struct SeriesGroups {
   };
   Group groups[ends] = {};
 
-  /// Entries [begin, end) of a row.
+  /// Adds entries [begin, end) of a row.
   void add_row(int64_t begin, int64_t end) {
     entries.visit(begin, end, [&](int64_t i, int64_t n, Entries::Piece p, Entries::Piece q) {
       for (int64_t k = 0; k < n; ++k)
         add(i + k, p.constant ? p.at : p.at + k, q.constant ? q.at : q.at + k);
     });
   }
-  /// Entry i, of variances p[ip] and q[iq].
+  /// Adds entry i, of variances p[ip] and q[iq].
   void add(int64_t i, int64_t ip, int64_t iq) {
     const double scale = left.root_of(ip) * right.root_of(iq);
     const double rho = scale > 0 ? std::clamp(c[i] / scale, -1.0, 1.0) : 0.0;

@@ -1,6 +1,6 @@
 #pragma once
 // Dual activations of contiguous or strided f64 tensors, on all threads: closed forms and series.
-// No gradients: see layers/infinite/dual/dual.h, which has the user's view of them.
+// No gradients: users call them through layers/infinite/dual/dual.h.
 
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace ladon::kernels {
 
-/// A family of closed forms and the member of it that its parameters name (see Dual).
+/// A family of closed forms, and the parameters that select a member of it (see Dual).
 struct DualForm {
   Dual family;
   std::vector<double> parameters;
@@ -34,9 +34,9 @@ DualPair dual_curvatures(const DualForm& form, const Tensor& p, const Tensor& q,
 /// The powers of ρ in a series: all, or those of an even or an odd function.
 enum class Powers { all, even, odd };
 
-/// slope2·ρ·sqrt(pq) + Σ_k a_k(p)·b_k(q)·ρ^n_k over the powers n_k, with ρ = c/sqrt(pq), within
+/// slope2·ρ·sqrt(pq) + Σ_k a_k(p)·b_k(q)·ρ^n_k over the powers n_k, with ρ = c/sqrt(pq) clamped to
 /// [−1, 1], and 0 where pq = 0. a: p's shape and one more axis of K terms; b: q's shape and K; K a
-/// multiple of 8. Ends after a quarter or half of the terms where the rest is below 2^−54·|a|·|b|.
+/// multiple of 8. Stops after a quarter or half of the terms if the rest is below 2^−54·|a|·|b|.
 Tensor dual_series(const Tensor& a, const Tensor& b, const Tensor& p, const Tensor& q,
                    const Tensor& c, Powers powers = Powers::all, double slope2 = 0);
 

@@ -1,5 +1,5 @@
 #pragma once
-// 64-bit hashes that tell whether two values are bit for bit the same.
+// 64-bit hashes, to test whether two values are the same bit for bit.
 
 #include <cstdint>
 #include <string_view>
@@ -12,8 +12,8 @@ namespace ladon::detail {
 /// 2⁻⁶⁴; it is not secure against deliberate collisions.
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t before = 0);
 std::uint64_t fingerprint(std::uint64_t number, std::uint64_t before);
-/// Of a tensor: its dtype, its shape, and the bits of its elements in row-major order (of all its
-/// examples, where it is mapped).
+/// Hash of a tensor: of its dtype, its shape, and the bits of its elements in row-major order (of
+/// all its examples, if it is mapped).
 std::uint64_t fingerprint(const Tensor& x, std::uint64_t before = 0);
 
 }  // namespace ladon::detail

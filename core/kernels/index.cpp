@@ -27,7 +27,7 @@ Tensor checked_indices(std::string_view operation, const Tensor& index, std::int
 
 namespace {
 
-/// x [outer, n, inner] around an axis.
+/// Sizes of x as [outer, n, inner], where n is the size of an axis.
 struct Around {
   Around(const Shape& shape, int axis)
       : outer(shape.sub(0, axis).count()),
@@ -78,8 +78,8 @@ Tensor take_rows(const Tensor& x, int axis, const Tensor& rows) {
   return y;
 }
 
-// A task owns a block of columns of the result and adds all rows in order: no two tasks write one
-// element, and the work is even however the indices repeat.
+// A task owns a block of columns of the result and adds all rows in order: no two tasks write to
+// one element, and the load is balanced however the indices repeat.
 Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
   if (rows.mapped()) {
     const auto alone = [=](const auto& of) { return std::vector{add_rows(of[0], axis, of[1], n)}; };
@@ -117,15 +117,15 @@ Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
 
 namespace {
 
-/// Neighbouring lines along another axis: where the first one starts in three tensors, and the
-/// steps from line to line. `dense`: lines of one index, which are neighbours in memory too.
+/// Consecutive lines along another axis: the start of the first one in three tensors, and the steps
+/// from line to line. `dense`: the lines share one index, and are neighbours in memory too.
 struct Run {
   std::int64_t indexed, other, index, count;
   std::int64_t indexed_step, other_step, index_step;
   bool dense;
 };
 
-/// The lines of an index along an axis. Lines are independent: no two of them name one element.
+/// Lines of an index tensor along an axis. They are independent: no two refer to the same element.
 struct Lines {
   Lines(const Shape& shape, int line_axis) : off_axis(shape), axis(line_axis) {
     length = shape[axis];
@@ -165,9 +165,9 @@ struct Lines {
   std::int64_t length;
 };
 
-/// Calls visit(place in indexed, place in other) for every index: lines in parallel, each in order.
-/// Order of the visits: along the last axis line after line; else, within a piece, positions run
-/// before lines, so that neighbours in memory follow each other.
+/// Calls visit(offset in indexed, offset in other) for every index: lines in parallel, each in
+/// order. Order of the visits: along the last axis line after line; else, within a piece of lines,
+/// position after position, so that neighbours in memory follow each other.
 template <class Visit>
 void for_each_index(const Tensor& indexed, const Tensor& other, const Tensor& index, int axis,
                     const Visit& visit) {
@@ -206,7 +206,7 @@ void for_each_index(const Tensor& indexed, const Tensor& other, const Tensor& in
   });
 }
 
-/// Integers wrap around.
+/// a + b, where integers wrap around.
 template <class T>
 T plus(T a, T b) {
   if constexpr (std::is_same_v<T, std::int64_t>)
@@ -258,7 +258,7 @@ void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& 
 
 void join(const std::vector<Tensor>& parts, int axis, Tensor y) {
   const std::int64_t rows = y.shape().sub(0, axis).count();
-  bool dense = !y.mapped() && rows >= 16 && y.count() > 0;  // fewer rows are few tasks
+  bool dense = !y.mapped() && rows >= 16 && y.count() > 0;  // fewer rows give too few tasks
   for (const Tensor& x : parts) dense = dense && x.dtype() == y.dtype() && x.contiguous();
   if (!dense) {
     std::int64_t start = 0;
@@ -270,7 +270,7 @@ void join(const std::vector<Tensor>& parts, int axis, Tensor y) {
   }
   const auto item = static_cast<std::int64_t>(item_size(y.dtype()));
   const std::int64_t width = y.count() / rows * item;
-  std::vector<std::pair<const std::byte*, std::int64_t>> from;  // and bytes per row
+  std::vector<std::pair<const std::byte*, std::int64_t>> from;  // data, and bytes per row
   for (const Tensor& x : parts) from.emplace_back(x.strided_bytes(), x.count() / rows * item);
   y.storage().bump_version();
   std::byte* const to = y.strided_bytes();
@@ -286,7 +286,7 @@ void join(const std::vector<Tensor>& parts, int axis, Tensor y) {
 
 namespace {
 
-/// Elements that are not 0, found in tasks: how many come before each task, and in all.
+/// Counts of elements that are not 0, found in tasks: before each task, and in all.
 struct NotZero {
   static constexpr std::int64_t grain = 1 << 15;
 
@@ -300,7 +300,8 @@ struct NotZero {
     std::partial_sum(before.begin(), before.end(), before.begin());
   }
   std::int64_t all() const { return before.back(); }
-  /// body(first of a task's elements, first and end of its part of the list), for all tasks.
+  /// Calls body(p, i, end) for all tasks, with its first element p and its part [i, end) of the
+  /// list.
   template <class Body>
   void each(std::int64_t n, const Body& body) const {
     parallel::for_range(n, grain, [&](std::int64_t begin, std::int64_t) {
@@ -356,7 +357,7 @@ Tensor masked_elements(const Tensor& x, const Tensor& mask) {
     T* out = y.mutable_data<T>();
     found.each(where.count(), [=](std::int64_t p, std::int64_t i, std::int64_t end) {
       for (; i < end; i += chosen[p++])
-        out[i] = in[p];  // no branch: what is not chosen is written over
+        out[i] = in[p];  // no branch: an element not chosen is overwritten
     });
   });
   return y;
@@ -371,7 +372,7 @@ Tensor put_masked(const Tensor& x, const Tensor& mask) {
   const bool* chosen = where.data<bool>();
   const NotZero found(chosen, where.count());
   LADON_CHECK(x.shape() == Shape{found.all()}, "put_masked", "the elements have shape ", x.shape(),
-              ", but the mask has ", found.all(), " places");
+              ", but the mask has ", found.all(), " true elements");
   Tensor y = zeros(mask.shape(), x.dtype());
   visit_stored(x.dtype(), [&]<class T>() {
     const T* in = source.data<T>();

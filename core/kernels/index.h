@@ -1,6 +1,6 @@
 #pragma once
-// Reading and writing at indices. Rows that receive several contributions add them in their order,
-// at any number of threads. No gradients: see autograd/ops/index.h.
+// Reading and writing at indices. A row that receives several contributions adds them in their
+// order, at any number of threads. No gradients: see autograd/ops/index.h.
 
 #include <string_view>
 #include <vector>
@@ -14,17 +14,17 @@ namespace ladon::kernels {
 Tensor checked_indices(std::string_view operation, const Tensor& index, std::int64_t n);
 
 /// [.., n, ..] → [.., k, ..]: slice i along `axis` is slice rows[i] of x, or zeros where rows[i] is
-/// −1. rows [k] is checked.
+/// −1. rows [k] must be checked already (checked_indices).
 Tensor take_rows(const Tensor& x, int axis, const Tensor& rows);
 /// The adjoint: zeros [.., n, ..], with slice i of x [.., k, ..] added to slice rows[i] unless that
 /// is −1.
 Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n);
 
-/// y_p = x at p's coordinates, with index_p in place of that along `axis`. index is checked, of
-/// x's rank, and not larger than x off the axis.
+/// y_p = x at the coordinates of p, with the one along `axis` replaced by index_p. index must be
+/// checked already, have x's rank, and be no larger than x along the other axes.
 Tensor gather(const Tensor& x, int axis, const Tensor& index);
 /// Writes source_p to the element of y that gather would read at p, in row-major order, or adds it,
-/// or keeps the larger (smaller) one, NaN before all; source has the shape of index and y's dtype.
+/// or keeps the larger (smaller) of both, NaN if either is; source has index's shape and y's dtype.
 /// In place.
 enum class Scatter { write, add, max, min };
 void scatter(Scatter op, Tensor y, int axis, const Tensor& index, const Tensor& source);
@@ -40,8 +40,9 @@ Tensor masked_elements(const Tensor& x, const Tensor& mask);
 /// for another number of elements.
 Tensor put_masked(const Tensor& x, const Tensor& mask);
 
-/// Runs of equal elements of a sorted list: for each of k its first place in `order` and its length
-/// (i64 [k]), and the number of the run to which place order[i] belongs, for all places (i64 [n]).
+/// Runs of equal elements of a list in sorted order. For each of k runs: the index of its first
+/// element in the unsorted list, and its length (i64 [k]). `which`: the run of each element of the
+/// unsorted list (i64 [n]).
 struct Runs {
   Tensor first, counts, which;
 };

@@ -1,9 +1,9 @@
 #pragma once
-// The table of vector loops. Each is compiled for several levels of the instruction set
-// (core/kernels/loops/, see CMakeLists.txt) and the best one the processor has is taken at run
-// time. A new family of loops is a file in loops/, its entries here, and a line in loops/table.cpp.
-// The lists of functions (unary.h, binary.h, reduction.h) are not seen here: one more of them
-// rebuilds only the files that name them.
+// Table of vector loops. Each loop is compiled for several levels of the instruction set
+// (core/kernels/loops/, see CMakeLists.txt), and the best level of the processor is chosen at run
+// time. A new family of loops needs a file in loops/, its entries here, and a line in
+// loops/table.cpp. The lists of functions (unary.h, binary.h, reduction.h) are not included here,
+// so that a new function rebuilds only the files that name functions.
 
 #include <cstdint>
 #include <type_traits>
@@ -29,23 +29,23 @@ struct RmspropStep;
 struct AdagradStep;
 struct LionStep;
 
-/// Over the rows x[place·columns ..] of `columns` elements that a list of places names:
+/// Loops over those rows x[place·columns ..], of `columns` elements, whose indices are in `places`.
 template <class T>
 struct PlaceLoops {
-  /// y += their sum.
+  /// y += the sum of these rows.
   void (*sum)(const T* x, const std::int64_t* places, std::int64_t count, std::int64_t columns,
               T* y);
-  /// y[place·columns ..] += g for each of them.
+  /// y[place·columns ..] += g for each place.
   void (*spread)(const T* g, const std::int64_t* places, std::int64_t count, std::int64_t columns,
                  T* y);
-  /// y and where: the largest elements and the first places that have them, NaN larger than all; of
-  /// at least one row if they are the `first`, else of these beside what y and where hold.
+  /// y and where: the largest element of each column and the first place that has it, with NaN
+  /// larger than all. If `first`, of these rows alone (at least one), else also of the previous y.
   void (*maximum)(const T* x, const std::int64_t* places, std::int64_t count, bool first,
                   std::int64_t columns, T* y, std::int64_t* where);
 };
 
-/// Batch norm of rows of n columns, with d = (x − mean) − rest; all but g, x, y and dx have n
-/// elements.
+/// Batch norm of rows of n columns, with d = (x − mean) − rest; all arrays but g, x, y and dx have
+/// n elements.
 template <class T>
 struct ColumnLoops {
   /// sum += Σd, squares += Σd².
@@ -62,32 +62,32 @@ struct ColumnLoops {
                    const T* even, const T* slope, std::int64_t rows, std::int64_t n, T* dx);
 };
 
-/// Loops over contiguous elements of type T. A null entry: T has no such function. Outputs may be
-/// the very inputs, but must not overlap them otherwise.
+/// Loops over contiguous elements of type T. An entry is null if T has no such function. An output
+/// may be one of the inputs, but must not overlap them otherwise.
 template <class T>
 struct LoopsOf {
   using UnaryLoop = void (*)(const T* x, T* y, std::int64_t n);
   using BinaryLoop = void (*)(const T* a, const T* b, T* y, std::int64_t n);
   using CompareLoop = void (*)(const T* a, const T* b, bool* y, std::int64_t n);
-  const UnaryLoop* unary;      ///< One a Unary, in their order, …
-  const BinaryLoop* binary;    ///< … a Binary …
-  const CompareLoop* compare;  ///< … and a Compare.
+  const UnaryLoop* unary;      ///< One per Unary, in its order.
+  const BinaryLoop* binary;    ///< One per Binary.
+  const CompareLoop* compare;  ///< One per Compare.
   /// y = condition ? a : b.
   void (*select)(const bool* condition, const T* a, const T* b, T* y, std::int64_t n);
   /// x ← a·x + b·y.
   void (*axpby)(T a, T* x, T b, const T* y, std::int64_t n);
 
-  /// y[j·y_row + i] = x[i·x_row + j] for i < rows, j < columns; x and y are apart.
+  /// y[j·y_row + i] = x[i·x_row + j] for i < rows, j < columns; x and y do not overlap.
   void (*transpose)(std::int64_t rows, std::int64_t columns, const T* x, std::int64_t x_row, T* y,
                     std::int64_t y_row);
 
-  /// The reduction of n elements; of none, the operation's neutral element.
+  /// Reduction of n elements; for n = 0 the operation's neutral element.
   using ReduceLoop = T (*)(const T* x, std::int64_t n);
   /// y[c] = the reduction of x[r·stride + c] over r; at least one row.
   using ReduceColumnsLoop = void (*)(const T* x, std::int64_t rows, std::int64_t stride,
                                      std::int64_t columns, T* y);
-  const ReduceLoop* reduce;                 ///< One a Reduce, in their order.
-  const ReduceColumnsLoop* reduce_columns;  ///< The same.
+  const ReduceLoop* reduce;                 ///< One per Reduce, in its order.
+  const ReduceColumnsLoop* reduce_columns;  ///< Likewise.
 
   // Rows of n floating-point elements.
   void (*softmax)(const T* x, T* y, std::int64_t n);
@@ -102,7 +102,8 @@ struct LoopsOf {
   void (*layer_norm_backward)(const T* g, const T* x, T mean, T rstd, const T* weight, T* dx,
                               T* dweight, T* dbias, std::int64_t n);
 
-  /// Updates of parameters x, in place. What optimizer.h says may be undefined may be null.
+  /// Updates of parameters x, in place. A pointer is null if its tensor in optimizer.h is
+  /// undefined.
   void (*sgd)(T* x, const T* g, T* m, const SgdStep& step, std::int64_t n);
   void (*adam)(T* x, const T* g, T* m, T* v, T* u, const AdamStep& step, std::int64_t n);
   void (*rmsprop)(T* x, const T* g, T* v, T* c, T* m, const RmspropStep& step, std::int64_t n);
@@ -120,7 +121,7 @@ struct LoopsOf {
   SymmetricLoops<T> symmetric;
 };
 
-/// Numbers of work space that `largest` takes per class.
+/// Doubles of work space that `largest` needs per class.
 inline constexpr std::int64_t largest_work = 160;
 
 struct Loops {
@@ -129,8 +130,8 @@ struct Loops {
   LoopsOf<float> f32;
   LoopsOf<double> f64;
   DualLoops dual;
-  /// Loops of matrix products of floats rounded to bf16, with sums in f32: null where the level has
-  /// none. Used only where has_bf16_products().
+  /// Matrix products of floats rounded to bf16, with sums in f32; null if the level has none. Used
+  /// only if has_bf16_products().
   GemmLoops<float> gemm_of_bf16;
   HalfLoops half;
   RandomLoops random;
@@ -170,7 +171,7 @@ struct Levels {
 };
 Levels levels();
 
-/// Whether the loops chosen and the processor have products of bf16.
+/// Whether the loops in use and the processor support bf16 products.
 bool has_bf16_products();
 
 /// The loops in use: the highest level, or the one that the environment variable LADON_ISA names

@@ -14,7 +14,7 @@
 namespace ladon::kernels {
 namespace {
 
-/// A vector [n] like x's last axis, contiguous; undefined stays so.
+/// v, contiguous, after a check that it is [n] like x's last axis; undefined if v is.
 Tensor row_vector(std::string_view what, const Tensor& v, const Tensor& x) {
   if (!v.defined()) return v;
   LADON_CHECK(v.rank() == 1 && v.size(0) == x.size(-1) && v.dtype() == x.dtype(), "layer_norm",
@@ -63,7 +63,7 @@ LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& 
   return result;
 }
 
-// Each task sums its rows' parts of dweight and dbias: [tasks, n], which are then summed over
+// Each task sums its rows' parts of dweight and dbias into [tasks, n], which is then summed over
 // tasks.
 LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const Tensor& mean,
                                        const Tensor& rstd, const Tensor& weight, bool has_bias) {
@@ -142,7 +142,7 @@ RmsNormResult rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   return result;
 }
 
-// With u = g·weight:  dx = r·u − x·r³·⟨u, x⟩/n,  dweight = Σ r·g·x over the rows, by tasks first.
+// With u = g·weight:  dx = r·u − x·r³·⟨u, x⟩/n,  dweight = Σ r·g·x over rows, first within tasks.
 LayerNormGradients rms_norm_backward(const Tensor& g, const Tensor& x, const Tensor& r,
                                      const Tensor& weight) {
   if (mapped::any(g, x, r, weight)) {

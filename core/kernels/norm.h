@@ -6,14 +6,14 @@
 namespace ladon::kernels {
 
 /// y = (x − mean)·rstd·weight + bias over the last axis of x [.., n]; rstd = 1/sqrt(var + eps), var
-/// with divisor n. weight, bias: [n] or undefined. `mean` and `rstd` come back as [.., 1] ([.., 0]
-/// of rows of no elements).
+/// with divisor n. weight, bias: [n] or undefined. `mean` and `rstd` are [.., 1], or [.., 0] if
+/// rows have no elements.
 struct LayerNormResult {
   Tensor y, mean, rstd;
 };
 LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
 
-/// Gradients by x, weight and bias (the last two undefined when weight / bias are).
+/// Gradients with respect to x, weight and bias (the last two undefined when weight / bias are).
 struct LayerNormGradients {
   Tensor x, weight, bias;
 };
@@ -21,20 +21,20 @@ LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const T
                                        const Tensor& rstd, const Tensor& weight, bool has_bias);
 
 /// y = x·r·weight over the last axis of x [.., n], r = 1/sqrt(mean x² + eps); weight: [n] or
-/// undefined. r comes back as [.., 1].
+/// undefined. r is returned as [.., 1].
 struct RmsNormResult {
   Tensor y, r;
 };
 RmsNormResult rms_norm(const Tensor& x, const Tensor& weight, double eps);
-/// Gradients by x and weight (undefined when weight is); bias stays undefined. r⁵ has to be in the
-/// range of x's dtype.
+/// Gradients with respect to x and weight (undefined when weight is); bias stays undefined. r⁵ has
+/// to be in the range of x's dtype.
 LayerNormGradients rms_norm_backward(const Tensor& g, const Tensor& x, const Tensor& r,
                                      const Tensor& weight);
 
-/// Moments [C] of layer normalization over the first axis of x [R, C], column by column (weight and
-/// bias [C] or undefined). `mean` is rounded, `rest` is what rounding lost of it where that shows
-/// (else 0), `var` has the divisor R and may leave the range of x's dtype where rstd = 1/sqrt(var +
-/// eps) does not.
+/// Moments [C] of normalization over the first axis of x [R, C], column by column (weight and bias
+/// [C] or undefined). `mean` is rounded; `rest` is the part of the mean lost to rounding if that
+/// matters, else 0; `var` has divisor R, and may be out of range of x's dtype where
+/// rstd = 1/sqrt(var + eps) is not.
 struct ColumnMoments {
   Tensor mean, rest, var, rstd;
 };
@@ -44,9 +44,9 @@ struct ColumnNormResult {
 };
 ColumnNormResult column_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
 
-/// Whether squares of rstd, and of its reciprocals, are in the range of their dtype.
+/// Whether rstd² and 1/rstd² are in the range of their dtype.
 bool squares_in_range(const Tensor& rstd);
-/// Gradients of column_norm(), whose rstd has to have its squares in range.
+/// Gradients of column_norm(). Requires squares_in_range(rstd).
 LayerNormGradients column_norm_backward(const Tensor& g, const Tensor& x, const ColumnMoments& f,
                                         const Tensor& weight, bool has_bias);
 

@@ -16,11 +16,11 @@ constexpr std::int64_t grain = 1 << 14;  // elements per task
 void check_like(const char* operation, const char* what, const Tensor& y, const Tensor& x) {
   LADON_CHECK(y.shape() == x.shape() && y.dtype() == x.dtype() && y.contiguous() && x.contiguous(),
               operation, "the ", what, " (", y.dtype(), " ", y.shape(), ") and the parameter (",
-              x.dtype(), " ", x.shape(), ") must be contiguous and alike");
+              x.dtype(), " ", x.shape(), ") must be contiguous, of one dtype and shape");
 }
 
-/// Runs the loop that `pick` takes from the table on pieces of x, g and the states: those that are
-/// undefined are null in it.
+/// Runs the loop that `pick` selects from the table on pieces of x, g and the states; undefined
+/// states are passed as null.
 template <std::size_t count, class Step, class Pick>
 void update(const char* operation, Tensor x, const Tensor& g, std::array<Tensor, count> states,
             const Step& step, const Pick& pick) {

@@ -1,5 +1,5 @@
 #pragma once
-// The coefficients of optimizers' steps, and their rules. They stand apart as unary.h does.
+// Coefficients and update rules of optimizers, in a separate header for the reason in unary.h.
 
 namespace ladon::kernels {
 
@@ -22,7 +22,7 @@ struct AdamStep {
 /// Coefficients of one step of RMSprop:
 ///   g ← g + weight_decay·x;  v ← decay·v + (1−decay)·g²;  c ← decay·c + (1−decay)·g;
 ///   u = g/(sqrt(v − c²) + eps);  m ← momentum·m + u;  x ← x − lr·m
-/// Without a c it counts as 0, without an m it is u.
+/// Without c, c = 0; without m, m = u.
 struct RmspropStep {
   double lr, decay, eps, weight_decay, momentum;
 };

@@ -12,8 +12,8 @@
 namespace ladon::kernels {
 namespace {
 
-constexpr std::int64_t work = 1 << 20;      // multiply-adds that are worth a task, about
-constexpr std::int64_t row_block = 64;      // as loops take rows
+constexpr std::int64_t work = 1 << 20;      // multiply-adds that are worth a task, roughly
+constexpr std::int64_t row_block = 64;      // loops begin at multiples of it
 constexpr std::int64_t column_block = 768;  // whole tiles of columns, of either dtype
 
 template <class T>
@@ -21,11 +21,11 @@ Rows<T> rows_of(const Tensor& x, std::int64_t begin, std::int64_t end) {
   return {x.data<T>() + begin, x.size(0), x.size(1), end - begin};
 }
 
-/// The symmetric matrix of sums over the columns, in pieces of these.
+/// The symmetric matrix of sums over the columns, computed in pieces of columns.
 template <class T>
 Tensor symmetric(typename ParticleLoops<T>::Pairs loop, const Tensor& x) {
   const std::int64_t m = x.size(0), n = x.size(1);
-  Tensor out = empty({m, m}, f64);  // throws Error where so many pairs are too many
+  Tensor out = empty({m, m}, f64);  // throws Error if there are too many pairs
   const std::int64_t columns = std::max<std::int64_t>(8192, work / (m * m));
   const std::int64_t width = (m + pair_side - 1) / pair_side * pair_side;
   using Sums = std::vector<double>;

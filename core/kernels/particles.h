@@ -1,6 +1,6 @@
 #pragma once
-// Sums over the rows of a floating matrix x [m, n], m > 0, the particles. No gradients. Every sum
-// runs in an order that depends on the shape alone.
+// Sums over particles, the rows of a floating matrix x [m, n], m > 0. No gradients. The order of
+// every sum depends on the shape alone.
 
 #include <array>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace ladon::kernels {
 
-/// ‖x_i − x_j‖² from the differences themselves, in f64: exactly symmetric, exactly 0 between equal
+/// ‖x_i − x_j‖², summed from the differences in f64: exactly symmetric, exactly 0 between equal
 /// rows.  → f64 [m, m].
 Tensor squared_distances(const Tensor& x);
 

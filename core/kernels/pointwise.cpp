@@ -58,8 +58,8 @@ void check_same_dtype(std::string_view operation, const Tensor& a, const Tensor&
 /// s as an element of type T.
 template <class T>
 T to_element(std::string_view operation, double s) {
-  LADON_CHECK(holds(dtype_of<T>(), s), operation, "the number ", s, " is no ", dtype_of<T>(),
-              "; convert the tensor with cast(x, f64) first");
+  LADON_CHECK(holds(dtype_of<T>(), s), operation, "the number ", s, " is not representable as ",
+              dtype_of<T>(), "; convert the tensor with cast(x, f64) first");
   return static_cast<T>(s);
 }
 
@@ -81,11 +81,12 @@ Tensor with_number(const Tensor& x, T s, DType result, bool flipped, Loop loop) 
   return y;
 }
 
-/// Integers have no remainder by 0 and no power below 0; `fits`: there is none such on the right.
+/// Integers have no remainder by 0 and no negative power; `fits`: the right side has none of these.
 void check_right(Binary op, bool fits) {
   LADON_CHECK(fits || op == Binary::pow, "remainder", "integer division by zero");
-  LADON_CHECK(fits, "pow",
-              "an integer to a negative power is no integer; convert the base with cast(x, f32)");
+  LADON_CHECK(
+      fits, "pow",
+      "an integer to a negative power is not an integer; convert the base with cast(x, f32)");
 }
 
 void check_right(Binary op, const Tensor& right) {

@@ -15,7 +15,7 @@ namespace ladon::kernels {
 Tensor axis_to_end(const Tensor& x, int axis);
 Tensor axis_from_end(const Tensor& x, int axis);
 
-/// Rows that are worth a task of their own.
+/// Number of rows that are worth a separate task.
 inline std::int64_t rows_per_task(std::int64_t n) {
   return std::max<std::int64_t>(1, task_length / std::max<std::int64_t>(1, n));
 }
@@ -31,8 +31,8 @@ void for_rows(std::int64_t rows, std::int64_t n, const F& body) {
   parallel::for_range(rows, grain, range);
 }
 
-/// f takes tensors whose last axis is the given one, contiguous, and returns such; the axis
-/// goes back to its place in the result.
+/// f of contiguous tensors in which `axis` is the last one. In the result of f, the last axis is
+/// moved back to `axis`.
 template <class F, class... Tensors>
 Tensor along_axis(int axis, const F& f, const Tensor& x, const Tensors&... more) {
   if (axis == x.rank() - 1) return f(contiguous(x), contiguous(more)...);

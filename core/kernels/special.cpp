@@ -35,7 +35,7 @@ Tensor each(const char* name, const Tensor& x, const F& f) {
 }
 
 double log_gamma(double x) {
-  int sign;  // lgamma itself writes it to a variable of all threads
+  int sign;  // lgamma itself writes the sign to a global variable
   return ::lgamma_r(x, &sign);
 }
 
@@ -75,7 +75,7 @@ double asymptotic(int n, double x) {
                                   5. / 66,      -691. / 2730,  7. / 6,  -3617. / 510,
                                   43867. / 798, -174611. / 330};
   const double second =
-      factorial(n) / power(x, n + 1);  // n!/xⁿ⁺¹, which may vanish beside the first
+      factorial(n) / power(x, n + 1);  // n!/xⁿ⁺¹, which may be 0 where the first is not
   double sum = (n == 0 ? -std::log(x) : factorial(n - 1) / power(x, n)) + second / 2;
   double term = second * (n + 1) / (2 * x);  // (2k+n−1)!/((2k)!·x^(2k+n)) for k = 1
   for (int k = 1; k <= 10; ++k) {
@@ -120,15 +120,15 @@ Tensor polygamma(int n, const Tensor& x) {
 // --- draws of the Gamma distribution ---
 //
 // Their bits depend on the generator alone. The C library has variants of exp, log, … for
-// processors with and without fused multiply-adds, which differ in the last bit; so have the loops
-// of each instruction level. Hence formulas of their own, in a file that is compiled without
-// contraction (CMakeLists.txt).
+// processors with and without fused multiply-adds, which differ in the last bit; so do the loops of
+// the instruction levels. Hence separate formulas, in a file that is compiled without contraction
+// of multiply-adds (CMakeLists.txt).
 
 namespace {
 
 constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
 
-/// e^x = 2^k·e^r with |r| ≤ ln 2/2, and Taylor's series.
+/// e^x = 2^k·e^r with |r| ≤ ln 2/2, by Taylor's series.
 double exp_of(double x) {
   if (!(std::abs(x) < 1000)) return x < 0 ? 0 : x;  // NaN too
   constexpr int terms = 14;
@@ -166,13 +166,13 @@ double log_of(double x) {
   return k * ln2_high + (2 * s * sum + k * ln2_low);
 }
 
-/// ln(1 + x), of which the rounding of 1 + x is taken out again (Kahan).
+/// ln(1 + x), corrected for the rounding of 1 + x (Kahan).
 double log1p_of(double x) {
   const double rounded = 1 + x;
   return rounded == 1 ? x : log_of(rounded) * (x / (rounded - 1));
 }
 
-/// d·V with d = α − 1/3 and V = (1 + z/√(9d))³, accepted with the right probability; α ≥ 1.
+/// ln of d·V, d = α − 1/3 and V = (1 + z/√(9d))³, accepted with the right probability; α ≥ 1.
 double log_draw_above_one(double alpha, Generator& rng) {
   const double d = alpha - 1. / 3, c = 1 / std::sqrt(9 * d);
   for (;;) {
@@ -189,8 +189,8 @@ double log_draw(double alpha, Generator rng) {
   return log_draw_above_one(alpha + 1, rng) + log_of(u) / alpha;
 }
 
-/// ∫₀^∞ f(s) ds of f that decays exponentially from about `width` on: the trapezoidal rule in t
-/// with s = width·exp(t − e^−t), whose error falls doubly exponentially (Takahasi and Mori 1974).
+/// ∫₀^∞ f(s) ds, where f decays exponentially beyond about `width`: the trapezoidal rule in t with
+/// s = width·exp(t − e^−t), whose error falls doubly exponentially (Takahasi and Mori 1974).
 template <class F>
 double integral(double width, const F& f) {
   double sum = 0;
@@ -202,7 +202,7 @@ double integral(double width, const F& f) {
   return sum * step;
 }
 
-/// The s at which w(s) ≤ 1, falling, reaches e^−1, to a factor of two.
+/// The s at which the decreasing function w ≤ 1 falls to e^−1, within a factor of two.
 template <class F>
 double width_of(const F& log_w) {
   double width = 1;
@@ -215,8 +215,8 @@ double width_of(const F& log_w) {
 
 // With X = e^L at a fixed value of the distribution function F, dL/dα = −(∂F/∂α)/(x·p(x)), and
 //   F = Σ_k x^(α+k)·e^−x/Γ(α+k+1)   gives   Σ_k x^k/(α)_(k+1)·(ψ(α+k+1) − ln x),
-// whose terms are positive for x below e^ψ(α+1). For x above, and for many terms, integrals over
-// t = x·e^∓s of ∂p/∂α = p(t)·(ln t − ψ(α)), whose integral over all t is 0:
+// whose terms are positive for x below e^ψ(α+1). For x above, and if there are many terms,
+// integrals over t = x·e^∓s of ∂p/∂α = p(t)·(ln t − ψ(α)), whose integral over all t is 0:
 //   ∫₀^∞ e^(−αs + x(1 − e^−s))·(ψ(α) − ln x + s) ds, ∫₀^∞ e^(αs − x(e^s − 1))·(ln x − ψ(α) + s) ds.
 double log_gamma_slope(double log_x, double alpha) {
   const double x = std::exp(log_x);

@@ -144,8 +144,8 @@ Pieces::Pieces(const Shape& shape, std::initializer_list<Operand> operands) {
   cut();
 }
 
-// Short rows are taken several at a time, long ones in parts. Where an operand is transposed, a
-// piece is a tile, so that the lines of memory its columns run across stay in the cache.
+// Short rows are taken several at a time, long ones in parts. If an operand is transposed, a piece
+// is a tile, so that the cache lines that its columns cross stay in the cache.
 void Pieces::cut() {
   bool transposed = false;
   for (int i = 0; i < operand_count_; ++i) {
@@ -164,7 +164,7 @@ void Pieces::cut() {
   grain_ = std::max<std::int64_t>(1, task_length / (rows_per_piece_ * columns_per_piece_));
 }
 
-// Axes of size 1 go; axis i joins axis i+1 if every operand steps over it evenly:
+// Drops axes of size 1, and merges axis i with axis i+1 if every operand steps over both evenly:
 // stride[i] = stride[i+1]·size[i+1]. At least one axis is left.
 void Pieces::merge_axes(const Shape& shape) {
   std::array<Shape, max_operands> strides;
@@ -208,8 +208,8 @@ std::byte* Pieces::direct(int i, const Piece& piece) const {
   return nullptr;
 }
 
-// Between an operand's piece and its buffer. Where the operand is transposed and the piece's rows
-// are evenly spaced, it is turned by squares.
+// Copies between an operand's piece and its buffer. If the operand is transposed and the piece's
+// rows are evenly spaced, transpose() moves square blocks.
 template <bool gather>
 void Pieces::transfer(const Operand& operand, const Piece& piece, std::byte* buffer) const {
   const auto move = [&](std::byte* at, std::int64_t stride, std::byte* in_buffer,

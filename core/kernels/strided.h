@@ -1,9 +1,9 @@
 #pragma once
-// Adaptation of strided and broadcast operands to contiguous loops, done here alone.
+// Adaptation of strided and broadcast operands to contiguous loops; no other file does this.
 //
-// The elements of an output are cut in pieces of at most `piece_length`, in row-major order. A loop
-// sees each operand's piece as contiguous: directly where it is, else gathered to a buffer on the
-// stack (and scattered from it for a strided output). A broadcast scalar is spread over a buffer.
+// The elements of an output are cut into pieces of at most `piece_length`, in row-major order. A
+// loop sees each operand's piece as contiguous: directly where it is, else gathered to a buffer on
+// the stack (and scattered from it for a strided output). A broadcast scalar fills a buffer.
 
 #include <array>
 #include <cstddef>
@@ -17,7 +17,7 @@
 namespace ladon::kernels {
 
 inline constexpr std::int64_t piece_length = 1024;
-/// Elements that are worth a task of their own.
+/// Number of elements that are worth a separate task.
 inline constexpr std::int64_t task_length = 32 * piece_length;
 inline constexpr int max_operands = 4;
 
@@ -40,7 +40,7 @@ class Pieces {
   Pieces(const Shape& shape, std::initializer_list<Operand> operands);
 
   std::int64_t count() const { return count_; }
-  /// Pieces that are worth a task of their own.
+  /// Number of pieces that are worth a separate task.
   std::int64_t grain() const { return grain_; }
 
   using Pointers = std::array<std::byte*, max_operands>;

@@ -1,13 +1,14 @@
 #pragma once
-// The list of functions of one element. It stands apart from what computes them, so that only files
-// that name one see the list, and the loops, compiled for several instruction sets, nothing else.
+// List of functions of one element. It is apart from the code that computes them, so that only the
+// files that name one include it, and the loops, compiled for several instruction sets, nothing
+// else.
 
 namespace ladon::kernels {
 
 /// Functions of one element. floor, abs, neg, sign and square also take integers; the rest need a
-/// floating dtype (Error). round takes halves to the even neighbour. The gates that x is multiplied
-/// by are sigmoid(x) in silu, normal_cdf(x) in gelu and gelu_tanh_gate(x) in its approximation;
-/// sigmoid_slope is the derivative of sigmoid. They keep their small values, at both ends.
+/// floating dtype (Error). round rounds halves to even. silu, gelu and gelu_tanh multiply x by a
+/// gate: sigmoid(x), normal_cdf(x) and gelu_tanh_gate(x). sigmoid_slope is the derivative of
+/// sigmoid. These four do not lose small values in either tail.
 enum class Unary {
   neg,
   abs,

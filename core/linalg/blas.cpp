@@ -36,7 +36,7 @@ std::int64_t pieces_of(std::int64_t n, std::int64_t piece) { return (n + piece -
 
 using routines::Operand;
 
-// Whether a rows × columns matrix is row-major to BLAS. Strides along an axis of size 1 are free.
+// Whether a rows × columns matrix is row-major to BLAS. An axis of size 1 may have any stride.
 bool row_major(std::int64_t rows, std::int64_t columns, std::int64_t row, std::int64_t column) {
   return (columns == 1 || column == 1) && (rows == 1 || (row >= columns && row <= int_limit));
 }
@@ -70,7 +70,7 @@ void matrix_vector(std::int64_t m, std::int64_t k, T alpha, Matrix<const T> a, c
                  m == 1 ? 1 : static_cast<int>(y_step));
 }
 
-// Sizes of at least 1 that fit an int: one call of BLAS.
+// One call of BLAS, for sizes of at least 1 that fit an int.
 template <class T>
 void product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
              Matrix<const T> b, T beta, Matrix<T> c) {
@@ -106,7 +106,7 @@ Matrix<T> at(Matrix<T> x, std::int64_t i, std::int64_t j) {
   return {x.data + i * x.row + j * x.column, x.row, x.column};
 }
 
-// Multiply-adds, in double since they may exceed 64 bits; without a sum, elements.
+// Multiply-adds, in double since they may exceed 64 bits; elements if k = 0.
 double work_of(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k) {
   return static_cast<double>(count) * static_cast<double>(m) * static_cast<double>(n) *
          static_cast<double>(std::max<std::int64_t>(k, 1));
@@ -117,11 +117,11 @@ struct Cut {
   std::int64_t m, n, k;
 };
 
-// Twice the sides, twice the pieces: cbrt(m·n·k)/64 of them, so that both their number and their
-// size grow. A piece costs packing, which is least for tiles of equal sides; a cut of the sum costs
-// a buffer, so it comes where the sum is four times as long as the sides. Tiles under 64 × 64 run
-// far below the peak. A product with a vector is bound by memory: a multiply-add in it counts as
-// eight.
+// Cuts a product into about cbrt(m·n·k)/64 pieces: twice the sides, twice the pieces, so that both
+// their number and their size grow. A piece costs packing, which is least for tiles of equal sides;
+// cutting the sum costs a buffer, so it is done where the sum is four times as long as the sides.
+// Tiles under 64 × 64 run far below the peak. A product with a vector is bound by memory: a
+// multiply-add in it counts as eight.
 Cut cut(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k) {
   const double work = work_of(count, m, n, k) * (std::min(m, n) == 1 ? 8 : 1);
   const auto wanted = static_cast<std::int64_t>(std::min(std::cbrt(work) / 64, 1024.0));
@@ -148,7 +148,7 @@ void gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix
   if (k <= 0) return scale(m, n, beta, c);
   std::int64_t rows = block_limit, columns = block_limit;
   // OpenBLAS multiplies small matrices without packing them; a product with a short sum is faster
-  // as many such than as one.
+  // as many small products than as one.
   if (k <= 64 && m > 1 && n > 1 && m * n * k > 1'000'000 && b.column == 1)
     rows = 128, columns = 64;
   else if (kernels::packs(m, n, k, b.column == 1))
@@ -166,7 +166,7 @@ void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64
                   T beta, Matrix<T> c, std::int64_t c_batch) {
   if (count <= 0 || m <= 0 || n <= 0) return;
   k = std::max<std::int64_t>(k, 0);
-  // One B under a stack of A is one tall product.
+  // If the A are stacked and share one B, this is one tall product.
   if (count > 1 && b_batch == 0 && a_batch == m * a.row && c_batch == m * c.row)
     return gemm(count * m, n, k, alpha, a, b, beta, c);
   if (k == 0 || work_of(count, m, n, k) <= least_work) {
@@ -187,7 +187,7 @@ void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64
   const Cut piece = cut(count, m, n, k);
   const std::int64_t rows = pieces_of(m, piece.m), columns = pieces_of(n, piece.n);
   const std::int64_t sums = k > 0 ? pieces_of(k, piece.k) : 1;
-  // The first piece of a sum that is cut goes to C, each other piece to a buffer of its own.
+  // The first piece of a sum that is cut goes to C, the other pieces to separate buffers.
   std::vector<T> buffer(static_cast<std::size_t>(count * (sums - 1) * m * n));
   const auto part = [&](std::int64_t item, std::int64_t sum) -> Matrix<T> {
     if (sum == 0) return {c.data + item * c_batch, c.row, c.column};

@@ -1,13 +1,14 @@
 #pragma once
-// The only door to BLAS, which runs single-threaded; large products are cut into tiles by their
-// shape and the tiles run on Ladon's threads, so results do not depend on the number of threads.
+// The only interface to BLAS, which runs single-threaded; large products are cut into tiles by
+// their shape and the tiles run on Ladon's threads, so results do not depend on the number of
+// threads.
 
 #include <cstdint>
 
 namespace ladon::blas {
 
-/// A matrix operand: element (i, j) at data[i·row + j·column]. Any strides will do (0 and
-/// overlapping rows too); where neither is 1 the operand is packed first.
+/// A matrix operand: element (i, j) at data[i·row + j·column]. All strides are allowed (also 0 and
+/// overlapping rows); if neither is 1 the operand is packed first.
 template <class T>
 struct Matrix {
   T* data;
@@ -29,12 +30,12 @@ template <class T>
 void gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
                  Matrix<const T> b, T beta, Matrix<T> c);
 
-/// The lower triangle of C ← alpha·A·Aᵀ + beta·C.   A [n, k], C [n, n] with column stride 1. What C
-/// holds above its diagonal is lost.
+/// The lower triangle of C ← alpha·A·Aᵀ + beta·C.   A [n, k], C [n, n] with column stride 1.
+/// Elements of C above the diagonal are lost.
 template <class T>
 void syrk(std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a, T beta, Matrix<T> c);
 
-/// `count` products; operand i stands at base + i·batch stride (0 shares A or B; the C are apart).
+/// `count` products; operand i is at base + i·batch stride (0 shares A or B; C must not overlap).
 template <class T>
 void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
                   Matrix<const T> a, std::int64_t a_batch, Matrix<const T> b, std::int64_t b_batch,

@@ -17,13 +17,13 @@ namespace {
 
 using routines::Side;
 
-// Right sides, of k, per task: more share the packing of L, fewer leave work for all
-// threads.
+// Number of right-hand sides per task, out of k: more share the packing of L, fewer leave work for
+// all threads.
 std::int64_t strip_of(std::int64_t k) { return std::clamp<std::int64_t>(k / 1024 * 64, 64, 256); }
 
-// A row-major matrix [n, n] that becomes its lower factor in place, the upper triangle left as
-// rubbish. Right-looking, in panels of columns, and each panel by halves (Toledo, 1997): so nearly
-// all of the work are products with long sums.
+// Cholesky factorization of a row-major matrix [n, n] in place; the upper triangle is left
+// undefined. Right-looking, in panels of columns, and each panel by halves (Toledo, 1997), so that
+// nearly all of the work is in products with long sums.
 //   L11 from A11 = L11 L11ᵀ;  L21 = A21 L11⁻ᵀ;  A22 −= L21 L21ᵀ.
 // Functions return the order of the leading minor that is not positive, or 0.
 template <class T>
@@ -44,7 +44,7 @@ struct Factorization {
  private:
   T* at(std::int64_t i, std::int64_t j) const { return a + i * n + j; }
 
-  // Columns [p, p + width) of L, of an A from which all columns before are subtracted.
+  // Columns [p, p + width) of L, if all columns before them have been subtracted from A.
   std::int64_t columns(std::int64_t p, std::int64_t width) const {
     constexpr std::int64_t least = 32;
     if (width <= least) return narrow_columns(p, width);
@@ -68,7 +68,7 @@ struct Factorization {
   }
 };
 
-// Error message for a matrix that is not positive definite.
+// Throws the error for a matrix that is not positive definite.
 template <class T>
 [[noreturn]] void fail_indefinite(const Tensor& a, std::int64_t minor) {
   const std::int64_t n = a.shape()[0];
@@ -91,7 +91,7 @@ template <class T>
       least, jitter);
 }
 
-// W = L⁻¹ below a zero upper triangle, by strips of columns. Strip [p, q) is zero above row p:
+// W = L⁻¹, with zeros above the diagonal, by strips of columns. Strip [p, q) is zero above row p:
 //   L[p:, p:] · W[p:, p:q] = I[:, :q−p].
 template <class T>
 void invert_triangular(std::int64_t n, const T* l, T* w) {
@@ -138,7 +138,7 @@ Tensor cholesky(const Tensor& a) {
 
 namespace {
 
-// x ← L⁻¹·x, or L⁻ᵀ·x, of what has been checked.
+// x ← L⁻¹·x, or L⁻ᵀ·x, with operands that have been checked.
 template <class T>
 void solve_in_place(const Tensor& l, Tensor& x, bool transposed) {
   const std::int64_t n = x.shape()[0], k = x.shape()[1];
@@ -151,7 +151,7 @@ void solve_in_place(const Tensor& l, Tensor& x, bool transposed) {
   });
 }
 
-// Solves by L, or where it says so by Lᵀ, one after the other.
+// Solves with L, or with Lᵀ where `transposed` is true, one system after the other.
 Tensor solve_by_factor(std::string_view operation, const Tensor& l, const Tensor& b,
                        std::initializer_list<bool> transposed) {
   check_square(operation, l);

@@ -1,8 +1,8 @@
 #pragma once
-// The only door to LAPACK. f32 and f64 tensors of any strides, no gradients
-// (autograd/ops/linalg/linalg.h has those, and batches); results are row-major, but for those of
-// lu, which are column-major. All throw Error where an operand is not a floating-point matrix of
-// the stated shape or holds NaN or infinity, and where two operands differ in dtype.
+// The only interface to LAPACK. f32 and f64 tensors of any strides, no gradients
+// (autograd/ops/linalg/linalg.h has those, and batches); results are row-major, except those of lu,
+// which are column-major. All throw Error if an operand is not a floating-point matrix of the
+// stated shape or contains NaN or infinity, and if two operands differ in dtype.
 
 #include <string>
 #include <utility>
@@ -18,7 +18,7 @@ class NotPositiveDefinite : public Error {
   NotPositiveDefinite(const std::string& message, double eigenvalue, double enough)
       : Error(message), smallest_eigenvalue(eigenvalue), jitter(enough) {}
   double smallest_eigenvalue;
-  double jitter;  ///< Enough, added to the diagonal.
+  double jitter;  ///< Enough when added to the diagonal.
 };
 
 /// Lower L with A = L·Lᵀ.   [n, n] → [n, n]. Only the lower triangle of A is read. Throws
@@ -39,15 +39,15 @@ Tensor cholesky_inverse(const Tensor& l);
 
 /// Gaussian elimination with rows exchanged: P·A = L·U.
 struct Lu {
-  Tensor factors;  ///< [n, n]: U, and below its diagonal L, whose own diagonal is of ones.
+  Tensor factors;  ///< [n, n]: U, and below its diagonal L, whose diagonal is 1.
   Tensor swaps;    ///< [n] (i64): row i was exchanged with row swaps[i] ≥ i, in this order.
 };
-/// [n, n] → L and U. Of a singular matrix too: then a pivot, which is an element of U's diagonal,
+/// [n, n] → L and U. Also for a singular matrix: then a pivot, which is an element of U's diagonal,
 /// is 0.
 Lu lu(const Tensor& a);
 
 /// X with A·X = B (or Aᵀ·X = B) for a square A given by lu(A).   [n, k] → [n, k]. Throws Error
-/// where a pivot is 0, or `swaps` are not such as lu gives.
+/// if a pivot is 0, or `swaps` cannot be a result of lu.
 Tensor lu_solve(const Lu& lu, const Tensor& b, bool transposed = false);
 
 /// Eigenvalues (ascending, [n]) and eigenvectors (orthonormal columns of [n, n]) of a symmetric

@@ -13,8 +13,8 @@
 namespace ladon::lapack {
 namespace {
 
-// Whether squares of the elements, and sums of them, are far from the ends of T's range. (LAPACK's
-// driver scales others.)
+// Whether squares of the elements, and sums of them, are far from the ends of T's range. (Other
+// matrices are scaled by LAPACK's driver.)
 template <class T>
 bool moderate(std::int64_t n, const T* a) {
   const auto& reduce = kernels::loops().of<T>().reduce;
@@ -24,8 +24,8 @@ bool moderate(std::int64_t n, const T* a) {
   return size < far && size > 1 / far;
 }
 
-// The three steps of LAPACK's driver, of which all threads share the first and the last. The result
-// are eigenvectors as rows.
+// The three steps of LAPACK's driver; all threads share the first and the last. The results are
+// eigenvectors as rows.
 template <class T>
 int eigen_by_steps(int n, T* a, T* values, Tensor& rows) {
   const std::int64_t strip = std::max(128, (n + 3) / 4);  // eigenvectors; each strip reads all of Q
@@ -46,8 +46,9 @@ int eigen_by_steps(int n, T* a, T* values, Tensor& rows) {
 std::pair<Tensor, Tensor> eigh(const Tensor& a) {
   check_square("eigh", a);
   constexpr std::int64_t largest = 32766;  // LAPACK counts a workspace of 1 + 6n + 2n² in 32 bits
-  constexpr std::int64_t many = 256;       // LAPACK turns fewer back by a way that writes to Q
-  LADON_CHECK(a.shape()[0] <= largest, "eigh", "n is ", a.shape()[0], ", above ", largest);
+  constexpr std::int64_t many = 256;       // for smaller n LAPACK's back-transformation writes to Q
+  LADON_CHECK(a.shape()[0] <= largest, "eigh", "n is ", a.shape()[0], "; the largest possible is ",
+              largest);
   return visit_floating("eigh", a.dtype(), [&]<class T>() -> std::pair<Tensor, Tensor> {
     const std::int64_t n = a.shape()[0];
     Tensor rows = copy<T>("eigh", a, Holds::lower);

@@ -42,8 +42,8 @@ void check_diagonal(std::string_view operation, std::int64_t n, const T* l) {
                 "] is 0: the matrix is singular");
 }
 
-// Part of a matrix that is read: all of it, the lower triangle (of a copy the upper one is 0), or
-// all, to be held by its columns.
+// The part of a matrix that is read, and how a copy holds it: all, by rows; the lower triangle, by
+// rows with zeros above it; or all, by columns.
 enum class Holds { rows, lower, columns };
 
 // Calls body(begin, end) for the rows [begin, end) of a matrix, on all threads.
@@ -52,8 +52,8 @@ void for_rows(std::int64_t rows, std::int64_t columns, const Body& body) {
   parallel::for_range(rows, 1 + (1 << 16) / std::max<std::int64_t>(1, columns), body);
 }
 
-// Throws on NaN, infinity in what is read of a row-major matrix. Where the sum of a row is finite,
-// or its largest and its smallest element, all are.
+// Throws Error for NaN or infinity in the part of a row-major matrix that is read. If the sum of a
+// row is finite, or both its largest and its smallest element, all elements are.
 template <class T>
 void check_finite(std::string_view operation, std::int64_t rows, std::int64_t columns, const T* x,
                   Holds what) {
@@ -81,7 +81,7 @@ void check_finite(std::string_view operation, std::int64_t rows, std::int64_t co
                "; all must be finite");
 }
 
-// A row-major copy. Throws on NaN, infinity.
+// A row-major copy. Throws Error for NaN or infinity.
 template <class T>
 Tensor copy(std::string_view operation, const Tensor& a, Holds what = Holds::rows) {
   const bool turned = what == Holds::columns;
@@ -98,7 +98,7 @@ Tensor copy(std::string_view operation, const Tensor& a, Holds what = Holds::row
   return result;
 }
 
-// A matrix of which only the lower triangle is read: itself, where it is row-major.
+// l, of which only the lower triangle is read: itself if it is row-major, else a copy.
 template <class T>
 Tensor lower_of(std::string_view operation, const Tensor& l) {
   if (!l.contiguous()) return copy<T>(operation, l, Holds::lower);

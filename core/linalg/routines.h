@@ -1,13 +1,13 @@
 #pragma once
-// Routines of BLAS and LAPACK that blas.cpp and lapack*.cpp are made of, by their usual names:
-// OpenBLAS's (openblas/), or loops of Ladon's own (portable/), chosen by LADON_PORTABLE. All run on
-// the calling thread. T is float or double, sizes and strides are at least 1.
+// Routines of BLAS and LAPACK for blas.cpp and lapack*.cpp, under their usual names: OpenBLAS's
+// (openblas/), or Ladon's own loops (portable/), chosen by LADON_PORTABLE. All run on the calling
+// thread. T is float or double, sizes and strides are at least 1.
 
 #include <cstdint>
 
 namespace ladon::routines {
 
-/// A row-major matrix operand, of which the transpose is meant where it says so.
+/// A row-major matrix operand, or its transpose if `transposed`.
 template <class T>
 struct Operand {
   const T* data;
@@ -44,19 +44,19 @@ void getrf(int n, T* a, int* swaps);
 template <class T>
 void getrs(bool transposed, int n, int k, const T* lu, const int* swaps, T* b);
 
-/// Eigenvalues, ascending, of the symmetric A of which the row-major `a` [n, n] holds the lower
-/// triangle. `a` becomes its eigenvectors (as rows) where they are wanted, else is lost. Returns 0,
-/// or another number where the iteration does not converge.
+/// Eigenvalues, ascending, of the symmetric A whose lower triangle is in the row-major `a` [n, n].
+/// `a` becomes the eigenvectors (as rows) if `vectors`, else is lost. Returns 0, or another number
+/// if the iteration does not converge.
 template <class T>
 int syevd(bool vectors, int n, T* a, T* values);
 
-/// The same of a tridiagonal matrix: d [n] becomes the eigenvalues, z [n, n] the eigenvectors (as
-/// rows), and e [n − 1], which is beside d, is lost.
+/// The same for a tridiagonal matrix with diagonal d [n] and off-diagonal e [n − 1]: d becomes the
+/// eigenvalues, z [n, n] the eigenvectors (as rows), and e is lost.
 template <class T>
 int stedc(int n, T* d, T* e, T* z);
 
-/// Eigenvectors of T, the `rows` rows of z [rows, n], become those of A = Q·T·Qᵀ: each by Q, as
-/// make_tridiagonal (tridiagonal.h) leaves it in a and tau.
+/// Turns eigenvectors of T, the `rows` rows of z [rows, n], into those of A = Q·T·Qᵀ: multiplies
+/// each by Q, which make_tridiagonal (tridiagonal.h) has left in a and tau.
 template <class T>
 void ormtr(int n, int rows, const T* a, const T* tau, T* z);
 

@@ -16,15 +16,15 @@ namespace {
 
 using std::int64_t;
 
-constexpr int64_t panel = 32;               // reflections that meet the rest of A in one product
-constexpr int64_t part_elements = 1 << 15;  // of a triangle, that a task multiplies
+constexpr int64_t panel = 32;               // reflections applied to the rest of A in one product
+constexpr int64_t part_elements = 1 << 15;  // elements of the triangle per task of a product
 constexpr int64_t most_parts = 32;
 constexpr int64_t strip = 128;  // rows of A that a task subtracts a product from
 
 /// The reduction of one matrix, from its last row upwards. A reflection H = I − tau·v·vᵀ makes a
 /// row, left of the diagonal, a multiple of its last unit vector; H·A·H = A − v·wᵀ − w·vᵀ for a w
-/// made of A·v. Of a panel of rows only what is needed at once is so changed (Dongarra, Hammarling
-/// and Sorensen 1989).
+/// computed from A·v. Within a panel of rows, only the elements needed next are updated at once
+/// (Dongarra, Hammarling and Sorensen 1989).
 template <class T>
 class Reduction {
  public:
@@ -48,11 +48,11 @@ class Reduction {
 
  private:
   T* row(int64_t i) { return a_ + i * n_; }
-  // The panel's rows are v₀ v₁ … w₀ w₁ … v₀ v₁ …: so [v; w] and [w; v] are both there.
+  // The panel's rows are v₀ v₁ … w₀ w₁ … v₀ v₁ …, so that [v; w] and [w; v] are both contiguous.
   T* v(int64_t k) { return panel_.data() + k * n_; }
   T* w(int64_t k) { return v(panel + k); }
 
-  /// Row i, the panel's k-th: brought up to date, reflected, and its w made.
+  /// Takes row i, the panel's k-th: brings it up to date, reflects it, and computes its w.
   void take_row(int64_t i, int64_t k) {
     T coefficients[2 * panel] = {};
     const auto& loop = loops_.symmetric;
@@ -81,7 +81,7 @@ class Reduction {
   }
 
   /// The first i elements of row i ← v, with v[i − 1] = 1. Elements are scaled, so that their
-  /// squares do not vanish; what is tiny as a whole is taken for 0.
+  /// squares do not underflow; a row that is tiny as a whole counts as 0.
   void reflect(int64_t i) {
     using Limits = std::numeric_limits<T>;
     T *x = row(i), &alpha = x[i - 1];
@@ -105,7 +105,8 @@ class Reduction {
     alpha = 1;
   }
 
-  /// y ← A·x for the leading [m, m]: parts of its triangle, of equal size, add up in their order.
+  /// y ← A·x for the leading [m, m]: parts of its triangle, of equal size, are added in their
+  /// order.
   void multiply(int64_t m, const T* x, T* y) {
     const int64_t parts = std::clamp(m * m / 2 / part_elements, int64_t(1), most_parts);
     const auto begin = [=](int64_t part) {
@@ -120,7 +121,7 @@ class Reduction {
       loops_.axpby(T(1), y, T(1), sums_.data() + part * n_, begin(part + 1));
   }
 
-  /// The lower triangle of the leading [m, m] ← itself − Σ v·wᵀ + w·vᵀ.
+  /// Subtracts Σ (v·wᵀ + w·vᵀ) from the lower triangle of the leading [m, m].
   void subtract_panel(int64_t m) {
     parallel::for_range(m, strip, [&](int64_t first, int64_t end) {
       blas::gemm_serial<T>(end - first, end, 2 * panel, T(-1), {v(0) + first, 1, n_}, {w(0), n_, 1},

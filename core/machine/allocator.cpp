@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t large = std::size_t{1} << 20, page = 4096;
 
-/// Rounded up to an eighth of the power of two below, and a page for the block's header: most
-/// tensors have a power of two of bytes.
+/// `bytes` rounded up to a multiple of an eighth of the power of two below, plus a page for the
+/// block's header: the sizes of most tensors are powers of two.
 std::size_t class_of(std::size_t bytes) {
   const std::size_t step = std::bit_floor(bytes - page) / 8;
   return (bytes - page + step - 1) / step * step + page;
@@ -24,7 +24,7 @@ std::size_t class_of(std::size_t bytes) {
 
 class Cache {
  public:
-  /// Never destroyed: static tensors may go after all else.
+  /// Never destroyed: static tensors may be destroyed after everything else.
   static Cache& instance() {
     static Cache& cache = *new Cache;
     return cache;
@@ -78,7 +78,7 @@ class Cache {
     std::size_t size;
   };
 
-  /// The block of this class that was freed last: the warmest.
+  /// Takes the block of this class that was freed last: it is most likely to be in the cache.
   void* take(std::size_t size) {
     const auto found = std::find_if(kept_.rbegin(), kept_.rend(),
                                     [=](const Kept& block) { return block.size == size; });

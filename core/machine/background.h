@@ -1,5 +1,5 @@
 #pragma once
-// One thing at a time that is made beside what the program does.
+// Background tasks: results that are computed while the program continues.
 
 #include <cstdint>
 #include <future>
@@ -11,12 +11,12 @@
 
 namespace ladon::parallel {
 
-/// make() on a thread of its own, while this one goes on; at one thread (set_num_threads), when it
-/// is asked for. Under the modes of this call: NoGrad holds there too. The result, or what was
-/// thrown, is the future's, whose destructor waits.
+/// Runs make() on another thread, while this one continues; with one thread (set_num_threads), when
+/// the result is requested. It runs under the modes of this call, such as NoGrad. The future has
+/// the result or the exception; its destructor waits.
 template <class Make>
 auto in_background(Make make) {
-  // Both policies: if no thread can be started, the result is made when it is asked for.
+  // Both policies: if no thread can be started, make() runs when the result is requested.
   constexpr auto soon = std::launch::async | std::launch::deferred;
   return std::async(num_threads() > 1 ? soon : std::launch::deferred,
                     [make = std::move(make), modes = detail::modes.of_task(),
@@ -27,8 +27,8 @@ auto in_background(Make make) {
                     });
 }
 
-/// use(i, make(i)) for i = 0 … n − 1 in this order, on this thread, while make(i + 1) runs beside
-/// it; two results at most exist at a time. What use() changes, make() must not read.
+/// Calls use(i, make(i)) for i = 0 … n − 1 in this order, on this thread, while make(i + 1) runs in
+/// the background; at most two results exist at a time. make() must not read what use() changes.
 template <class Make, class Use>
 void one_ahead(std::int64_t n, const Make& make, const Use& use) {
   if (n <= 0) return;

@@ -5,9 +5,9 @@
 
 namespace ladon {
 
-/// Bytes of memory that are free: Linux's own estimate, of which ranks on one machine (ranks.h)
-/// have an equal share each, and what Ladon keeps (allocator.h). Without an estimate, the largest
-/// number.
+/// Bytes of free memory: Linux's estimate, divided equally among the ranks on this machine
+/// (ranks.h), plus what Ladon keeps (allocator.h). The largest possible number if there is no
+/// estimate.
 std::uint64_t free_memory();
 
 }  // namespace ladon

@@ -11,7 +11,7 @@ namespace ladon::detail {
 struct LivingScope::Thread {
   std::mutex mutex;
   std::vector<LivingScope*> living;
-  bool ended = false;  // the thread: its modes are gone
+  bool ended = false;  // the thread has ended: its modes are gone
 
   static Thread& here();
 };

@@ -6,7 +6,7 @@
 
 namespace ladon::detail {
 
-// They begin on a huge page.
+// The memory begins on a huge page.
 void* map_pages(std::size_t bytes) {
   constexpr std::size_t huge_page = std::size_t{1} << 21;
   const std::size_t room = bytes + huge_page;
@@ -19,7 +19,7 @@ void* map_pages(std::size_t bytes) {
   const std::size_t rest = begin + room - (from + bytes);
   if (rest > 0) munmap(memory + bytes, rest);
 #ifdef MADV_HUGEPAGE
-  madvise(memory, bytes, MADV_HUGEPAGE);  // small pages where the system refuses
+  madvise(memory, bytes, MADV_HUGEPAGE);  // if the system refuses, pages are small
 #endif
   return memory;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The only door to oneTBB: threads, and its caching allocator (LADON_PORTABLE: none, malloc).
+// The only interface to oneTBB: threads, and its caching allocator (with LADON_PORTABLE: one
+// thread, and malloc).
 //
 // Work is cut by its size alone, never by the number of threads, and partial results are combined
 // in the order of the cuts; so every result is the same, bit for bit, at any number of threads.
@@ -13,7 +14,8 @@
 namespace ladon {
 
 /// Sets how many threads Ladon uses, from 1 to 1024; the default is the number of cores, which it
-/// may exceed. Throws Error outside. A forked child and a portable build stay at one thread.
+/// may exceed. Throws Error for other numbers. A forked child and a portable build stay at one
+/// thread.
 void set_num_threads(int n);
 int num_threads();
 
@@ -25,8 +27,8 @@ namespace parallel {
 void for_range(std::int64_t n, std::int64_t grain,
                const std::function<void(std::int64_t, std::int64_t)>& body);
 
-/// use(make(i)) for i = 0 … n − 1 in this order, on this thread, while all threads make; `held`
-/// results at most exist at a time.
+/// Calls use(make(i)) for i = 0 … n − 1 in this order, on this thread, while all threads run
+/// make(); at most `held` results exist at a time.
 template <class Make, class Use>
 void in_order(std::int64_t n, std::int64_t held, const Make& make, const Use& use) {
   std::vector<decltype(make(n))> made(static_cast<std::size_t>(std::min(n, held)));

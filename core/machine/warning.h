@@ -1,5 +1,5 @@
 #pragma once
-// Warnings: what is no error, but should be known.
+// Warnings: messages about what is not an error, but should be known to the user.
 
 #include <string_view>
 

@@ -22,9 +22,9 @@ namespace ladon::ranks {
 namespace {
 
 bool in_session = false;
-int alone = 0;  // scopes that this process stands in
+int alone = 0;  // number of Alone scopes that are alive
 
-/// A number that must agree in all ranks, besides the size of what they bring.
+/// A number that must agree in all ranks, besides the size of their data.
 struct Detail {
   std::uint64_t value = 0;
   const char* what = "";
@@ -32,15 +32,15 @@ struct Detail {
 
 #ifdef LADON_MPI
 
-/// Whether mpirun (of Open MPI, MPICH or Slurm) started this process: MPI would begin in one that
-/// it did not as well, but slowly.
+/// Whether mpirun (of Open MPI, MPICH or Slurm) started this process. (MPI could be initialized in
+/// other processes as well, but slowly.)
 bool launched() {
   const auto set = [](const char* name) { return std::getenv(name) != nullptr; };
   return set("OMPI_COMM_WORLD_SIZE") || set("PMI_SIZE") || set("PMIX_RANK");
 }
 
-bool joined = false;  // this process works with others, …
-bool began = false;   // … and MPI was begun here, and so ends here
+bool joined = false;  // this process works with others
+bool began = false;   // MPI was initialized here, and so is finalized here
 int on_machine = 1;
 
 bool together() { return joined && alone == 0; }
@@ -50,16 +50,16 @@ void check(int status, const char* operation) {
   char text[MPI_MAX_ERROR_STRING] = {};
   int length = 0;
   MPI_Error_string(status, text, &length);
-  detail::fail(operation, "MPI says: ", text);
+  detail::fail(operation, "MPI reports: ", text);
 }
 
 /// Header that ranks exchange before each call.
 struct Call {
   char operation[24] = {};
-  std::uint64_t size = 0;    // of what this rank brings
+  std::uint64_t size = 0;    // of this rank's data
   std::uint64_t detail = 0;  // Detail::value
   std::string_view name() const { return {operation, strnlen(operation, sizeof operation)}; }
-  /// First characters of a name: as many as a call sends.
+  /// The first characters of a name, as many as a Call has room for.
   static std::string_view name_of(std::string_view whole) {
     return whole.substr(0, sizeof operation);
   }
@@ -81,8 +81,8 @@ std::vector<Call> calls(std::string_view operation, std::uint64_t size, const De
   return all;
 }
 
-/// The end of a session: others that still call something learn that this rank has ended, until all
-/// have.
+/// Ends a session: answers each call that other ranks still make, which shows them that this rank
+/// has ended, until all have.
 void wait_for_others() {
   std::vector<Call> all;
   do {
@@ -100,11 +100,11 @@ void broadcast_bytes(std::byte* bytes, std::size_t n, int from, const char* oper
           operation);
 }
 
-/// Part r of to[r] comes from rank r, where it is: lengths[r] bytes.
+/// Fills to[r], in all ranks, with the lengths[r] bytes that rank r has in its own to[r].
 void gather_parts(const std::vector<std::uint64_t>& lengths, const std::vector<std::byte*>& to,
                   const char* operation) {
   const auto own = static_cast<std::size_t>(rank());
-  // In pieces, so that no rank holds much twice.
+  // In pieces, so that no rank holds much data twice.
   const std::uint64_t most = (std::uint64_t{1} << 26) / lengths.size();
   const std::uint64_t longest = *std::max_element(lengths.begin(), lengths.end());
   std::vector<int> sizes(lengths.size()), starts(lengths.size());
@@ -125,8 +125,8 @@ void gather_parts(const std::vector<std::uint64_t>& lengths, const std::vector<s
   }
 }
 
-/// The sizes that all ranks bring to a call. Throws Error, in all of them, where one makes another
-/// call.
+/// Exchanges the calls of all ranks, and returns their sizes. Throws Error, in all ranks, if one of
+/// them makes another call.
 std::vector<std::uint64_t> meet(const char* operation, std::uint64_t size,
                                 const Detail& detail = {}) {
   const std::vector<Call> all = calls(operation, size, detail);
@@ -148,7 +148,7 @@ std::vector<std::uint64_t> meet(const char* operation, std::uint64_t size,
 
 #endif
 
-/// Throws Error, in all ranks, where they do not make the same call with the same number of `what`.
+/// Throws Error, in all ranks, unless they make the same call with the same number of `what`.
 void check_same([[maybe_unused]] const char* operation, [[maybe_unused]] std::uint64_t own,
                 [[maybe_unused]] const char* what, [[maybe_unused]] const Detail& detail = {}) {
 #ifdef LADON_MPI
@@ -204,7 +204,8 @@ void exchange(const T* x, T* gathered, std::int64_t n) {
         "all_reduce");
 }
 
-/// Pieces of the same length per rank; where x ends inside one, the rest of it is zeros.
+/// Sums x in pieces, each with a part of equal length per rank; the last piece is padded with
+/// zeros.
 template <class T>
 void sum_in_order(Tensor& x) {
   T* sum = x.mutable_data<T>();
@@ -227,7 +228,7 @@ void sum_in_order(Tensor& x) {
   }
 }
 
-/// This rank's part of the machine's cores, if it was not given fewer.
+/// Limits the number of threads to this rank's share of the machine's cores.
 void share_cores() {
   MPI_Comm here;
   check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here),
@@ -248,7 +249,8 @@ Session::Session() : exceptions_(std::uncaught_exceptions()) {
   int was = 0, over = 0, support = 0;
   check(MPI_Initialized(&was), "ranks");
   check(MPI_Finalized(&over), "ranks");
-  LADON_CHECK(over == 0, "ranks", "this program has ended MPI already; MPI begins only once");
+  LADON_CHECK(over == 0, "ranks",
+              "this program has ended MPI already; MPI can be initialized only once");
   if (was != 0 || launched()) {
     if (was == 0) {
       check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &support), "ranks");
@@ -304,7 +306,7 @@ void barrier(const char* of) { check_same(of, 0, "arguments"); }
 
 namespace {
 
-/// The numbers that all ranks bring.
+/// The numbers `own` of all ranks.
 std::vector<std::uint64_t> numbers(const char* operation, std::uint64_t own) {
   std::vector<std::uint64_t> all;
   for (const std::vector<std::byte>& bytes : gather(operation, std::as_bytes(std::span(&own, 1)))) {
@@ -337,7 +339,7 @@ void check_alike(const char* operation, const std::string& description) {
     for (std::size_t i = 0; i < std::max(first.size(), others.size()); ++i) {
       const std::string a = i < first.size() ? first[i] : "nothing";
       const std::string b = i < others.size() ? others[i] : "nothing";
-      LADON_CHECK(a == b, operation, "at place ", i, " of ", first.size(), " rank 0 has ", a,
+      LADON_CHECK(a == b, operation, "at entry ", i, " of ", first.size(), " rank 0 has ", a,
                   ", rank ", r, " has ", b, " of ", others.size(),
                   "; every rank must pass the same entries in the same order");
     }
@@ -357,7 +359,8 @@ std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> own) {
 }
 
 void broadcast([[maybe_unused]] std::span<std::byte> bytes, int from) {
-  LADON_CHECK(from >= 0 && from < count(), "broadcast", "rank ", from, " is not among ", count());
+  LADON_CHECK(from >= 0 && from < count(), "broadcast", "rank ", from, " is outside [0, ", count(),
+              ")");
   check_same("broadcast", bytes.size(), "bytes",
              {static_cast<std::uint64_t>(from), "as the source"});
 #ifdef LADON_MPI
@@ -397,7 +400,7 @@ std::vector<std::vector<std::byte>> each_task(
   check_same("each_task", static_cast<std::uint64_t>(n), "tasks");
   const std::int64_t ranks = count();
   std::vector<std::vector<std::byte>> results(static_cast<std::size_t>(n));
-  std::vector<std::byte> own;  // each result behind its length
+  std::vector<std::byte> own;  // each result after its length
   for (std::int64_t i = rank(); i < n; i += ranks) {
     const Alone by_itself;
     const std::vector<std::byte> result = make(i);
@@ -434,7 +437,7 @@ Share share_of(std::int64_t rows) { return share_of_rank(rows, rank()); }
 
 void gather_rows(Tensor x) {
   check_contiguous("gather_rows", x);
-  LADON_CHECK(x.rank() >= 1, "gather_rows", "a number has no rows");
+  LADON_CHECK(x.rank() >= 1, "gather_rows", "a tensor of rank 0 has no rows");
   check_same("gather_rows", bytes_of(x), "bytes", {static_cast<std::uint64_t>(x.size(0)), "rows"});
 #ifdef LADON_MPI
   if (!together() || x.count() == 0) return;

@@ -15,7 +15,7 @@
 
 #include "ladon/core/linalg/openblas/one_thread.h"
 
-// Fortran's names; the lengths of its strings come last, unseen.
+// Fortran functions; the lengths of their strings are hidden arguments at the end.
 extern "C" {
 int Csys2blacs_handle(MPI_Comm);
 void Cfree_blacs_system_handle(int);
@@ -43,14 +43,15 @@ namespace {
 
 constexpr const char* operation = "Cholesky";
 
-/// The ranks in rows, as square as their number allows; a row has count() / rows_of_ranks().
+/// Number of rows of the grid of ranks, as square as their number allows; a row has
+/// count() / rows_of_ranks() of them.
 int rows_of_ranks() {
   int rows = static_cast<int>(std::sqrt(count()));
   while (count() % rows != 0) --rows;
   return rows;
 }
 
-/// One block of A + ridge·I, as it was asked for.
+/// One block of A + ridge·I.
 Tensor ridged(const Cholesky::Block& block, double ridge, std::int64_t row, std::int64_t column,
               std::int64_t rows, std::int64_t columns) {
   const Tensor a = block(row, column, rows, columns);
@@ -74,7 +75,7 @@ namespace {
 
 const int one = 1, zero = 0;
 
-/// The ranks in rows and columns.
+/// The ranks as a grid of rows and columns.
 class Grid {
  public:
   Grid() : system_(Csys2blacs_handle(MPI_COMM_WORLD)), context_(system_) {
@@ -98,7 +99,7 @@ class Grid {
   int system_, context_;
 };
 
-/// This rank's blocks of a matrix [m, n], one column of numbers after the other.
+/// This rank's blocks of a matrix [m, n], column-major.
 struct Local {
   Local(const Grid& grid, std::int64_t of_rows, std::int64_t of_columns, std::int64_t down,
         std::int64_t across)
@@ -111,14 +112,15 @@ struct Local {
     columns = numroc_(&n, &side_n, &grid.column, &zero, &grid.columns);
     stride = std::max(1, rows);
     LADON_CHECK(static_cast<double>(stride) * columns < 0x1p31, operation, "a rank would hold ",
-                rows, " × ", columns, " numbers, but ScaLAPACK counts to 2³¹ − 1; take more ranks");
+                rows, " × ", columns, " numbers, but ScaLAPACK counts to 2³¹ − 1; use more ranks");
     const int context = grid.context();
     int info = 0;
     descinit_(descriptor, &m, &n, &side_m, &side_n, &zero, &zero, &context, &stride, &info);
     values.assign(static_cast<std::size_t>(stride) * static_cast<std::size_t>(std::max(1, columns)),
                   0.0);
   }
-  /// f(row, column, rows, columns, values) for each block: where it begins in the matrix, and here.
+  /// Calls f(row, column, rows, columns, values) for each block: its position in the matrix, its
+  /// size, and its values here.
   template <class F>
   void for_each_block(const F& f) {
     for (int c = 0; c < columns; c += side_n)
@@ -137,7 +139,7 @@ struct Local {
   std::vector<double> values;
 };
 
-/// The lower triangle of A + ridge·I.
+/// Fills in the lower triangle of A + ridge·I.
 void fill(Local& a, double ridge, const Cholesky::Block& block) {
   a.for_each_block([&](std::int64_t row, std::int64_t column, int rows, int columns, double* to) {
     if (row + rows <= column) return;
@@ -153,11 +155,11 @@ std::vector<double> eigenvalues(Local& a) {
   std::vector<double> values(static_cast<std::size_t>(a.n)), work(1);
   double none = 0;
   int info = 0;
-  for (int length = -1;; length = static_cast<int>(work[0])) {  // first it says how much it needs
+  for (int length = -1;; length = static_cast<int>(work[0])) {  // the first call returns the length
     if (length > 0) work.resize(static_cast<std::size_t>(length));
     pdsyev_("N", "L", &a.n, a.values.data(), &one, &one, a.descriptor, values.data(), &none, &one,
             &one, a.descriptor, work.data(), &length, &info, 1, 1);
-    LADON_CHECK(info == 0, operation, "ScaLAPACK finds no eigenvalues: pdsyev gives ", info);
+    LADON_CHECK(info == 0, operation, "ScaLAPACK finds no eigenvalues: pdsyev returns ", info);
     if (length > 0) return values;
   }
 }
@@ -221,7 +223,7 @@ struct Shared {
     Tensor all = zeros({a.n, k}, f64);
     double* to = all.mutable_data<double>();
     each([&](std::int64_t at, const double& value) { to[at] = value; });
-    all_reduce(all);  // the others have zeros there
+    all_reduce(all);  // other ranks have zeros there
     return all;
   }
 
@@ -235,7 +237,7 @@ struct Shared {
 struct Cholesky::State {
   std::int64_t n = 0;
   double log_determinant = 0;
-  Tensor factor;  // of a group of one
+  Tensor factor;  // for a group of one
 #ifdef LADON_SCALAPACK
   std::unique_ptr<Shared> shared;
 #endif

@@ -68,7 +68,7 @@ Counts count_ngrams(const std::vector<std::string>& tokens, std::size_t n) {
   return counts;
 }
 
-// Numbers of one hypothesis: of its n-grams, and of those found in a reference, clipped.
+// For one hypothesis: the number of its n-grams, and of those found in a reference, clipped.
 std::pair<std::int64_t, std::int64_t> matches(
     const std::vector<std::string>& hypothesis,
     const std::vector<std::vector<std::string>>& references, std::size_t n) {
@@ -122,7 +122,7 @@ Bleu bleu(const std::vector<std::string>& hypotheses,
           const std::vector<std::vector<std::string>>& references) {
   LADON_CHECK(!hypotheses.empty() && hypotheses.size() == references.size(), "bleu",
               hypotheses.size(), " hypotheses and ", references.size(),
-              " lists of references; needs one or more, and as many");
+              " lists of references; needs at least one, and one list per hypothesis");
   std::array<std::int64_t, longest> total{}, found{};
   std::int64_t c = 0, r = 0;
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {

@@ -1,5 +1,5 @@
 #pragma once
-// Quality of translations: how many of their words and phrases stand in translations by people.
+// BLEU, a measure of translations: how many of their words and phrases occur in human translations.
 
 #include <array>
 #include <cstdint>
@@ -12,28 +12,28 @@ namespace ladon::metrics {
 /// BLEU score of a corpus, and its factors.
 struct Bleu {
   double score;  ///< in [0, 100]: 100·brevity_penalty·(p_1 p_2 p_3 p_4)^(1/4)
-  /// p_n in [0, 1]: of the hypotheses' n-grams, the share that stand in a reference; each counts at
-  /// most as often as it does in the one of its references that has it most often.
+  /// p_n in [0, 1]: the share of the hypotheses' n-grams that occur in a reference; an n-gram
+  /// counts at most as often as in the reference that has it most often.
   std::array<double, 4> precisions;
   double brevity_penalty;          ///< 1 if c ≥ r, else exp(1 − r/c)
   std::int64_t hypothesis_length;  ///< c: tokens of all hypotheses
-  std::int64_t reference_length;   ///< r: for each, of the reference nearest to it in length (the
-                                   ///< shorter of two as near)
+  std::int64_t reference_length;   ///< r: tokens of the references nearest to them in length
+                                   ///< (on a tie, the shorter one)
 };
 
 /// Corpus BLEU (Papineni, Roukos, Ward and Zhu, "BLEU: a method for automatic evaluation of machine
-/// translation", ACL 2002) of texts in UTF-8, tokenized by tokenize_13a, in their own case, without
+/// translation", ACL 2002) of texts in UTF-8, tokenized by tokenize_13a, case-sensitive, without
 /// smoothing: a precision of 0 makes the score 0. references[i] are those of hypotheses[i]. Throws
-/// Error unless there are hypotheses, and one list or more of references for each.
+/// Error unless there are hypotheses, and a list of one or more references for each.
 Bleu bleu(const std::vector<std::string>& hypotheses,
           const std::vector<std::vector<std::string>>& references);
 /// Corpus BLEU with one reference per hypothesis.
 Bleu bleu(const std::vector<std::string>& hypotheses, const std::vector<std::string>& references);
 
-/// The tokens of "13a", the script mteval-v13a of NIST, which published scores are of: &quot; &amp;
-/// &lt; &gt; are the characters they name, ASCII punctuation and symbols are tokens of their own,
-/// save the apostrophe, points and commas between digits, and hyphens not after a digit; white
-/// space separates.
+/// The tokens of "13a", NIST's script mteval-v13a, with which published scores are computed: &quot;
+/// &amp; &lt; &gt; are the characters they name; ASCII punctuation and symbols are separate tokens,
+/// except the apostrophe, points and commas between digits, and hyphens that do not follow a digit;
+/// white space separates.
 std::vector<std::string> tokenize_13a(std::string_view text);
 
 }  // namespace ladon::metrics

@@ -9,7 +9,7 @@
 namespace ladon {
 namespace {
 
-// A text from the left. `end` functions give the byte after what they name, which begins at `at`.
+// Splits a text from the left. Each `end` function returns the end of an item that begins at `at`.
 class Cutter {
  public:
   explicit Cutter(std::string_view text) : text_(text) {}
@@ -94,7 +94,7 @@ void BytePairTokenizer::add_merges(const std::string& where) {
     for (const std::int64_t part : {left, right})
       LADON_CHECK(part >= 0 && part < size() && ordinary[static_cast<std::size_t>(part)],
                   "byte_pair", where, "merge ", rank, " is of token ", part,
-                  ", which is no byte and made by no merge before it");
+                  ", which is neither a byte nor made by an earlier merge");
     const auto whole = index_.find(tokens_[static_cast<std::size_t>(left)] +
                                    tokens_[static_cast<std::size_t>(right)]);
     LADON_CHECK(whole != index_.end(), "byte_pair", where, "merge ", rank, ", of tokens ", left,
@@ -123,7 +123,8 @@ std::int64_t BytePairTokenizer::special_at(std::string_view text) const {
     return tokens_[static_cast<std::size_t>(i)];
   };
   std::int64_t longest = -1;
-  // Tokens that begin with the text's first `length` bytes; one of just these bytes stands first.
+  // Tokens that begin with the text's first `length` bytes; one that equals these bytes comes
+  // first.
   auto first = special_by_bytes_.begin(), last = special_by_bytes_.end();
   for (std::size_t length = 0; first != last; ++length) {
     if (token(*first).size() == length) longest = *first++;
@@ -156,7 +157,7 @@ struct BytePairTokenizer::Scratch {
     std::int64_t token;  // −1 where it was merged into the one before it
     std::size_t previous, next;
   };
-  using Pair = std::pair<std::int64_t, std::size_t>;  // rank, where the left one stands
+  using Pair = std::pair<std::int64_t, std::size_t>;  // rank, position of the left token
 
   std::vector<Link> links;
   std::priority_queue<Pair, std::vector<Pair>, std::greater<>> pairs;
@@ -180,7 +181,7 @@ void BytePairTokenizer::encode_word(std::string_view word, Scratch& s,
   };
   for (std::size_t i = 0; i < n; ++i) note(i);
   while (!s.pairs.empty()) {
-    // All pairs of one merge; what they make is looked at only then, as GPT-2 does.
+    // Applies all occurrences of one merge before considering new pairs (GPT-2's order).
     s.changed.clear();
     for (const std::int64_t rank = s.pairs.top().first;
          !s.pairs.empty() && s.pairs.top().first == rank; s.pairs.pop()) {
@@ -224,7 +225,7 @@ std::vector<std::int64_t> BytePairTokenizer::encode(std::string_view text,
     encode_words(text, out);
     return out;
   }
-  std::size_t start = 0;  // of what is not encoded yet
+  std::size_t start = 0;  // of the text that is not encoded yet
   for (std::size_t at = 0; at < text.size();) {
     const std::int64_t longest = special_at(text.substr(at));
     if (longest < 0) {

@@ -1,11 +1,11 @@
 #pragma once
-// Byte-pair tokens: texts as numbers, in the way of GPT-2 (Sennrich, Haddow and Birch, "Neural
+// Byte-pair tokens: texts as numbers, as in GPT-2 (Sennrich, Haddow and Birch, "Neural
 // machine translation of rare words with subword units", ACL 2016; on bytes: Radford et al.,
 // "Language models are unsupervised multitask learners", 2019).
 //
-// A text is cut into words, a word into its bytes; then, while any two neighbours are the pair of a
-// merge, all pairs of the earliest such merge become one token each, from the left. So every text,
-// valid UTF-8 or not, has tokens, and these decode to its very bytes.
+// A text is split into words, a word into its bytes; then, while two adjacent tokens are the pair
+// of a merge, all pairs of the earliest such merge become one token each, from the left. So every
+// text, valid UTF-8 or not, has tokens, and decoding them gives exactly its bytes.
 
 #include <cstdint>
 #include <string>
@@ -19,32 +19,33 @@
 
 namespace ladon {
 
-/// GPT-2's words, which together are the text. From the left, each is the first of these that fits:
-///   's 't 're 've 'm 'll 'd   |  letters, numbers, or others than these and white space, each kind
-///   with a blank before it or without  |  white space up to the last before a word  |  white space
-/// Classes of characters are class_of's (Unicode 14.0); a byte that is not UTF-8 is an other.
+/// Splits a text into GPT-2's words. From the left, each word is the first of these that matches:
+///   's 't 're 've 'm 'll 'd   |  a run of letters, of numbers, or of other characters that are not
+///   white space, with or without a blank before it  |  white space before a word, but for its last
+///   character  |  white space
+/// Classes of characters are those of class_of (Unicode 14.0); a byte that is not UTF-8 is `other`.
 std::vector<std::string_view> byte_pair_words(std::string_view text);
 
 struct BytePairOptions {
   std::int64_t size = 1024;                              ///< tokens at most, special ones included
   std::int64_t min_count = 2;                            ///< rarer pairs are not merged
-  std::vector<std::string> special = {"<|endoftext|>"};  ///< the last tokens
+  std::vector<std::string> special = {"<|endoftext|>"};  ///< added as the last tokens
 };
 
-/// Whether a special token that is written in a text becomes that token (the longest that fits), or
-/// letters as any other: a text from outside must not end the document that it stands in.
+/// Whether the text of a special token becomes that token (the longest that matches), or is encoded
+/// like any other text: text from outside must not be able to end the document that contains it.
 enum class SpecialTokens { as_text, as_tokens };
 
-/// Tokens and merges. A token is a byte, what a merge makes of two tokens, or else special: no text
-/// becomes it unless it is asked for.
+/// Tokens and merges. A token is a byte, the result of a merge of two tokens, or else special: no
+/// text is encoded as a special token unless this is requested.
 class BytePairTokenizer {
  public:
   using Merge = std::pair<std::int64_t, std::int64_t>;  ///< the tokens that become one
 
-  /// Token i stands for the bytes tokens[i]; merges, the earliest first. Throws Error unless all
-  /// 256 bytes are tokens, tokens are distinct and not empty, special ones are UTF-8, and each
-  /// merge is of two that are bytes or made by an earlier one, makes a token, and stands there
-  /// once.
+  /// Token i stands for the bytes tokens[i]; merges are in order, the earliest first. Throws Error
+  /// unless all 256 bytes are tokens, tokens are distinct and not empty, special ones are UTF-8,
+  /// and each merge is of two tokens that are bytes or made by an earlier merge, makes a token, and
+  /// occurs once.
   BytePairTokenizer(std::vector<std::string> tokens, std::vector<Merge> merges)
       : BytePairTokenizer(std::move(tokens), std::move(merges), "") {}
 
@@ -56,31 +57,31 @@ class BytePairTokenizer {
   static BytePairTokenizer load(const std::string& encoder, const std::string& merges);
   static BytePairTokenizer parse(std::string_view encoder, const std::string& encoder_name,
                                  std::string_view merges, const std::string& merges_name);
-  /// Writes the two files, byte for byte as GPT-2's are. Throws Error if a special token would be
-  /// written as another token is.
+  /// Writes the two files, byte for byte as GPT-2's are. Throws Error if a special token and
+  /// another token would be written alike.
   void save(const std::string& encoder, const std::string& merges) const;
 
-  /// A tokenizer.json, as Hugging Face's library `tokenizers` writes it: byte-level BPE of GPT-2's
-  /// words. Throws Error as above, and for one that would cut a text in another way (another model,
-  /// words by another expression, a normalizer, added tokens that take blanks along, …). Special
-  /// tokens that its post-processor would add to a text are not added here.
+  /// Reads a tokenizer.json of Hugging Face's library `tokenizers`: byte-level BPE of GPT-2's
+  /// words. Throws Error as above, and for a file that would split a text differently (another
+  /// model, another expression for words, a normalizer, added tokens that include blanks around
+  /// them, …). Special tokens that its post-processor would add to a text are not added here.
   static BytePairTokenizer load(const std::string& path);
   static BytePairTokenizer parse(std::string_view text, const std::string& name);
-  /// Writes one; Error as above.
+  /// Writes a tokenizer.json; Error as above.
   void save(const std::string& path) const;
 
   /// "bytes" (i64: those of all tokens, one after the other), "lengths" (i64 [size()]) and "merges"
-  /// (i64 [n, 2]): for a file that it stands in beside the model that was trained with it.
+  /// (i64 [n, 2]), to be saved in one file with the model that was trained with this tokenizer.
   StateDict state_dict() const;
-  /// Becomes that tokenizer. Throws Error where an entry does not fit, and as the constructor does;
-  /// nothing is changed then.
+  /// Becomes the tokenizer of this state. Throws Error, and changes nothing, if an entry does not
+  /// fit, and as the constructor does.
   void load_state_dict(const StateDict& state);
 
-  /// Learns merges: again and again, of the pair that stands most often in the words of the texts;
-  /// on a tie the one of the lower left token, then of the lower right one. Ends at `size` tokens,
-  /// or when no pair stands min_count times. Tokens are the bytes in GPT-2's order, then what
-  /// merges make, then the special ones. Throws Error if size is below 256 and the special ones, or
-  /// min_count below 1.
+  /// Learns merges: each is of the most frequent pair of tokens in the words of the texts; on a tie
+  /// the pair with the lower left token, then that with the lower right one. Ends at `size` tokens,
+  /// or when no pair occurs min_count times. Tokens are the bytes in GPT-2's order, then those that
+  /// merges make, then the special ones. Throws Error if size is below 256 plus the number of
+  /// special ones, or min_count below 1.
   static BytePairTokenizer train(const std::vector<std::string>& texts,
                                  const BytePairOptions& options = {});
 
@@ -96,7 +97,7 @@ class BytePairTokenizer {
   const std::vector<std::int64_t>& special() const& { return special_; }
   std::vector<std::int64_t> special() && { return std::move(special_); }
 
-  /// The tokens of a text, in time n·log n in its longest word.
+  /// The tokens of a text; a word of n bytes takes time n·log n.
   std::vector<std::int64_t> encode(std::string_view text,
                                    SpecialTokens special = SpecialTokens::as_text) const;
   /// The bytes of tokens, one after the other; a character may begin in one and end in the next.
@@ -119,9 +120,9 @@ class BytePairTokenizer {
 
   std::vector<std::string> tokens_;
   std::vector<Merge> merges_;
-  std::vector<std::int64_t> special_, special_by_bytes_;  // the second in the order of their bytes
+  std::vector<std::int64_t> special_, special_by_bytes_;  // the second sorted by bytes
   detail::TextMap<std::int64_t> index_;
-  std::unordered_map<std::uint64_t, Made> made_;  // by the pair
+  std::unordered_map<std::uint64_t, Made> made_;  // merges by pair
 };
 
 }  // namespace ladon

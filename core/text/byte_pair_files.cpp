@@ -14,7 +14,8 @@ using nlohmann::json;
 
 constexpr std::string_view version = "#version";
 
-// {"token": number, …} from the events of a JSON parser, which keeps no more of it than this.
+// Reads {"token": number, …} from the events of a JSON parser, without storing the rest of the
+// text.
 class EncoderReader : public nlohmann::json_sax<json> {
  public:
   explicit EncoderReader(const std::string& name) : name_(name) {}
@@ -34,7 +35,7 @@ class EncoderReader : public nlohmann::json_sax<json> {
     const auto number = static_cast<std::int64_t>(value);
     const auto [entry, fresh] = numbers.emplace(token_, number);
     LADON_CHECK(fresh, "byte_pair", name_, ": the token '", shortened(token_),
-                "' stands twice, as ", entry->second, " and ", number);
+                "' occurs twice, as ", entry->second, " and ", number);
     return true;
   }
   bool end_object() override { return true; }
@@ -100,7 +101,7 @@ void for_each_merge(std::string_view text, const std::string& name, F merge) {
   }
 }
 
-// Tokens and merges as files write them → as the tokenizer has them.
+// Converts tokens and merges from the form of the files to that of the tokenizer.
 class Written {
  public:
   /// `numbers` and `name` must outlive it.
@@ -118,21 +119,22 @@ class Written {
     const auto number = [&](std::string_view token) {
       const auto entry = numbers_.find(token);
       LADON_CHECK(entry != numbers_.end(), "byte_pair", where, place, ": '", shortened(token),
-                  "' is no token of ", name_);
+                  "' is not a token of ", name_);
       return entry->second;
     };
     made_[static_cast<std::size_t>(number(detail::join(left, right)))] = true;
     merges.emplace_back(number(left), number(right));
   }
 
-  /// After the last merge: a token is special if it is no byte and none made it.
+  /// To be called after the last merge: a token is special if it is not a byte and no merge made
+  /// it.
   std::vector<std::string> tokens() const {
     std::vector<std::string> tokens;
     for (std::size_t i = 0; i < written_.size(); ++i) {
       std::optional<std::string> bytes = from_byte_letters(*written_[i]);
       if (!made_[i] && !(bytes && bytes->size() == 1)) bytes = *written_[i];
       LADON_CHECK(bytes.has_value(), "byte_pair", name_, ": the token '", shortened(*written_[i]),
-                  "' has a character that writes no byte");
+                  "' has a character that stands for no byte");
       tokens.push_back(*std::move(bytes));
     }
     return tokens;
@@ -158,10 +160,10 @@ void check_one_of(const std::string& name, const json& value, std::initializer_l
   LADON_CHECK(std::find(allowed.begin(), allowed.end(), value) != allowed.end(), "byte_pair", name,
               ": ", what, " is ",
               shortened(value.dump(-1, ' ', false, json::error_handler_t::replace)),
-              "; what is read is byte-level BPE of GPT-2's words");
+              "; only byte-level BPE of GPT-2's words can be read");
 }
 
-// Values that a tokenizer.json may have where others would change a text's tokens.
+// Checks values of a tokenizer.json: others than the allowed ones would change a text's tokens.
 void check_byte_level(const json& all, const std::string& name) {
   const json &model = json_at(all, "model"), &words = json_at(all, "pre_tokenizer");
   const auto check = [&](const json& value, std::initializer_list<json> allowed, const char* what) {
@@ -179,8 +181,8 @@ void check_byte_level(const json& all, const std::string& name) {
   check(json_at(words, "use_regex"), {nullptr, true}, "use_regex");
 }
 
-// Checks added tokens. "normalized" ones are looked for after the others; without a normalizer the
-// flag says nothing if all are of one kind. Ones not "special" would be found in every text.
+// Checks added tokens. "normalized" ones are searched for after the others; without a normalizer
+// the flag does not matter if all have the same. Ones not "special" would be found in every text.
 void check_added(const json& added, const std::string& name) {
   for (const json& token : added) {
     const auto check = [&](const char* key, std::initializer_list<json> allowed) {
@@ -210,7 +212,7 @@ void add_numbers(detail::TextMap<std::int64_t>& numbers, const std::string& name
   const auto value = number.get<std::int64_t>();
   const auto [entry, fresh] = numbers.emplace(token.get<std::string>(), value);
   LADON_CHECK(fresh || entry->second == value, "byte_pair", name, ": the token '",
-              shortened(entry->first), "' stands twice, as ", entry->second, " and ", value);
+              shortened(entry->first), "' occurs twice, as ", entry->second, " and ", value);
 }
 
 detail::TextMap<std::int64_t> numbers_of(const json& all, const std::string& name) {

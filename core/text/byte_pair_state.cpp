@@ -1,4 +1,4 @@
-// A tokenizer as tensors.
+// State of a tokenizer as tensors.
 
 #include <algorithm>
 
@@ -36,7 +36,8 @@ void BytePairTokenizer::load_state_dict(const StateDict& state) {
   auto next = bytes.begin();
   for (const std::int64_t length : lengths) {
     LADON_CHECK(length >= 0 && length <= bytes.end() - next, "load_state_dict", "token ",
-                tokens.size(), " has ", length, " bytes, and ", bytes.end() - next, " are left");
+                tokens.size(), " has ", length, " bytes, but only ", bytes.end() - next,
+                " are left");
     tokens.emplace_back();
     for (const auto end = next + length; next != end; ++next) {
       LADON_CHECK(*next >= 0 && *next < 256, "load_state_dict", *next, " is not a byte");

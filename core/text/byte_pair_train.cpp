@@ -69,7 +69,7 @@ class PairCounts {
  private:
   struct Places {
     std::int64_t count = 0;
-    std::vector<std::size_t> words;  // that have held it; some stand twice
+    std::vector<std::size_t> words;  // that have contained it; may have duplicates
   };
   struct Entry {
     std::int64_t count;
@@ -93,7 +93,7 @@ class PairCounts {
       merged.push_back(here ? whole : tokens[k]);
       k += here;
     }
-    if (merged.size() == tokens.size()) return;  // it holds the pair no more
+    if (merged.size() == tokens.size()) return;  // it no longer contains the pair
     for (std::size_t k = 1; k < tokens.size(); ++k) {
       const Pair before(tokens[k - 1], tokens[k]);
       pairs_.at(before).count -= words_[word].count;
@@ -143,7 +143,7 @@ BytePairTokenizer BytePairTokenizer::train(const std::vector<std::string>& texts
   while (std::ssize(tokens) < options.size - special) {
     const auto [count, pair] = pairs.best();
     if (count < options.min_count) break;
-    // Two merges may make the same token, and that again a pair that was merged before.
+    // Two merges may make the same token, which can then form a pair that was merged before.
     const std::string whole = tokens[static_cast<std::size_t>(pair.first)] +
                               tokens[static_cast<std::size_t>(pair.second)];
     const auto [entry, fresh] = index.emplace(whole, std::ssize(tokens));

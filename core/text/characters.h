@@ -1,5 +1,5 @@
 #pragma once
-// The characters of a text, as indices: for models that write letter by letter.
+// Vocabulary of characters, for models that write letter by letter.
 
 #include <cstdint>
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace ladon {
 
-/// A numbering of characters, which are Unicode code points; nothing is reserved. All texts are
-/// UTF-8 (read_text gives it), and Error names the byte where one is not.
+/// Indices of characters, which are Unicode code points; no index is reserved. All texts must be
+/// UTF-8, as read_text returns it; the Error for others names the byte.
 class CharacterVocabulary {
  public:
   /// The characters of a text, each once, in the order of their code points.
@@ -21,12 +21,13 @@ class CharacterVocabulary {
   /// Code points, ascending; codes()[i] has index i.
   const std::vector<std::int32_t>& codes() const& { return codes_; }
   std::vector<std::int32_t> codes() && { return std::move(codes_); }
-  /// The characters of a text as indices. Throws Error naming one that is not in the vocabulary.
+  /// The characters of a text as indices. Throws Error naming a character that is not in the
+  /// vocabulary.
   std::vector<std::int64_t> encode(std::string_view text) const;
   /// The text; throws Error for an index outside [0, size()).
   std::string decode(const std::vector<std::int64_t>& indices) const;
 
-  /// A file of the characters, in their order. `load` takes any text.
+  /// Writes a file of the characters, in their order. `load` accepts any text.
   void save(const std::string& path) const;
   static CharacterVocabulary load(const std::string& path);
 

@@ -122,8 +122,8 @@ std::optional<double> parse_number(const char*& at, const char* end) {
   return value;
 }
 
-// One line of the text format. The published files hold words with spaces in them (". . ."): the
-// word goes on until a number follows.
+// One line of the text format. The published files have words with spaces in them (". . ."): a word
+// ends only where a number follows.
 void read_text_line(const std::string& path, std::int64_t number, std::string_view line,
                     Builder& builder) {
   const char *at = line.data(), *const end = at + line.size();

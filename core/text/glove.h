@@ -1,6 +1,6 @@
 #pragma once
-// Word vectors trained elsewhere, in the formats of GloVe (Pennington, Socher and Manning, "GloVe:
-// Global Vectors for Word Representation", EMNLP 2014).
+// Pretrained word vectors, in the formats of GloVe (Pennington, Socher and Manning, "GloVe: Global
+// Vectors for Word Representation", EMNLP 2014).
 
 #include <cstdint>
 #include <string>
@@ -19,10 +19,10 @@ struct Glove {
 };
 
 /// Reads one JSON object, {"word": [v1, …, vd], …}, or text with a line `word v1 … vd` for each
-/// word; which of the two is seen by the file's start. It may be compressed by gzip. A word that
-/// stands twice keeps its first vector. Words keep the file's order. Throws Error, naming path,
-/// word or line and both values, for a file without vectors, vectors of different lengths, or a
-/// number that is not finite in f32.
+/// word; the start of the file tells which. It may be compressed by gzip. A word that occurs twice
+/// keeps its first vector. Words keep the file's order. Throws Error, naming path, word or line and
+/// both values, for a file without vectors, vectors of different lengths, or a number that is not
+/// finite in f32.
 Glove read_glove(const std::string& path);
 
 struct EmbeddingTable {
@@ -32,11 +32,11 @@ struct EmbeddingTable {
   double coverage() const { return words == 0 ? 0 : double(found) / double(words); }
 };
 
-/// The vectors of a vocabulary's words, in its order. Words without one, `<unk>` among them, are
-/// drawn from N(0, (scale·σ)²), σ being the root mean square of all entries of the vectors found
-/// (of all that were loaded if none was); row `<pad>` is zero. The draw for a row does not depend
-/// on which others are found. A small scale says little of words that nothing is known of. Throws
-/// Error unless the vectors are f32 [n, d] with a row per word.
+/// The vectors of a vocabulary's words, in its order. Words without one, also `<unk>`, are drawn
+/// from N(0, (scale·σ)²), with σ the root mean square of all entries of the vectors found (of all
+/// that were loaded if none was); row `<pad>` is zero. The draw for a row does not depend on which
+/// others are found. A small scale keeps unknown words close to zero. Throws Error unless the
+/// vectors are f32 [n, d] with a row per word.
 EmbeddingTable embedding_table(const Vocabulary& vocabulary, const Glove& glove, Generator& rng,
                                double scale = 1);
 

@@ -50,7 +50,7 @@ class Collector {
     for (std::size_t i = 0; i < label_names.size(); ++i) {
       const bool fresh = index_.emplace(label_names[i], static_cast<std::int64_t>(i)).second;
       LADON_CHECK(fresh, operation, "the label name '", label_names[i],
-                  "' stands twice in label_names");
+                  "' occurs twice in label_names");
     }
   }
 
@@ -93,7 +93,7 @@ class Collector {
   TextDataset data_;
 };
 
-// The fields of a line; those beyond `columns` are joined to the text's. Fewer come back as fewer.
+// The fields of a line; those beyond `columns` are joined to the text. May return fewer fields.
 std::vector<std::string_view> split(std::string_view line, const TsvColumns& columns) {
   std::vector<std::string_view> fields;
   const auto separators = std::count(line.begin(), line.end(), columns.separator);

@@ -1,9 +1,9 @@
 #pragma once
-// Labelled texts from the files that classification data come in.
+// Readers of labelled texts, from the files of classification data sets.
 //
 // Every reader takes UTF-8, or Latin-1 where a file is not valid UTF-8, compressed by gzip or not,
-// and returns UTF-8; lines end in \n or \r\n; white space around a text is dropped. A line that
-// does not fit is an Error naming path:line, a file without texts one naming the path.
+// and returns UTF-8; lines end in \n or \r\n; white space around a text is dropped. A malformed
+// line throws Error naming path:line, a file without texts one naming the path.
 
 #include <cstdint>
 #include <string>
@@ -27,17 +27,17 @@ struct TextDataset {
 TextDataset read_trec(const std::string& path, const std::vector<std::string>& label_names = {});
 
 /// One sentence per line, one file per class: label i belongs to paths[i]. Blank lines are skipped.
-/// label_names left empty means the files' names; otherwise one name a path (Error if not).
+/// If label_names is empty, these are the files' names; otherwise one name per path (else Error).
 TextDataset read_lines(const std::vector<std::string>& paths,
                        const std::vector<std::string>& label_names = {});
 
-/// All of a text, white space and line ends as they are. It may be empty.
+/// The whole text of a file, with white space and line ends as they are. It may be empty.
 std::string read_text(const std::string& path);
 
-/// Lines of two files that belong together: sentences and their translations.
+/// Corresponding lines of two files: sentences and their translations.
 struct ParallelText {
-  std::vector<std::string> sources, targets;  ///< as many
-  std::int64_t blank = 0;                     ///< pairs that were left out, one line being blank
+  std::vector<std::string> sources, targets;  ///< of equal length
+  std::int64_t blank = 0;                     ///< pairs that were left out, as one line is blank
 };
 
 /// Throws Error naming both files unless they have the same number of lines.
@@ -61,8 +61,8 @@ TextDataset read_tsv(const std::string& path, const TsvColumns& columns = {},
 
 /// Finds the columns of a label-TSV file by itself. Without tabs in its first line, the file is
 /// `label words …`. Otherwise it has as many columns as the line with fewest tabs; the text is the
-/// longest column on average, the label that of the others with the fewest distinct values (the
-/// first of them on a tie).
+/// longest column on average; the label is that of the other columns with the fewest distinct
+/// values (the first of them on a tie).
 TsvColumns guess_columns(const std::string& path);
 
 /// The tokens of a text, in lower case (ASCII letters only): words of letters, digits and any bytes
@@ -70,7 +70,7 @@ TsvColumns guess_columns(const std::string& path);
 /// commas between digits ("3.5", "1,000"); English contractions are split off as in the Penn
 /// Treebank ("do n't", "it 's"); a run of one of . ' ` - is one token ("...", "''", "``", "--");
 /// every other punctuation character is a token. So text that is already tokenized stays as it is,
-/// save for brackets written "-lrb-".
+/// except for brackets written "-lrb-".
 std::vector<std::string> tokenize(std::string_view text);
 
 }  // namespace ladon

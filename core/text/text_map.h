@@ -1,5 +1,5 @@
 #pragma once
-// Strings as keys that are looked up without a copy.
+// Hash map with string keys that are looked up without a copy.
 
 #include <functional>
 #include <string>
@@ -15,7 +15,7 @@ struct TextHash {
   }
 };
 
-/// find() takes any text.
+/// find() takes a string_view.
 template <class Value>
 using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
 

@@ -25,7 +25,7 @@ std::size_t contraction_length(std::string_view text, std::size_t at) {
   return 0;
 }
 
-// Whether the character at `at`, which is none of a word, joins the word before to the one after.
+// Whether the character at `at`, which is not part of a word, joins the words before and after it.
 bool joins(std::string_view text, std::size_t at) {
   if (at + 1 >= text.size()) return false;
   const char before = text[at - 1], here = text[at], after = text[at + 1];

@@ -23,10 +23,10 @@ Vocabulary::Vocabulary(const std::vector<std::string>& words) {
 std::string Vocabulary::add(const std::string& word) {
   if (word.empty()) return "a word is empty";
   if (word.find_first_of(" \t\r\n\v\f") != std::string::npos)
-    return detail::join("the word '", word, "' holds white space");
+    return detail::join("the word '", word, "' contains white space");
   const auto [entry, fresh] = index_.emplace(word, size());
   if (!fresh)
-    return detail::join("the word '", word, "' stands twice, as ", entry->second, " and ", size());
+    return detail::join("the word '", word, "' occurs twice, as ", entry->second, " and ", size());
   words_.push_back(word);
   return {};
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The words a model knows, as indices.
+// Vocabulary of a model: words as indices.
 
 #include <cstdint>
 #include <string>
@@ -14,20 +14,19 @@ namespace ladon {
 struct VocabularyOptions {
   std::int64_t min_count = 1;  ///< rarer words are left out
   std::int64_t max_size = 0;   ///< at most this many entries, the reserved included; 0: no bound
-  bool ends =
-      false;  ///< begins with Vocabulary::bos and Vocabulary::eos, for texts that are written
+  bool ends = false;  ///< includes Vocabulary::bos and Vocabulary::eos, for models that write texts
 };
 
-/// A numbering of words. Index 0 is "<pad>", index 1 "<unk>" (every word that is not in it). Where
-/// a model writes texts, two more words mark their ends: those named bos and eos, which no text
-/// has.
+/// Indices of words. Index 0 is "<pad>", index 1 "<unk>" (every word that is not in the
+/// vocabulary). For models that write texts, two more words mark their ends: bos and eos, which
+/// occur in no text.
 class Vocabulary {
  public:
   static constexpr std::int64_t pad = 0, unknown = 1;
   static constexpr const char *bos = "<bos>", *eos = "<eos>";
 
   /// The reserved entries and these words, in this order. Throws Error for a word that is empty,
-  /// holds white space, or stands twice.
+  /// contains white space, or occurs twice.
   explicit Vocabulary(const std::vector<std::string>& words = {});
   /// The tokens (see tokenize) of the texts, most frequent first, ties in the order of their bytes.
   /// Throws Error if min_count is below 1, or max_size is not 0 and below the number of reserved

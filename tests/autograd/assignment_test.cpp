@@ -61,7 +61,7 @@ TEST(Assignment, KeepsDtypeAndShape) {
   n += 1;
   EXPECT_EQ(n.to_vector(), (Numbers{5, 7}));
   test::expect_error([&] { n /= 2; }, "the result is f32, x i64");
-  test::expect_error([&] { n += 0.5; }, "is no i64");
+  test::expect_error([&] { n += 0.5; }, "is not representable as i64");
   EXPECT_EQ(n.to_vector(), (Numbers{5, 7}));
 }
 

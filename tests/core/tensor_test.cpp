@@ -118,15 +118,15 @@ TEST(Tensor, NumbersKeepTheirFractionsOrAreRefused) {
   EXPECT_EQ(arange(big, big + 1).item<std::int64_t>(), big);
   EXPECT_EQ(arange(std::numeric_limits<std::int64_t>::min(), 0, big).count(), 2);
   EXPECT_EQ(values(arange(0, 2.5, 1, i64)), (Values{0, 1, 2}));
-  expect_error([] { arange(0, 2.5, 0.5, i64); }, "[arange] 0.5 is no i64");
-  expect_error([] { arange(0, 1e30, 5e29, i64); }, "[arange] 5e+29 is no i64");
-  expect_error([] { linspace(0, 1, 3, i64); }, "[linspace] 0.5 is no i64");
-  expect_error([] { full({2}, 0.5, i64); }, "[full] 0.5 is no i64");
-  expect_error([] { full({2}, 1e300, i64); }, "[full] 1e+300 is no i64");
-  expect_error([] { full({2}, std::nan(""), i64); }, "[full] nan is no i64");
-  expect_error([] { full({2}, 2, boolean); }, "[full] 2 is no bool");
-  expect_error([] { scalar(1.5, i64); }, "1.5 is no i64");
-  expect_error([] { tensor({1, 2.5}, i64); }, "[tensor] 2.5 is no i64");
+  expect_error([] { arange(0, 2.5, 0.5, i64); }, "[arange] 0.5 is not representable as i64");
+  expect_error([] { arange(0, 1e30, 5e29, i64); }, "[arange] 5e+29 is not representable as i64");
+  expect_error([] { linspace(0, 1, 3, i64); }, "[linspace] 0.5 is not representable as i64");
+  expect_error([] { full({2}, 0.5, i64); }, "[full] 0.5 is not representable as i64");
+  expect_error([] { full({2}, 1e300, i64); }, "[full] 1e+300 is not representable as i64");
+  expect_error([] { full({2}, std::nan(""), i64); }, "[full] nan is not representable as i64");
+  expect_error([] { full({2}, 2, boolean); }, "[full] 2 is not representable as bool");
+  expect_error([] { scalar(1.5, i64); }, "1.5 is not representable as i64");
+  expect_error([] { tensor({1, 2.5}, i64); }, "[tensor] 2.5 is not representable as i64");
 }
 
 TEST(Tensor, OfATemporaryGivesWhatLastsLonger) {
@@ -341,27 +341,27 @@ TEST(Tensor, ElementsThatAreNoWholeNumbersAreNotReadAsSuch) {
           [&] {
             tensor({1, wrong}, dtype).to_vector<std::int64_t>();
           },
-          "is no whole number of 64 bits; read it as a double, or cast(x, i64), which cuts");
+          "is not an integer of 64 bits; read it as a double, or use cast(x, i64)");
       expect_error(
           [&] {
             tensor({1, wrong}, dtype).to_vector<int>();
           },
-          "no whole number of 32 bits");
+          "not an integer of 32 bits");
     }
   }
   for (const double wrong : {0x1p63, -0x1.8p63, 1e300})
     expect_error([&] { tensor({wrong}, f64).to_vector<std::int64_t>(); },
                  "[to_vector] the element ");
   EXPECT_EQ(tensor({-0x1p63}, f64).to_vector<std::int64_t>()[0], INT64_MIN);
-  expect_error([] { tensor({0x1p31}, i64).to_vector<int>(); }, "the element 2147483648 is no");
+  expect_error([] { tensor({0x1p31}, i64).to_vector<int>(); }, "the element 2147483648 is not");
   EXPECT_EQ(tensor({-0x1p31}, i64).to_vector<int>()[0], INT32_MIN);
   EXPECT_EQ(tensor({0.5, 0}, f64).to_vector<bool>(), (std::vector<bool>{true, false}));
 
   for (const double wrong : {1.5, std::nan(""), 0x1p63})
     expect_error([&] { scalar(wrong, f64).item<std::int64_t>(); }, "[item] the element ");
   expect_error([] { scalar(0x1p31, i64).item<int>(); },
-               "[item] the element 2147483648 lies outside of [-2147483648, 2147483647]");
-  expect_error([] { scalar(-1, i64).item<std::size_t>(); }, "the element -1 lies outside of [0, ");
+               "[item] the element 2147483648 is outside [-2147483648, 2147483647]");
+  expect_error([] { scalar(-1, i64).item<std::size_t>(); }, "the element -1 is outside [0, ");
   EXPECT_EQ(scalar(3, f16).item<std::size_t>(), 3u);
   EXPECT_EQ(scalar(1, boolean).item<int>(), 1);
 }

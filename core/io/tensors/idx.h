@@ -10,12 +10,12 @@
 namespace ladon {
 
 /// The tensor that the bytes of an IDX file hold, 1 to 8 axes, row-major. Floats become f32,
-/// doubles f64; the integers (1 to 4 bytes, signed, or unsigned for 1 byte) become `integers`: i64
-/// or f64, which hold all of them exactly, or f32, which does up to 2^24 and so for 1 and 2 bytes.
+/// doubles f64; integers (1 to 4 bytes, signed, or unsigned for 1 byte) become `integers`: i64 or
+/// f64, which are exact, or f32, which is exact up to 2^24 and so for 1 and 2 bytes.
 ///
 /// Throws Error, naming `name` and both values, for anything else: another start, element type or
-/// number of axes, or a size that differs from what the header says. All of that is settled before
-/// memory for the elements is taken. Throws Error also unless `integers` is i64, f32 or f64.
+/// number of axes, or a size that differs from what the header says. All of this is checked before
+/// memory for the elements is allocated. Throws Error also unless `integers` is i64, f32 or f64.
 Tensor parse_idx(std::string_view bytes, const std::string& name, DType integers = i64);
 
 /// Reads an IDX file, which may be compressed (read_maybe_gzip), as parse_idx() does its bytes.

@@ -59,7 +59,7 @@ class HeaderParser {
     } else if (key == "shape" && !shape_) {
       shape_ = parse_shape();
     } else {
-      detail::fail("load_npy", where_, ": the header's key '", key, "' is unknown or stands twice");
+      detail::fail("load_npy", where_, ": the header's key '", key, "' is unknown or repeated");
     }
   }
 
@@ -113,7 +113,7 @@ class HeaderParser {
     }
     expected(sizes.size() != 1 || comma, "',' after the only size of a tuple");
     LADON_CHECK(sizes.size() <= Shape::max_rank, "load_npy", where_, ": the array has ",
-                sizes.size(), " axes, a tensor at most ", Shape::max_rank);
+                sizes.size(), " axes; a tensor has at most ", Shape::max_rank);
     return Shape(sizes);
   }
 

@@ -8,13 +8,13 @@
 namespace ladon {
 
 /// Reads an .npy file of version 1, 2 or 3: little- or big-endian, C or Fortran order, rank 0 to 8,
-/// empty arrays too. The result is row-major. b1 i8 f2 f4 f8 keep their type (f2 is f16, for
-/// storage: cast(x, f32) computes); i1 i2 i4
-/// u1 u2 u4 u8 become i64 (a u8 above 2^63 − 1 is an Error).
+/// empty arrays too. The result is row-major. b1 i8 f2 f4 f8 keep their type (f2 becomes f16, which
+/// is for storage: compute with cast(x, f32)); i1 i2 i4 u1 u2 u4 u8 become i64 (a u8 above 2^63 − 1
+/// is an Error).
 ///
 /// Throws Error, naming the path and both values, for anything else: another element type, a
 /// header that is not exactly the dictionary the format prescribes, or a size that differs from
-/// what shape and type need. All of that is settled before memory for the elements is taken.
+/// what shape and type need. All of this is checked before memory for the elements is allocated.
 Tensor load_npy(const std::string& path);
 
 /// Writes version 1, C order, little-endian; strided tensors are written in row-major order. The

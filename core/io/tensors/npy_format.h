@@ -8,7 +8,8 @@
 
 namespace ladon {
 
-/// The array in all that is left of the file. Errors as for load_npy, naming `where`.
+/// Reads the array that takes all remaining bytes of the file. Errors as for load_npy, naming
+/// `where`.
 Tensor read_npy(InputFile& file, const std::string& where);
 
 /// Header of an .npy file of x, whose elements follow row-major and little-endian. Errors as for

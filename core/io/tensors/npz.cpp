@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view ending = ".npy";
 constexpr std::size_t longest_name = 60'000;  // a zip file has 16 bits for it
 
-/// The elements of a row-major tensor as they stand in memory.
+/// Bytes of the elements of a row-major tensor.
 std::string_view bytes_of(const Tensor& rows) {
   return {reinterpret_cast<const char*>(rows.strided_bytes()),
           static_cast<std::size_t>(rows.count()) * item_size(rows.dtype())};
@@ -28,7 +28,7 @@ std::map<std::string, Tensor> load_npz(const std::string& path) {
   const std::vector<ZipMember> members = read_zip("load_npz", file);
   for (const ZipMember& member : members) {
     LADON_CHECK(member.name.ends_with(ending), "load_npz", path, ": member '", member.name,
-                "' is no array: its name does not end in ", ending);
+                "' is not an array: its name does not end in ", ending);
     LADON_CHECK(member.method == 0 || detail::has_gzip(), "load_npz", path, ": member '",
                 member.name,
                 "' is deflated, and this build of Ladon has no zlib; save it with numpy.savez, not "

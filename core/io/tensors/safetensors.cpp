@@ -32,7 +32,7 @@ void check_foreign(const std::string& path, std::string_view first) {
     LADON_CHECK(!first.starts_with(magic), "load_safetensors", path, ": is ", what);
 }
 
-// The header's text, which is JSON or not.
+// Text of the header, not yet known to be JSON.
 std::string read_header(InputFile& file) {
   const std::string& path = file.path();
   LADON_CHECK(file.size() >= 8, "load_safetensors", path, ": is ", file.size(),
@@ -58,7 +58,7 @@ std::string read_header(InputFile& file) {
   return text;
 }
 
-// Puts the tensors in the order of their bytes, which they must cover without overlap or hole.
+// Puts the tensors in the order of their bytes, which they must cover without overlap or gap.
 void order_entries(const InputFile& file, std::vector<SafetensorsEntry>& entries) {
   const auto earlier = [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
@@ -69,7 +69,7 @@ void order_entries(const InputFile& file, std::vector<SafetensorsEntry>& entries
     LADON_CHECK(entry.begin == next, "load_safetensors", file.path(), ": tensor '", entry.name,
                 "' begins at byte ", entry.begin,
                 " of the elements, but the tensors before it end at ", next,
-                entry.begin < next ? "; they overlap" : "; the bytes between belong to none");
+                entry.begin < next ? "; they overlap" : "; the bytes between belong to no tensor");
     next = entry.end;
   }
   LADON_CHECK(next == file.remaining(), "load_safetensors", file.path(), ": the tensors need ",
@@ -145,7 +145,7 @@ std::vector<std::string> checksums_of(std::size_t n, const F& named) {
   return all;
 }
 
-// A file of another program has none, but then it does not say that this library wrote it.
+// Compares the checksums. A file of another program has none, and no version of this library.
 void check_sums(const std::string& path, const SafetensorsHeader& header,
                 const std::map<std::string, Tensor>& tensors) {
   LADON_CHECK(!header.checksums.empty() || !header.ours, "load_safetensors", path, ": metadata '",
@@ -164,9 +164,9 @@ void check_sums(const std::string& path, const SafetensorsHeader& header,
   const auto check = [&](std::size_t i, const std::string& sum, const std::string& what) {
     LADON_CHECK(std::string_view(header.checksums).substr(9 * i, 8) == sum, "load_safetensors",
                 path, ": ", what,
-                " has another checksum than the file says; the file is damaged, or a program "
-                "changed it and kept the entry '",
-                safetensors_checksums, "' of its metadata, which is then to be removed");
+                " has another checksum than the file states; the file is damaged, or a program "
+                "changed it and must remove the entry '",
+                safetensors_checksums, "' of its metadata too");
   };
   check(0, hexadecimal(header.notes), safetensors_metadata);
   const std::vector<std::string> sums =
@@ -176,12 +176,12 @@ void check_sums(const std::string& path, const SafetensorsHeader& header,
     check(i + 1, sums[i], "tensor '" + entries[i].name + "'");
 }
 
-// Metadata with the version, in place of an older writer's, and the checksums.
+// Metadata with this library's version, which replaces that of an earlier writer, and checksums.
 std::map<std::string, std::string> complete(const std::string& path,
                                             const std::vector<const Named*>& order,
                                             std::map<std::string, std::string> metadata) {
-  LADON_CHECK(!metadata.contains(safetensors_checksums), "save_safetensors", path, ": the name '",
-              safetensors_checksums, "' of the metadata is for the checksums");
+  LADON_CHECK(!metadata.contains(safetensors_checksums), "save_safetensors", path,
+              ": the metadata key '", safetensors_checksums, "' is reserved for the checksums");
   metadata[safetensors_version] = version();
   std::uint32_t notes = 0;
   for (const auto& [key, value] : metadata) notes += checksum_of_note(key, value);
@@ -192,8 +192,8 @@ std::map<std::string, std::string> complete(const std::string& path,
   return metadata;
 }
 
-// Written piece by piece: nlohmann's objects that keep an order look every new name up in all, and
-// all of them take memory to be destroyed, without which the program ends.
+// Written piece by piece: nlohmann's ordered objects search all names at every insertion, and the
+// destructor of any of its objects allocates memory, and terminates the program if there is none.
 std::string header_text(const std::string& path, const std::vector<const Named*>& order,
                         const std::map<std::string, std::string>& metadata) try {
   std::string notes;
@@ -234,14 +234,14 @@ std::map<std::string, Tensor> load_one(const std::string& path,
   return tensors;
 }
 
-// Moves the tensors of one file of several to all the others'.
+// Moves the tensors of one file of a checkpoint to those of the files before it.
 void take_shard(const std::string& path, const std::string& index, const ShardMap& shard_of,
                 const std::string& shard, std::map<std::string, Tensor>& from,
                 std::map<std::string, Tensor>& to) {
   for (auto& [name, x] : from) {
     const auto listed = shard_of.find(name);
     LADON_CHECK(listed != shard_of.end() && listed->second == shard, "load_safetensors", path,
-                ": tensor '", name, "' is not said to be there by ", index);
+                ": tensor '", name, "' is not listed for this file in ", index);
     to.emplace(name, std::move(x));
   }
 }

@@ -13,36 +13,36 @@
 
 namespace ladon {
 
-/// Reads all tensors. BOOL I64 F16 BF16 F32 F64 keep their type (the halves are for storage:
-/// cast(x, f32) computes, and Module::load casts by itself); I8 I16 I32 U8 U16 U32 U64 become i64
+/// Reads all tensors. BOOL I64 F16 BF16 F32 F64 keep their type (F16 and BF16 are for storage:
+/// compute with cast(x, f32); Module::load casts by itself); I8 I16 I32 U8 U16 U32 U64 become i64
 /// (a U64 above 2^63 − 1 is an Error). If `metadata` is given it is replaced by the file's.
 ///
-/// A checkpoint in several files is read as one: `path` is then the JSON that says which file a
-/// tensor stands in ({"weight_map": {"name": "model-00001-of-00002.safetensors", …}, …}; its name
-/// ends in .json), or the folder with model.safetensors.index.json; a folder without it has the one
-/// file model.safetensors. The files are beside the index, or links there are, which are followed.
-/// Metadata of one name in two of them: that of the first by name counts.
+/// A checkpoint in several files is read as one: `path` is then the JSON index of the file of each
+/// tensor ({"weight_map": {"name": "model-00001-of-00002.safetensors", …}, …}; its name ends in
+/// .json), or the folder with model.safetensors.index.json; in a folder without it,
+/// model.safetensors is read. The files must be in the folder of the index; links are followed. If
+/// several files have metadata of one name, the first file in alphabetical order counts.
 ///
-/// Files that save_safetensors() wrote have checksums, which are compared: a file with a damaged
-/// byte is an Error, and so is one that says "ladon.version" and has none. Those of other programs
-/// have neither, and are read all the same.
+/// Files written by save_safetensors() have checksums, which are compared: a damaged byte is an
+/// Error, and so is metadata with "ladon.version" but without checksums. Files of other programs
+/// have neither, and are read without this check.
 ///
 /// Throws Error, naming the path, the tensor and both values, for a header that is longer than the
-/// file or than 100 MB, that is not the JSON above (with white space around it or not) or has a
-/// name twice, for another dtype, and unless the tensors cover the elements' bytes from first to
-/// last without overlap or hole. All of that is settled before memory for the elements is taken, in
-/// time linear in the header and with memory of at most 12 times its length, whatever it holds. Of
-/// several files, throws Error also for an index that is longer than 100 MB or not the JSON above,
-/// has a tensor twice or a file elsewhere, and unless each file holds just the tensors that it
-/// says.
+/// file or than 100 MB, is not the JSON above (white space around it is allowed) or has a name
+/// twice, for another dtype, and unless the tensors cover the elements' bytes from first to last
+/// without overlap or gap. All of this is checked before memory for the elements is allocated, in
+/// time linear in the header and with memory of at most 12 times its length, whatever it contains.
+/// For several files, throws Error also for an index that is longer than 100 MB or not the JSON
+/// above, has a tensor twice or a file in another folder, and unless each file has exactly the
+/// tensors that the index lists for it.
 std::map<std::string, Tensor> load_safetensors(const std::string& path,
                                                std::map<std::string, std::string>* metadata = {});
 
 /// Writes tensors of any strides, byte for byte as the format's reference implementation does: the
 /// widest dtype first (i64, f64, f32, bf16, f16, bool), then by name, the header padded with spaces
-/// so that the elements start at a multiple of 8. To the metadata come "ladon.version", that of the
-/// library that writes, and "ladon.crc32", with a CRC-32 of all other metadata and of each tensor's
-/// name, dtype, shape and elements; other programs pass over both. The file appears whole or not at
+/// so that the elements start at a multiple of 8. Adds to the metadata "ladon.version", the version
+/// of this library, and "ladon.crc32": a CRC-32 of all other metadata, and one of each tensor's
+/// name, dtype, shape and elements; other programs ignore both. The file appears whole or not at
 /// all (write_atomically). Throws Error for an undefined tensor, the name "__metadata__", metadata
 /// of the name "ladon.crc32", or text that is not UTF-8.
 void save_safetensors(const std::string& path, const std::map<std::string, Tensor>& tensors,

@@ -17,7 +17,7 @@ constexpr int deepest = 4;           // the format needs 3 levels
 constexpr std::size_t longest = 80;  // bytes of a name or a value that a message shows
 constexpr std::size_t most_sizes = Shape::max_rank;
 
-// The start of a value, as an error message shows it. Put together from the parser's events.
+// Start of a value, for an error message. Built from the parser's events.
 class Excerpt {
  public:
   void clear() { text_.clear(); }
@@ -61,7 +61,7 @@ class Keys {
     bytes_ += key;
     ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
   }
-  /// A key that stands twice, if there is one.
+  /// A repeated key, if there is one.
   std::optional<std::string> repeated() const {
     std::vector<std::string_view> keys;
     keys.reserve(ends_.size());
@@ -80,7 +80,7 @@ class Keys {
   std::vector<std::uint32_t> ends_;
 };
 
-// The value of "dtype", "shape" or "data_offsets" as it is read, right or wrong.
+// The value of "dtype", "shape" or "data_offsets" as read, valid or not.
 struct Field {
   bool given = false, list = false;
   bool whole = true;  // a list of nothing but integers in [0, 2^63)
@@ -114,8 +114,8 @@ void check_integers(const std::string& where, const char* key, const Field& fiel
               " must be an array of integers from 0 to 2^63 − 1, got ", field.excerpt.text());
 }
 
-// The parser's events → entries. `depth_` counts the brackets that are open: 1 in the header, 2 in
-// a tensor's object or the metadata, 3 in a tensor's shape.
+// Builds the entries from the parser's events. `depth_` counts the open brackets: 1 in the header,
+// 2 in a tensor's object or the metadata, 3 in a tensor's shape.
 class HeaderReader : public nlohmann::json_sax<json> {
  public:
   HeaderReader(const std::string& path, std::map<std::string, std::string>* metadata)
@@ -164,7 +164,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
     if (depth_ != 3 || !field_ || !field_->list || number >> 63 != 0) return scalar(false);
     const bool room = field_->numbers.size() < most_sizes;
     LADON_CHECK(room || field_ != &shape_, "load_safetensors", where(), " has at least ",
-                most_sizes + 1, " axes, a tensor at most ", most_sizes);
+                most_sizes + 1, " axes; a tensor has at most ", most_sizes);
     if (room) field_->numbers.push_back(static_cast<std::int64_t>(number));
     return true;
   }
@@ -240,7 +240,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
     if (metadata_) metadata_->emplace(key_, std::move(text));
   }
 
-  // A value without brackets; `text` says whether it is a note of the metadata.
+  // A value without brackets; `text`: whether it is a string of the metadata.
   bool scalar(bool text) {
     if (depth_ == 1 || (in_metadata_ && !text)) valid_ = false;
     if (depth_ > 2 && field_) field_->whole = false;
@@ -248,7 +248,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
     return true;
   }
 
-  // At the end of a field, of a tensor, and of the header.
+  // Called at the end of a field, of a tensor, and of the header.
   void end_value() {
     field_ = nullptr;
     if (depth_ != 1) return;
@@ -283,12 +283,12 @@ class HeaderReader : public nlohmann::json_sax<json> {
   const std::string& path_;
   std::map<std::string, std::string>* metadata_;
   int depth_ = 0;
-  Keys keys_[deepest];  // of the objects that are open
+  Keys keys_[deepest];  // of the open objects
   std::string name_, key_;
   bool in_metadata_ = false, valid_ = true;
   Excerpt value_;
   Field dtype_, shape_, offsets_;
-  Field* field_ = nullptr;  // that is being read
+  Field* field_ = nullptr;  // the field being read
 };
 
 }  // namespace

@@ -12,16 +12,16 @@ namespace ladon {
 
 inline constexpr const char* safetensors_metadata = "__metadata__";
 
-/// In the metadata: the version that wrote the file, which has checksums then.
+/// Key in the metadata: the version of Ladon that wrote the file, which then has checksums.
 inline constexpr const char* safetensors_version = "ladon.version";
-/// In the metadata: the checksums, each 8 hexadecimal digits, with a space between two. First the
-/// sum of the CRC-32 of "key\0value\0" of all other metadata, then for each tensor, in the order of
-/// their bytes, the CRC-32 of "name dtype shape" and its elements: as of "weight F32 [2, 3]" and 24
-/// bytes.
+/// Key in the metadata: the checksums, each 8 hexadecimal digits, with spaces between them. First
+/// the sum of the CRC-32 of "key\0value\0" over all other metadata, then for each tensor, in the
+/// order of their bytes, the CRC-32 of "name dtype shape" and its elements: for instance of
+/// "weight F32 [2, 3]" and 24 bytes.
 inline constexpr const char* safetensors_checksums = "ladon.crc32";
 
-/// Entry of the header for one tensor: the bytes [begin, end) of the elements are its own, and as
-/// many as its shape needs.
+/// Entry of the header for one tensor: its elements are bytes [begin, end), exactly as many as its
+/// shape needs.
 struct SafetensorsEntry {
   std::string name;
   FileType type;
@@ -31,21 +31,20 @@ struct SafetensorsEntry {
 
 struct SafetensorsHeader {
   std::vector<SafetensorsEntry> entries = {};  ///< in the order of the text
-  std::string checksums = "";                  ///< as they stand there; empty where there are none
-  std::uint32_t notes = 0;                     ///< the first of them, as it is to be
+  std::string checksums = "";                  ///< as stored; empty if there are none
+  std::uint32_t notes = 0;                     ///< the expected value of the first of them
   bool ours = false;  ///< the metadata has "ladon.version", which is written with checksums
 };
 
-/// The CRC-32 of one note of the metadata.
+/// CRC-32 of one entry of the metadata.
 std::uint32_t checksum_of_note(std::string_view key, std::string_view value);
 
-/// Reads the header's JSON in one pass that keeps nothing of it but the result, so that time is
-/// linear (but for sorting names, to find one that stands twice) and the memory a small multiple of
-/// the text, whatever the text is. `metadata` may be null; otherwise what is found is added to it,
-/// but for the checksums.
+/// Parses the header's JSON in one pass that keeps only the result, so that time is linear (except
+/// for sorting names, to find repeated ones) and memory a small multiple of the text, whatever it
+/// contains. `metadata` may be null; otherwise the metadata are added to it, without the checksums.
 ///
-/// Throws Error as load_safetensors() does for everything but how the tensors' bytes lie to each
-/// other and to the file.
+/// Throws Error as load_safetensors() does, but does not check whether the tensors' bytes overlap,
+/// leave gaps or fit the file.
 SafetensorsHeader parse_safetensors_header(const std::string& path, std::string_view text,
                                            std::map<std::string, std::string>* metadata);
 

@@ -13,7 +13,7 @@ using nlohmann::json;
 constexpr int deepest = 16;
 constexpr std::string_view map_key = "weight_map";
 
-// The parser's events → the map. `depth_` counts the brackets that are open: 1 in the index, 2 in
+// Builds the map from the parser's events. `depth_` counts the open brackets: 1 in the index, 2 in
 // the map.
 class IndexReader : public nlohmann::json_sax<json> {
  public:

@@ -7,12 +7,12 @@
 
 namespace ladon {
 
-/// The name of the file that each tensor stands in.
+/// File name of each tensor.
 using ShardMap = std::map<std::string, std::string>;
 
 /// Reads {"weight_map": {"tensor": "file", …}, …}; other keys may hold anything, to a depth of 16.
-/// Throws Error, naming `path`, for anything else, for a key of the map that stands twice, and for
-/// a file whose name is not that of a file in the same folder.
+/// Throws Error, naming `path`, for anything else, for a repeated key of the map, and for a file
+/// whose name is not that of a file in the same folder.
 ShardMap parse_shard_index(const std::string& path, std::string_view text);
 
 }  // namespace ladon

@@ -25,7 +25,7 @@ struct ForwardBuffers {
     std::fill_n(factors, p.width, p.query_factor);
   }
 
-  T* values(const Problem<T>& p) {  // a tile, made finite
+  T* values(const Problem<T>& p) {  // a buffer for finite values of a tile
     if (!finite_values) finite_values = workspace.take(p.value_width * block_keys);
     return finite_values;
   }
@@ -37,8 +37,8 @@ struct ForwardBuffers {
     *keep = workspace.take(block_queries);
 };
 
-/// A power of two by which a careful block multiplies values [keys, value_width]: 1 unless sums of
-/// them, with weights up to 1, may leave the range before they are divided by the sum of weights.
+/// A power of two by which a careful block multiplies values [keys, value_width]: 1 unless their
+/// sums, with weights up to 1, may overflow before the division by the sum of weights.
 template <class T>
 T room_for_sums(const TileOperand<T>& v, int64_t keys, int64_t columns) {
   const T room = std::ldexp(T(1), -std::ilogb(static_cast<T>(std::max<int64_t>(keys, 1))) - 1);
@@ -51,8 +51,8 @@ T room_for_sums(const TileOperand<T>& v, int64_t keys, int64_t columns) {
   return T(1);
 }
 
-/// log_sum of each query, and what its output is multiplied by, where values were multiplied by
-/// `room`: 0 where it sees no key.
+/// log_sum of each query, and `scale`, the factor of its output if values were multiplied by
+/// `room`; `scale` is 0 for a query that sees no key.
 template <class T>
 void finish(int64_t queries, const T* top, const T* sum, T room, T* log_sum, T* scale) {
   for (int64_t i = 0; i < queries; ++i) {
@@ -62,7 +62,7 @@ void finish(int64_t queries, const T* top, const T* sum, T room, T* log_sum, T* 
   }
 }
 
-/// Returns whether all is finite; what is not is to be written again, carefully.
+/// Returns whether all results are finite; otherwise the block must be computed again, carefully.
 template <class T>
 bool forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int64_t head,
                    int64_t query, Target<T> output, T* log_sum, bool careful = false) {
@@ -94,18 +94,18 @@ bool forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
     p.loops.multiply(p.value_width, t.n, t.keys, values, b.tile, t.n, b.keep, b.output, t.n);
     add_columns(rest, b.tile, t.n, b.output);
   }
-  finish(t.queries, b.top, b.sum, room, log_sum + query, b.keep);  // keep: softmax's division
+  finish(t.queries, b.top, b.sum, room, log_sum + query, b.keep);  // keep: factors of the output
   p.loops.transpose(p.value_width, t.queries, {b.output, t.n, 1}, b.keep,
                     output.data + query * output.row, output.row);
-  // A value that is not finite shows in its channel of every query, as all weigh every tile; a
-  // logit that is not shows in the sum of its query.
+  // A non-finite value makes its channel non-finite for every query, as every query's sum includes
+  // every tile; a non-finite logit makes the sum of its query non-finite.
   return all_finite(output.data + query * output.row, p.value_width) &&
          all_finite(b.sum, t.queries);
 }
 
-/// Work space of a task of few queries, where keys lie along the vectors: queries [Tq, width];
-/// logits [Tq, n], output [Tq, v_lanes], one number per query, and a tile of keys or values that do
-/// not stand in whole rows.
+/// Work space of a task of few queries, with vectors along the keys: queries [Tq, width]; logits
+/// [Tq, n], output [Tq, v_lanes], one number per query, and a tile of those keys or values that
+/// cannot be used in place.
 template <class T>
 struct FewBuffers {
   explicit FewBuffers(const Problem<T>& p)
@@ -125,8 +125,8 @@ struct FewBuffers {
     *keep = workspace.take(tile_lanes<T>);
 };
 
-/// Keys or values [keys, columns] of a tile in rows of n, padded with 0: where they stand if they
-/// do so.
+/// Keys or values [keys, columns] of a tile in rows of n, padded with 0: in place if they are laid
+/// out so already, else copied to `space`.
 template <class T>
 TileOperand<T> whole_rows(TileOperand<T> x, const Tile& t, int64_t columns, T* space, int64_t n) {
   x.data += t.key * x.row;
@@ -135,7 +135,7 @@ TileOperand<T> whole_rows(TileOperand<T> x, const Tile& t, int64_t columns, T* s
   return {space, n, 1};
 }
 
-/// tile_logits() with keys along the vectors: queries [Tq, width] · keysᵀ [width, keys] → [Tq,
+/// tile_logits() with vectors along the keys: queries [Tq, width] · keysᵀ [width, keys] → [Tq,
 /// keys] in rows of n lanes.
 template <class T>
 bool few_logits(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t head, const Tile& t,
@@ -167,9 +167,9 @@ bool few_logits(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t he
   return true;
 }
 
-/// All queries of one head. Every sum has its terms in the order in which forward_block adds them:
-/// the bits of a query do not depend on how many stand beside it.
-/// Returns whether all is finite, as forward_block() does.
+/// Computes all queries of one head. Every sum adds its terms in the order of forward_block(), so
+/// that the bits of a query do not depend on the number of queries. Returns whether all results are
+/// finite, as forward_block() does.
 template <class T>
 bool forward_few(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t head,
                  Target<T> output, T* log_sum, bool careful = false) {
@@ -222,7 +222,7 @@ AttentionOutput forward(const Tensor& q, const Tensor& k, const Tensor& v,
   T* log_sum = result.log_sum.template mutable_data<T>();
   const double flops = 2.0 * block_queries * static_cast<double>(p.keys) *
                        static_cast<double>(p.width + p.value_width);
-  if (4 * p.queries <= tile_lanes<T>) {  // beyond, the lanes that are padding cost less
+  if (4 * p.queries <= tile_lanes<T>) {  // with more queries, padding lanes cost less
     parallel::for_range(p.leading.count() * p.heads, grain(flops), [&](int64_t begin, int64_t end) {
       FewBuffers<T> buffers(p);
       for (int64_t row = begin; row < end; ++row) {

@@ -1,7 +1,7 @@
 // Gradients of attention, with P the weights, O = P·V and S the logits:
 //   dV = Pᵀ·dO,  dP = dO·Vᵀ,  dS = P ∘ (dP − ⟨dO, O⟩),  dQ = scale·dS·K,  dK = scale·dSᵀ·Q.
-// A task has the gradients of a range of keys of one key head to itself and adds to them in a fixed
-// order; what ranges give to one query is kept apart and summed at the end.
+// A task owns the gradients of a range of keys of one key head, and adds to them in a fixed order;
+// the contributions of all ranges to dQ are stored separately and summed at the end.
 
 #include "ladon/core/kernels/attention/attention.h"
 #include "ladon/core/kernels/attention/attention_tiles.h"
@@ -16,7 +16,7 @@ namespace {
 
 using namespace tiles;
 
-/// The cut of the keys into ranges: as few as give some 64 tasks, for one range is the cheapest.
+/// Division of the keys into ranges: as few as give some 64 tasks, for one range is the cheapest.
 struct Ranges {
   int64_t count, length;
 };
@@ -27,8 +27,8 @@ Ranges cut_keys(int64_t rows, int64_t keys) {
   return {std::max<int64_t>(1, blocks(keys, std::max<int64_t>(1, length))), length};
 }
 
-/// Work space of a task. Of a block of queries: queries and gradients dO, both transposed and as
-/// they are, dQ transposed, and one number per query; two tiles; of the range: dK and dV.
+/// Work space of a task. For a block of queries: queries and gradients dO, both transposed and as
+/// they are, dQ transposed, and one number per query. Two tiles. For the range of keys: dK and dV.
 template <class T>
 struct BackwardBuffers {
   BackwardBuffers(const Problem<T>& p, int64_t range)
@@ -59,13 +59,13 @@ struct BackwardBuffers {
   T* scales = workspace.take(block_queries);
   T* ones = workspace.take(std::max({k_lanes, v_lanes, block_queries}));
 
-  /// Of a block of queries that is computed carefully (attention_tiles.h).
+  /// For a block of queries that is computed carefully (attention_tiles.h).
   struct Careful {
     T *finite_keys, *top, *sum, *keep;
     std::vector<NotFinite<T>> q_rest, g_rest;
     std::vector<char>
         silent;         ///< Queries whose output gradient is 0: nothing they read gets a gradient.
-    bool sums = false;  ///< Whether top and sum stand for log_sum, …
+    bool sums = false;  ///< Whether top and sum replace log_sum.
   };
   Careful& careful(const Problem<T>& p) {
     if (!held.finite_keys) {
@@ -93,7 +93,7 @@ T dot(const T* a, const T* b, int64_t n) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-/// Loads a block of queries and what belongs to it. Lanes beyond the last query get weights 0.
+/// Loads a block of queries with dO, log_sum and ⟨dO, O⟩. Lanes beyond the last query get weight 0.
 template <class T>
 void load_queries(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t batch, int64_t head,
                   const Tile& t) {
@@ -116,8 +116,8 @@ void load_queries(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t ba
     b.mean[r] = dot(b.g_rows + r * b.v_lanes, o.data + r * o.row, p.value_width);
 }
 
-/// Whether log_sum still has the digits of log Σ beside the largest logit. It has not for a query
-/// all of whose keys have logits near −1e9.
+/// Whether the rounded log_sum still resolves log Σ next to the largest logit. It does not for a
+/// query whose keys all have logits near −1e9.
 template <class T>
 bool keeps_digits(const T* log_sum, int64_t queries) {
   constexpr T most = T(1e-4) / std::numeric_limits<T>::epsilon();
@@ -125,8 +125,8 @@ bool keeps_digits(const T* log_sum, int64_t queries) {
                      [](T x) { return std::abs(x) < most || x == infinity<T>; });
 }
 
-/// Numbers of loaded queries that products leave to add_rows(), and largest logits and sums where
-/// log_sum has lost them.
+/// Puts aside the non-finite elements of loaded queries and dO, for add_rows(), zeroes silent
+/// queries, and recomputes largest logits and sums if log_sum has lost digits.
 template <class T>
 void load_carefully(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t batch, int64_t head,
                     const Tile& block, int64_t end) {
@@ -158,7 +158,7 @@ void load_carefully(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t 
   for (int64_t i = 0; i < t.n; ++i) b.log_sum[i] = c.sum[i] == 0 ? infinity<T> : c.top[i];
 }
 
-/// The weights of a tile of logits: 0 of hidden keys and of silent queries, NaN or not.
+/// Weights of a tile of logits: 0 for hidden keys and silent queries, even if a logit is NaN.
 template <class T>
 void weigh_carefully(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Tile& t) {
   const auto& c = b.held;
@@ -173,7 +173,7 @@ void weigh_carefully(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const T
   }
 }
 
-/// Adds one tile's part to dQ, and to dK and dV from `first`, the range's first key, on.
+/// Adds one tile's contribution to dQ, dK and dV; rows of dK and dV begin at `first` of the range.
 template <class T>
 void backward_tile(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t batch, int64_t head,
                    int64_t first, const Tile& t, bool careful) {
@@ -227,7 +227,7 @@ void store_rows(const T* x, int64_t n, int64_t rows, int64_t columns, Target<T> 
 }
 
 /// All gradients of the keys [first, last) of one key head, and this range's part of dQ. Returns
-/// false, with nothing worth keeping, where that needs care and `careful` is not set.
+/// false, with results that cannot be used, if it must be called again with `careful`.
 template <class T>
 bool backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gradients<T>& out,
                     int64_t batch, int64_t shared_head, int64_t range, int64_t first, int64_t last,
@@ -251,8 +251,8 @@ bool backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gr
         t.keys = std::min(block_keys, end - t.key);
         backward_tile(p, b, batch, head, first, t, careful);
       }
-      // What is not finite in a key or a value shows in one channel of dQ, or in all, of every
-      // query; in a query or its gradient in all channels of that one.
+      // A non-finite key or value makes one channel of dQ, or all, non-finite for every query; a
+      // non-finite query or dO makes all channels of that query non-finite.
       if (!careful && p.width > 0 &&
           !(all_finite(b.dq_columns, p.width, t.n) && all_finite(b.dq_columns, t.queries)))
         return false;
@@ -316,7 +316,7 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
   if (mapped::any(g, q, k, v, settings.mask)) {
     const MappedAttention all(q, k, v, settings, g);
     const auto each = [&](const Tensor& x) { return x.defined() ? contiguous(all(x)) : x; };
-    const AttentionOutput kept{each(forward.output), each(forward.log_sum)};  // none of no query
+    const AttentionOutput kept{each(forward.output), each(forward.log_sum)};  // may be undefined
     const AttentionGradients d =
         attention_backward(all(g), all(q), all(k), all(v), kept, all.settings);
     return {all.hide(d.q), all.hide(d.k), all.hide(d.v)};

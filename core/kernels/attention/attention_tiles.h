@@ -41,11 +41,11 @@ struct Problem {
   int64_t offset;
   T scale;
   T limit;         ///< The softcap in base 2, or 0.
-  T query_factor;  ///< Makes q·k the logit in base 2, or the argument of the cap.
+  T query_factor;  ///< Factor that makes q·k the logit in base 2, or the argument of the cap.
   const AttentionLoops<T>& loops;
 
   int64_t group() const { return heads / shared_heads; }
-  /// Keys that a query or an earlier one sees.
+  /// Number of keys that this query or an earlier one sees.
   int64_t keys_before(int64_t query) const {
     return causal ? std::clamp<int64_t>(query + offset + 1, 0, keys) : keys;
   }
@@ -127,7 +127,7 @@ Problem<T> make_problem(const Tensor& q, const Tensor& k, const Tensor& v,
           loops().of<T>().attention};
 }
 
-// --- where things stand ---
+// --- addresses ---
 
 /// Offset of one head of one batch.
 inline int64_t place(const Tensor& x, int64_t batch, int64_t head) {
@@ -145,7 +145,7 @@ TileOperand<T> matrix(const Tensor& x, int64_t batch, int64_t head) {
           x.strides()[x.rank() - 1]};
 }
 
-/// A matrix that is written.
+/// A matrix that is written to; rows are `row` elements apart.
 template <class T>
 struct Target {
   T* data;
@@ -156,8 +156,8 @@ Target<T> target(const Tensor& x, T* data, int64_t batch, int64_t head) {
   return {data + place(x, batch, head), x.strides()[x.rank() - 2]};
 }
 
-/// Uninitialized [leading, heads, time, width], as a view of [leading, time, heads, width] where
-/// `like` is one: then the layer that split its channels into heads joins them without a copy.
+/// Uninitialized [leading, heads, time, width], as a view of [leading, time, heads, width] if
+/// `like` is one: the layer that split its channels into heads can then join them without a copy.
 inline Tensor empty_laid_out(const Shape& leading, const Tensor& like, int64_t time,
                              int64_t width) {
   const int rank = leading.rank() + 3;
@@ -211,8 +211,8 @@ struct Tile {
   int64_t key, keys, query, queries, n;
 };
 
-/// A tile of the mask, turned to stand as the logits do. (What it holds in lanes beyond the last
-/// query does not matter.)
+/// Buffers for a tile of the mask, transposed to the layout of the logits. (Values in lanes beyond
+/// the last query do not matter.)
 template <class T>
 struct MaskTile {
   MaskTile(const Problem<T>& p, Workspace<T>& workspace) {
@@ -245,7 +245,7 @@ void hide(const Problem<T>& p, TileOperand<bool> mask, const Tile& t, const Mask
   p.loops.hide(turned, s, t.keys * t.n);
 }
 
-/// −∞ where that is added.
+/// Sets s to −∞ where −∞ was added to it.
 template <class T>
 void hide_forbidden(const T* added, int64_t count, T* s) {
   for (int64_t i = 0; i < count; ++i)
@@ -262,10 +262,10 @@ inline bool hides(TileOperand<bool> mask, const Tile& t) {
 
 // --- numbers that are not finite ---
 //
-// A key that a query may not attend to has weight 0, and gives nothing, whatever stands in it. In a
-// product of tiles 0·NaN would be NaN. So a block with a non-finite result is computed again: the
-// product takes the finite elements, and the others are added where their weight is not 0. Finite
-// blocks pay only for the check.
+// A key that a query may not attend to has weight 0, and must contribute nothing, whatever its
+// elements are. In a product of tiles 0·NaN would be NaN. So a block with a non-finite result is
+// computed again, carefully: the product takes the finite elements, and the others are added where
+// their weight is not 0. Finite blocks pay only for the check.
 
 /// Whether n numbers, `step` apart, are finite.
 template <class T>
@@ -282,7 +282,7 @@ struct NotFinite {
 };
 
 /// y [rows, n] ← factor·x for x [rows, columns], padded with 0, and 0 where x is not finite;
-/// returns what that leaves out.
+/// returns the elements that are left out.
 template <class T>
 std::vector<NotFinite<T>> load_finite(TileOperand<T> x, int64_t rows, int64_t columns, T* y,
                                       int64_t n, T factor = T(1)) {
@@ -297,8 +297,8 @@ std::vector<NotFinite<T>> load_finite(TileOperand<T> x, int64_t rows, int64_t co
   return rest;
 }
 
-/// y[c, i] += weights[r, i]·x[r, c] over what is not finite in x, where the weight is not 0: y in
-/// rows of n, as the weights are.
+/// y[c, i] += weights[r, i]·x[r, c] over the non-finite elements of x, where the weight is not 0.
+/// Rows of y and of the weights have n numbers.
 template <class T>
 void add_columns(const std::vector<NotFinite<T>>& x, const T* weights, int64_t n, T* y) {
   for (const auto& [row, column, value] : x)
@@ -315,9 +315,9 @@ void add_rows(const std::vector<NotFinite<T>>& x, const T* weights, int64_t keys
       if (weights[k * n + row] != 0) y[k * n_y + column] += weights[k * n + row] * value;
 }
 
-/// The logits of a tile, in base 2: keys [Tk, width] · queries [width, n] → s [keys, n]. Copies
-/// what a cap is applied to to `uncapped` if that is not null. False if no key is visible.
-/// Carefully, −∞ in an additive mask hides NaN too.
+/// The logits of a tile, in base 2: keys [Tk, width] · queries [width, n] → s [keys, n]. Copies the
+/// argument of the cap to `uncapped` if that is not null. Returns false if no key is visible. If
+/// `careful`, −∞ in an additive mask hides NaN too.
 template <class T>
 bool tile_logits(const Problem<T>& p, int64_t batch, int64_t head, const Tile& t, TileOperand<T> k,
                  const T* queries, const MaskTile<T>& mask, T* s, T* uncapped, bool careful) {
@@ -345,7 +345,7 @@ bool tile_logits(const Problem<T>& p, int64_t batch, int64_t head, const Tile& t
   return true;
 }
 
-/// Items of work for one task, so that starting it costs little beside them.
+/// Number of items in one task, such that they take much longer than starting the task.
 inline int64_t grain(double flops_per_item) {
   return std::max<int64_t>(1, static_cast<int64_t>(4e6 / std::max(flops_per_item, 1.0)));
 }

@@ -1,13 +1,13 @@
 #pragma once
-// Activations of networks, without branches (see math.h), relatively accurate wherever their values
-// are normal numbers: also far below 0, where they vanish.
+// Activation functions, without branches (see math.h). Their relative error is small wherever their
+// values are normal numbers, also far below 0, where they tend to 0.
 
 #include "ladon/core/kernels/loops/math.h"
 
 namespace ladon::kernels::LADON_LEVEL {
 
-/// σ(x)·σ(−x), the derivative of the sigmoid: of e^−|x|, as 1 − σ has lost its digits where σ is
-/// near 1.
+/// σ(x)·σ(−x), the derivative of the sigmoid, from e^−|x|, since 1 − σ loses digits where σ is near
+/// 1.
 template <class T>
 LADON_INLINE T sigmoid_slope(T x) {
   const T e = exp_below(-abs(x)), share = T(1) / (T(1) + e);
@@ -24,8 +24,8 @@ template <class T>
 struct Ratio {
   T above, below;
 };
-/// Φ(−a)·exp(a²/2) for a ≥ 0, with Φ the standard normal distribution function: rational fits of
-/// least squares, reweighted until the largest relative error is least (2^−27 up to 15, 2^−60 up to
+/// Φ(−a)·exp(a²/2) for a ≥ 0, with Φ the standard normal distribution function: least-squares
+/// rational fits, reweighted to minimize the largest relative error (2^−27 up to 15, 2^−60 up to
 /// 39). All coefficients are positive, so that nothing cancels.
 LADON_INLINE Ratio<float> scaled_tail(float a) {
   return {polynomial(a, 0x1p-1f, 0x1.c1d2c8p-2f, 0x1.78c3c8p-3f, 0x1.4ee4ap-5f, 0x1.102e48p-8f),
@@ -49,9 +49,9 @@ LADON_INLINE Power<T> gaussian(T a) {
   return power_below(exact_product(T(-0.5) * a, a));
 }
 
-// The activations end in 0 at −∞ and follow x at +∞. Beyond these bounds their factors have reached
-// 0 or 1 and x is clamped, so that ∞·0 does not arise. Far below 0 the factors leave the normal
-// range before the product does: there the powers of two come last.
+// The activations tend to 0 at −∞ and to x at +∞. Beyond these bounds their factors have reached 0
+// or 1 and x is clamped, so that ∞·0 does not arise. Far below 0 the factors leave the normal range
+// before the product does, so the powers of two are applied last.
 template <class T>
 constexpr T gelu_bound = sizeof(T) == 4 ? T(14.9) : T(38.9);
 template <class T>
@@ -122,7 +122,8 @@ LADON_INLINE T silu_derivative(T x) {
 
 // gelu_tanh(x) = x/2·(1 + tanh(v/2)) = x·sigmoid(v) with v = s·(x + 0.044715 x³), s = √(8/π). In
 // the tail that is x·e^v, where an error of v is the relative error of the result. Hence v as a
-// pair: s and 0.044715·s to twice the digits, and s cut so short that z − brief is exact.
+// pair, from s and 0.044715·s to twice the digits; `brief` is s cut so short that z − brief is
+// exact.
 constexpr double gelu_slope = 1.5957691216057308, gelu_cubic = 0.044715;
 
 template <class T>
@@ -146,7 +147,7 @@ LADON_INLINE T gelu_tanh(T x) {
   return at_least(x, -gelu_tanh_bound<T>) * s.ratio * s.power;
 }
 
-/// sigmoid(v), what gelu_tanh multiplies x by.
+/// sigmoid(v), the factor of x in gelu_tanh.
 template <class T>
 LADON_INLINE T gelu_tanh_gate(T x) {
   const T a = at_most(abs(x), gelu_tanh_bound<T>);

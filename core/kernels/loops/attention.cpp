@@ -9,7 +9,7 @@ namespace {
 
 using std::int64_t;
 
-// The block of C that stands in registers, with room for a row of B and an element of A beside it.
+// Block of C that is kept in registers, with room for a row of B and an element of A besides.
 constexpr int block_vectors = 2, block_rows = vector_bytes == 64 ? 8 : vector_bytes == 32 ? 6 : 4;
 
 template <class T>
@@ -48,8 +48,8 @@ LADON_INLINE void multiply_block(int64_t k, TileOperand<T> a, const T* b, int64_
     for (int j = 0; j < V; ++j) *reinterpret_cast<Row*>(c + i * c_row + j * lanes) = sum[i][j];
 }
 
-/// R rows of C: blocks of V vectors, and of half as many for the rest. Few rows have wide blocks,
-/// so that as many sums are on their way.
+/// R rows of C in blocks of V vectors, and of V/2 for the rest. Fewer rows have wider blocks, so
+/// that as many sums are computed at once.
 template <class T, int R, int V>
 void multiply_rows(int64_t n, int64_t k, TileOperand<T> a, const T* b, int64_t b_row, const T* keep,
                    T* c, int64_t c_row) {
@@ -77,8 +77,8 @@ void multiply(int64_t m, int64_t n, int64_t k, TileOperand<T> a, const T* b, int
     if (m > 0) multiply<T, R / 2>(m, n, k, a, b, b_row, keep, c, c_row);
 }
 
-/// R rows of C and as many columns as a square has rows, or the `columns` that are left: squares of
-/// B are turned in registers, its last row standing for those that it lacks.
+/// R rows of C and as many columns as a square has rows, or the remaining `columns`: squares of B
+/// are transposed in registers, with the last row of B in place of rows that it lacks.
 template <int R, bool whole, class T>
 LADON_INLINE void turned_block(int64_t columns, int64_t k, TileOperand<T> a, const T* b,
                                int64_t b_row, T* c, int64_t c_row) {
@@ -130,7 +130,7 @@ void multiply_turned(int64_t m, int64_t n, int64_t k, TileOperand<T> a, const T*
   if (n > 0) turned_rows<1, false>(m, n, k, a, b, b_row, c, c_row);
 }
 
-/// y ← (x·diag(factors))ᵀ, by single elements where the rows of x are not contiguous.
+/// y ← (x·diag(factors))ᵀ, element by element if the rows of x are not contiguous.
 template <class T>
 void transpose(int64_t rows, int64_t columns, TileOperand<T> x, const T* factors, T* y,
                int64_t y_row) {
@@ -155,7 +155,7 @@ void uncap(const T* s, T* d, int64_t count) {
   for (int64_t i = 0; i < count; ++i) d[i] *= tanh_slope(s[i]);
 }
 
-/// 2^x for x ≤ 0, half as dear as exp: nothing is lost in taking an integer from x, and only the
+/// 2^x for x ≤ 0, at half the cost of exp: subtracting an integer from x is exact, and only the
 /// lower end needs care. Rounding x + (1.5·2^mantissa + bias) leaves the biased exponent in the low
 /// bits; from 2^−bias down the result is 0.
 template <class T>
@@ -169,7 +169,7 @@ LADON_INLINE T exp2_below(T x) {
   return (T(1) + (r + r * r * exp_tail(r))) * from_bits<T>(bits(shifted) << F::mantissa);
 }
 
-/// The maxima of the columns of s, and of what `top` held.
+/// top ← the maxima of the columns of s and of the previous top.
 template <class T>
 void raise(const T* s, int64_t keys, int64_t n, T* top) {
   int64_t i = 0;

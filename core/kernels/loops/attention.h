@@ -7,7 +7,7 @@
 
 namespace ladon::kernels {
 
-/// Element (i, j) stands at data[i·row + j·column].
+/// Element (i, j) is data[i·row + j·column].
 template <class T>
 struct TileOperand {
   const T* data;
@@ -25,26 +25,26 @@ struct AttentionLoops {
   void (*multiply)(std::int64_t m, std::int64_t n, std::int64_t k, TileOperand<T> a, const T* b,
                    std::int64_t b_row, const T* keep, T* c, std::int64_t c_row);
   /// C ← A·Bᵀ for few rows of A.   [m, k] · [n, k]ᵀ → [m, n]; rows of B and C are contiguous. Each
-  /// sum has its terms in the order of multiply(), bit for bit.
+  /// sum adds its terms in the order of multiply(), so that the bits are the same.
   void (*multiply_turned)(std::int64_t m, std::int64_t n, std::int64_t k, TileOperand<T> a,
                           const T* b, std::int64_t b_row, T* c, std::int64_t c_row);
   /// y [columns, rows] ← (x·diag(factors))ᵀ for x [rows, columns]; rows of y are contiguous.
   void (*transpose)(std::int64_t rows, std::int64_t columns, TileOperand<T> x, const T* factors,
                     T* y, std::int64_t y_row);
-  /// s ← limit·tanh(s); and d ← d·tanh'(s), of s before it.
+  /// s ← limit·tanh(s); and d ← d·tanh'(s), with s as it was before cap().
   void (*cap)(T limit, T* s, std::int64_t count);
   void (*uncap)(const T* s, T* d, std::int64_t count);
   /// s ← −∞ where `mask` is false; and s ← s + mask.
   void (*hide)(const bool* mask, T* s, std::int64_t count);
   void (*add)(const T* mask, T* s, std::int64_t count);
   /// One step of the online softmax over a tile s [keys, n]: s ← 2^(s − top) with the new maxima,
-  /// top and sum updated, and keep ← 2^(top before − top now), by which earlier sums shrink.
+  /// top and sum updated, and keep ← 2^(top before − top now), the factor of earlier sums.
   void (*softmax)(T* s, std::int64_t keys, std::int64_t n, T* top, T* sum, T* keep);
-  /// The same, bit for bit, of s [queries, n], where the n keys of a query stand side by side.
+  /// The same, bit for bit, for s [queries, n], in which the n keys of a query are contiguous.
   void (*softmax_rows)(T* s, std::int64_t queries, std::int64_t n, T* top, T* sum, T* keep);
   /// s ← 2^(s − log_sum), the weights.
   void (*weights)(T* s, std::int64_t keys, std::int64_t n, const T* log_sum);
-  /// d ← s ∘ (d − mean), the gradient by the logits.
+  /// d ← s ∘ (d − mean), the gradient with respect to the logits.
   void (*softmax_backward)(const T* s, T* d, std::int64_t keys, std::int64_t n, const T* mean);
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// bf16 is the upper half of an f32.
+// Rounding of f32 to bf16, which is the upper half of an f32.
 
 #include "ladon/core/kernels/loops/math.h"
 

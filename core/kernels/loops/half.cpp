@@ -4,8 +4,8 @@
 #include "ladon/core/kernels/loops/table.h"
 
 // f32 has 8 bits of exponent (bias 127) and 23 of fraction; bf16 is its upper half; f16 has 5 bits
-// (bias 15) and 10. The bits of a positive number grow with it, so that rounding is integer
-// arithmetic, carries into the exponent included.
+// (bias 15) and 10. The bits of positive numbers, read as integers, are ordered as the numbers, so
+// that rounding is integer arithmetic, carries into the exponent included.
 
 namespace ladon::kernels::LADON_LEVEL {
 namespace {
@@ -15,10 +15,10 @@ using std::uint16_t;
 using std::uint32_t;
 
 constexpr uint32_t f16_infinity = 0x7c00;
-constexpr uint32_t bias_shift = (127 - 15) << 10;  // between the exponents, at f16's place
+constexpr uint32_t bias_shift = (127 - 15) << 10;  // difference of the biases, at f16's exponent
 constexpr uint32_t f16_normal = 0x38800000;        // 2⁻¹⁴ as f32, the least normal f16
 
-// A subnormal f16 counts steps of 2⁻²⁴, the last place of 1/2: adding 1/2 rounds to them.
+// A subnormal f16 is a multiple of 2⁻²⁴, the last bit of 1/2 in f32: adding 1/2 rounds to one.
 LADON_INLINE uint32_t to_f16(float x) {
   const uint32_t w = bits(x), sign = w >> 16 & 0x8000, size = w & 0x7fffffff;
   const uint32_t steps = bits(from_bits<float>(size) + 0.5f) - bits(0.5f);

@@ -1,5 +1,6 @@
 #pragma once
-// Conversion between f32 and the two halves that tensors store, which stand here as their bits.
+// Conversion between f32 and the half-precision numbers f16 and bf16, which are given as their
+// bits.
 
 #include <cstdint>
 
@@ -11,7 +12,7 @@ using NarrowLoop = void (*)(const float* x, std::uint16_t* y, std::int64_t n);
 struct HalfLoops {
   // Exact.
   WidenLoop widen_f16, widen_bf16;
-  // To the nearest, ties to even; to ±∞ beyond the largest; NaN stays NaN.
+  // To the nearest, ties to even; ±∞ beyond the largest number; NaN stays NaN.
   NarrowLoop narrow_f16, narrow_bf16;
   /// Transposes as LoopsOf::transpose does.
   void (*transpose)(std::int64_t rows, std::int64_t columns, const std::uint16_t* x,

@@ -1,4 +1,4 @@
-// The probability of each of several independent normals of one variance to be the largest.
+// The probability that each of several independent normals of equal variance is the largest.
 
 #include "ladon/core/kernels/loops/activations.h"
 #include "ladon/core/kernels/loops/products/blocked.h"
@@ -10,13 +10,13 @@ namespace {
 using std::int64_t;
 
 // p_c = ∫ φ(x − μ_c) Π_{c' ≠ c} Φ(x − μ_c') dx in units of the standard deviation, with the largest
-// mean at 0. The integrand of a class at −D peaks between −D/2 and 0 and is below e^(−50) of its
-// peak 10 further; classes beyond D = 56 have probabilities below 1e-300. So all classes share the
-// interval [−38, 12); the trapezoidal rule converges geometrically on such integrands.
+// mean at 0. The integrand of a class at −D peaks between −D/2 and 0, and at a distance of 10 it is
+// below e^(−50) of its peak; classes beyond D = 56 have probabilities below 1e-300. So all classes
+// share the interval [−38, 12); the trapezoidal rule converges geometrically on such integrands.
 constexpr double lowest = -38, spacing = 0.125;
 constexpr int blocks = 5, block = 80;
 
-/// Π of Φ over the classes before c, or after it, at the points of a block.
+/// Products of Φ over the classes before c, or after it, at the points of a block.
 struct Product {
   double at[block];
   LADON_INLINE Product() {

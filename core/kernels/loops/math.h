@@ -2,11 +2,11 @@
 // Elementary functions without branches or calls, so that a loop over them becomes vector code.
 //
 // Nothing of the standard library is used here: an inline function of it, compiled for AVX-512 and
-// merged by the linker, could end up in code that runs on a machine without it. Everything stands
-// in a namespace of the level for the same reason.
+// merged by the linker, could end up in code that runs on a machine without it. For the same reason
+// everything is in a namespace of its level.
 //
 // The polynomials are minimax fits (Remez exchange in 50 digits) of the function named beside them,
-// weighted by its relative error. Measured errors stand in tests/core/loops_test.cpp.
+// weighted by its relative error. Measured errors are in tests/core/loops_test.cpp.
 
 #include <cstdint>
 
@@ -24,7 +24,7 @@ struct Format<float> {
   static constexpr float magic = 0x1.8p23f;  // x + magic − magic rounds x to an integer
   static constexpr float least_normal = 0x1p-126f;
   static constexpr float ln2_high = 0x1.63p-1f, ln2_low = -0x1.bd0106p-13f;
-  static constexpr float exp_lowest = -112, exp_highest = 89;  // beyond: 0 (also times 112) and ∞
+  static constexpr float exp_lowest = -112, exp_highest = 89;  // beyond: 0 (even times 112) and ∞
   static constexpr float expm1_lowest = -20;
   static constexpr Word upper_half = 0xfffff000;  // keeps 12 bits: their square is exact
 };
@@ -148,7 +148,7 @@ LADON_INLINE Pair<T> exact_product(T a, T b) {
 template <class T>
 struct Power {
   T y, first, second;
-  /// f times the exponential: normal where the product is, though the exponential may not be.
+  /// f times the exponential, accurate where the product is normal, even if the exponential is not.
   LADON_INLINE T times(T f) const { return f * y * first * second; }
 };
 /// exp(x.high + x.low), for x.high in [exp_lowest, exp_highest].
@@ -160,7 +160,7 @@ LADON_INLINE Power<T> power(Pair<T> x) {
   return {T(1) + s.expm1(), from_bits<T>(half << F::mantissa),
           from_bits<T>((biased - half) << F::mantissa)};
 }
-/// exp(x.high + x.low), for x.high ≤ 0, where the second step can be fixed.
+/// exp(x.high + x.low), for x.high ≤ 0, where the second factor can be a constant.
 template <class T>
 LADON_INLINE Power<T> power_below(Pair<T> x) {
   using F = Format<T>;
@@ -178,7 +178,7 @@ template <class T>
 LADON_INLINE T exp_below(T x) {
   return power_below(Pair<T>{at_least(x, Format<T>::exp_lowest), T(0)}).times(T(1));
 }
-/// exp(x) where it is normal and half of the largest number at most: one power of two will do.
+/// exp(x) if it is normal and at most half of the largest number: one power of two is then enough.
 template <class T>
 LADON_INLINE T exp_within(T x) {
   using F = Format<T>;
@@ -238,7 +238,7 @@ LADON_INLINE T log_of_parts(T k, T f, T c) {
   return k * Format<T>::ln2_high - ((h - tail) - f);
 }
 
-/// log(x) of a finite float above 0, in double, to 2⁻³⁷ of it.
+/// log(x) of a finite float above 0, in double, with relative error 2⁻³⁷.
 LADON_INLINE double log_in_double(float x) {
   const Parts<double> p = split_mantissa(static_cast<double>(x));
   const double f = p.m - 1, s = f / (2 + f), z = s * s;
@@ -294,7 +294,7 @@ LADON_INLINE T tanh(T x) {
   return copysign(a < T(0.625) ? small : large, x);
 }
 
-/// 1/(1+e^−x), by e^−|x| on both sides so that nothing overflows.
+/// 1/(1+e^−x), from e^−|x| for both signs, so that nothing overflows.
 template <class T>
 LADON_INLINE T sigmoid(T x) {
   const T e = exp_below(-abs(x));
@@ -306,16 +306,16 @@ LADON_INLINE T softplus(T x) {
   return (x > T(0) ? x : T(0)) + log1p_finite(exp_below(-abs(x)));
 }
 
-/// erfc(a) for a ≥ 0.9, weighted by the error of erf(a): −log erfc(a) is a polynomial up to 3.95,
-/// from where erf(a) rounds to 1. (By pairs of terms, which do not wait for each other.)
+/// erfc(a) for a ≥ 0.9, fitted for the error of erf(a): −log erfc(a) is a polynomial up to 3.95,
+/// from where erf(a) rounds to 1. (Evaluated in pairs of terms, which are independent.)
 LADON_INLINE float erfc_above(float a) {
   const float x = at_most(a, 3.95f);
   return exp_within(-polynomial(x * x, 0x1.5d8ae2p-13f + 0x1.20b742p+0f * x,
                                 0x1.4621fp-1f + 0x1.aa71a4p-4f * x,
                                 -0x1.6d99e8p-6f + 0x1.91c6c6p-9f * x, -0x1.9fa7f6p-13f));
 }
-/// exp(z²)·erfc(z): a polynomial in t = 1/(1 + z/2), about its middle, for z ≥ 0.9; weighted by the
-/// error of erf(z).
+/// exp(z²)·erfc(z): a polynomial in t = 1/(1 + z/2), about the middle of its range, for z ≥ 0.9;
+/// fitted for the error of erf(z).
 LADON_INLINE double scaled_erfc(double z) {
   const double t = 1 / (1 + 0.5 * z);
   return t * polynomial(2 * t - 0.94, 0x1.f673a4057b6bp-2, 0x1.4eddc674b2ed4p-2,
@@ -349,15 +349,15 @@ LADON_INLINE T erf(T x) {
 template <class T>
 constexpr T sine_limit = T(1e5);
 
-/// y, sin or cos of r, as sin(r + q·π/2): the other one where q is odd, negative where its second
-/// bit is.
+/// sin(r + q·π/2) from s = sin r and c = cos r: ±c if q is odd, else ±s, negative if the second bit
+/// of q is set.
 template <class T>
 LADON_INLINE T in_quarter(Word<T> q, T s, T c) {
   const T y = (q & 1) != 0 ? c : s;
   return from_bits<T>(bits(y) ^ ((q & 2) << (8 * sizeof(T) - 2)));
 }
 
-/// sin(x + quarter·π/2) for |x| ≤ sine_limit: x = k·π/2 + r, |r| ≤ π/4. The same at every level.
+/// sin(x + quarter·π/2) for |x| ≤ sine_limit: x = k·π/2 + r, |r| ≤ π/4. Same bits at every level.
 LADON_INLINE float sine_in_double(float x, std::uint64_t quarter) {
   using F = Format<double>;
   const double shifted = x * 0x1.45f306dc9c883p-1 + F::magic;
@@ -372,8 +372,8 @@ LADON_INLINE float sine_in_double(float x, std::uint64_t quarter) {
   return static_cast<float>(in_quarter(bits(shifted) + quarter, s, c));
 }
 
-/// sin(x + quarter·π/2) for |x| ≤ sine_limit: in single precision with r as a pair, where there are
-/// fused steps, which lose nothing of x − k·π/2 before it is small; else sine_in_double.
+/// sin(x + quarter·π/2) for |x| ≤ sine_limit: in single precision with r as a pair if there are
+/// fused multiply-adds, which lose nothing of x − k·π/2 before it is small; else sine_in_double.
 LADON_INLINE float sine(float x, Word<float> quarter) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   using F = Format<float>;

@@ -18,7 +18,7 @@ void sgd(T* x, const T* g, T* m, const SgdStep& step, int64_t n) {
     for (int64_t i = 0; i < n; ++i) x[i] -= lr * (g[i] + decay * x[i]);
     return;
   }
-  // The step is lr·(a·g + b·m): (0, 1), or (1, momentum) with Nesterov.
+  // The step is lr·(a·g + b·m), with (a, b) = (0, 1), or (1, momentum) for Nesterov.
   const T a = T(step.nesterov ? 1 : 0), b = step.nesterov ? momentum : T(1);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
@@ -48,7 +48,7 @@ void adam(T* x, const T* g, T* m, T* v, T* u, const AdamStep& step, int64_t n) {
     const T gradient = g[i] + decay * x[i];
     m[i] = beta1 * m[i] + rest1 * gradient;
     v[i] = beta2 * v[i] + rest2 * (gradient * gradient);
-    u[i] = u[i] > v[i] ? u[i] : v[i];  // a NaN in v goes on into u
+    u[i] = u[i] > v[i] ? u[i] : v[i];  // a NaN in v propagates to u
     x[i] = shrink * x[i] - lr * m[i] / (sqrt(u[i]) * correction + eps);
   }
 }
@@ -65,7 +65,7 @@ void rmsprop_of(T* x, const T* g, T* v, T* c, T* m, const RmspropStep& step, int
     if constexpr (centered) {
       c[i] = keep * c[i] + rest * gradient;
       const T centre = spread - c[i] * c[i];
-      spread = centre < T(0) ? T(0) : centre;  // a variance, up to rounding
+      spread = centre < T(0) ? T(0) : centre;  // a variance, negative only by rounding
     }
     T update = gradient / (sqrt(spread) + eps);
     if constexpr (heavy) update = m[i] = momentum * m[i] + update;
@@ -87,7 +87,7 @@ void adagrad(T* x, const T* g, T* v, const AdagradStep& step, int64_t n) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     const T gradient = g[i] + decay * x[i];
-    v[i] = at_most(v[i] + gradient * gradient, largest);  // ∞ would stay for good
+    v[i] = at_most(v[i] + gradient * gradient, largest);  // ∞ would stay forever
     x[i] -= lr * gradient / (sqrt(v[i]) + eps);
   }
 }

@@ -18,7 +18,7 @@ LADON_INLINE void store(T* y, Vector<T> v) {
   __builtin_memcpy(y, &v, sizeof v);
 }
 
-/// y ← x, a vector of A. (A cast of vectors would be compiled in halves.)
+/// y ← x, a vector of A. (A vector cast would be compiled as two halves.)
 template <class A, class T>
 LADON_INLINE void widen(const T* x, A* y) {
   if constexpr (sizeof(A) == sizeof(T))
@@ -30,9 +30,9 @@ LADON_INLINE void widen(const T* x, A* y) {
 
 LADON_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/// tile [≤ rows, tile_columns] ← x from (row, column) on, and 0 beyond its ends, up to multiples of
-/// 4 rows and of 48 columns; returns these columns' number. Where they stand in x, rows a power of
-/// two apart would push each other out of the caches.
+/// Packs x from (row, column) on into tile [≤ rows, tile_columns], padded with 0 up to multiples of
+/// 4 rows and of 48 columns; returns the padded number of columns. In x itself, rows a power of two
+/// apart would push each other out of the caches.
 template <int64_t tile_columns, class A, class T>
 LADON_INLINE int64_t pack(const Rows<T>& x, int64_t row, int64_t column, int64_t rows, A* tile) {
   const int64_t filled = least(rows, x.count - row);
@@ -131,15 +131,15 @@ void add_pairs(const Rows<T>& x, int64_t begin, int64_t end, double* sums, int64
 
 // --- sums of all rows with weights ---
 
-// A tile of 96 KB of rows, and a block of sums in registers, with room for a row beside it.
+// A tile of 96 KB of rows, and a block of sums in registers, with room for a row besides.
 constexpr int64_t mix_rows = 64;
 template <class T>
 constexpr int64_t mix_columns = 1536 / sizeof(T);
 constexpr int sum_rows = 4, sum_vectors = vector_bytes == 64 ? 3 : 2;
 
 /// y (+)= Σ_j w_ij x_j, or Σ_j w_ij (own_i − x_j), in sum_rows rows and sum_vectors vectors of
-/// columns. Rows of x and own are mix_columns apart, those of y `stride`. From −0 on, so that one
-/// −0 alone keeps its sign.
+/// columns. Rows of x and own are mix_columns apart, those of y `stride`. Sums start at −0, so that
+/// a sum of −0 alone keeps its sign.
 template <bool differences, class T>
 LADON_INLINE void mix_block(const T* const* w, const T* x, int64_t rows, const T* own, bool add,
                             T* y, int64_t stride) {
@@ -176,8 +176,8 @@ LADON_INLINE void mix_block(const T* const* w, const T* x, int64_t rows, const T
     }
 }
 
-/// Adds what the rows from j0 on, in the tile, give to the rows of y from i on, in columns from c
-/// on.
+/// Adds the contribution of the rows from j0 on, which are in the tile, to the rows of y from i on,
+/// in the columns from c on.
 template <bool differences, class T>
 LADON_INLINE void mix_tile(const T* w, const Rows<T>& x, int64_t i, int64_t j0, int64_t c,
                            const T* tile, const T* own, T* y) {
@@ -232,7 +232,7 @@ LADON_INLINE double square(T x) {
   return static_cast<double>(x) * static_cast<double>(x);
 }
 
-/// term(i, lane) for i < n: in whole blocks, whose length the compiler knows, and what is left.
+/// Calls term(i, lane) for i < n: in whole blocks, whose length the compiler knows, and the rest.
 template <class Term>
 LADON_INLINE void by_blocks(int64_t n, const Term& term) {
   int64_t i = 0;

@@ -5,14 +5,14 @@
 
 namespace ladon::kernels {
 
-/// Rows of `columns` elements; row i stands at data + i·stride.
+/// Rows of `columns` elements; row i begins at data + i·stride.
 template <class T>
 struct Rows {
   const T* data;
   std::int64_t count, stride, columns;
 };
 
-/// Pairs of rows are taken in squares of that side.
+/// Side of the squares in which pairs of rows are processed.
 inline constexpr std::int64_t pair_side = 4;
 
 template <class T>
@@ -24,7 +24,7 @@ struct ParticleLoops {
   Pairs squared_distances;  ///< Σ_c (x_i[c] − x_j[c])²
   Pairs inner_products;     ///< Σ_c x_i[c]·x_j[c]
 
-  /// y_i = Σ_j w[i·count + j]·x_j, and Σ_j w[i·count + j]·(x_i − x_j); rows of y as those of x.
+  /// y_i = Σ_j w[i·count + j]·x_j, and Σ_j w[i·count + j]·(x_i − x_j); y has the stride of x.
   using Mix = void (*)(const T* w, const Rows<T>& x, T* y);
   Mix mix, mix_differences;
 

@@ -1,5 +1,5 @@
-// Sums and maxima over rows that a list of places names: what windows of pooling see. Blocks of a
-// row stay in registers from place to place.
+// Sums and maxima over those rows whose indices are in a list of places: the inputs of windows of
+// pooling. Blocks of a row stay in registers from place to place.
 
 #include "ladon/core/kernels/loops/products/blocked.h"
 #include "ladon/core/kernels/loops/table.h"
@@ -14,8 +14,8 @@ LADON_INLINE void store(T* y, V v) {
   __builtin_memcpy(y, &v, sizeof v);
 }
 
-/// Runs block(V of T, how many of them, column) for all columns of a row: four vectors, one vector,
-/// one number at a time.
+/// Calls block<V, n>(column) for all columns of a row: for four vectors, one vector, or one number
+/// at a time.
 template <class T, class Block>
 LADON_INLINE void for_blocks(int64_t columns, const Block& block) {
   using V = Vector<T>;
@@ -52,7 +52,7 @@ void spread(const T* g, const int64_t* places, int64_t count, int64_t columns, T
   });
 }
 
-/// Numbers of places beside the values of V: as wide as they are.
+/// Integers as wide as the elements of V, to hold indices of places: a vector if V is one.
 template <class V>
 struct Numbers {
   using Type = decltype(V{} < V{});

@@ -1,5 +1,5 @@
-// Pointwise loops. `omp simd` says that elements do not depend on each other (an output may be the
-// very input), so the compiler vectorizes without testing for overlap.
+// Pointwise loops. `omp simd` tells the compiler that elements are independent (an output may be
+// one of the inputs), so it vectorizes without testing for overlap.
 
 #include <utility>
 
@@ -86,7 +86,7 @@ void unary(const T* x, T* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = apply<op>(x[i]);
 }
 
-// Far from 0 the reduction of `sine` loses its accuracy; the C library goes on.
+// Far from 0 the range reduction of `sine` is inaccurate; the C library is used there.
 template <bool cosine, class T>
 void sine_loop(const T* x, T* y, int64_t n) {
   int64_t beyond = 0;
@@ -186,7 +186,7 @@ void compare(const T* a, const T* b, bool* y, int64_t n) {
   }
 }
 
-// Both sides are read and the condition is a byte, so that the choice is no branch.
+// Both sides are read and the condition is a byte, so that the choice needs no branch.
 template <class T>
 void select(const bool* condition, const T* a, const T* b, T* y, int64_t n) {
   const auto* choice = reinterpret_cast<const unsigned char*>(condition);

@@ -5,7 +5,7 @@
 
 namespace ladon::kernels::LADON_LEVEL {
 
-/// (2·atanh(s)/s − 2 − 2/3·z)/z² at z = s², as atanh_tail, to 73 bits of the whole.
+/// (2·atanh(s)/s − 2 − 2/3·z)/z² at z = s², as atanh_tail, accurate to 73 bits of the whole sum.
 LADON_INLINE double atanh_rest(double z) {
   return polynomial(z, 0x1.9999999999996p-2, 0x1.249249249302ep-2, 0x1.c71c71c5811d2p-3,
                     0x1.745d183203329p-3, 0x1.3b1362c9a150dp-3, 0x1.1120b2e5b1816p-3,
@@ -18,7 +18,7 @@ LADON_INLINE Pair<double> product(Pair<double> a, Pair<double> b) {
   return {high, left_over(a.high, b.high, -high) + (a.high * b.low + a.low * b.high)};
 }
 
-/// a + b for |a| ≥ |b| or a = 0: what rounding lost is exact.
+/// a + b for |a| ≥ |b| or a = 0: the rounding error is exact.
 LADON_INLINE Pair<double> exact_sum(double a, double b) {
   const double sum = a + b;
   return {sum, (a - sum) + b};
@@ -60,7 +60,7 @@ LADON_INLINE double raised(double a, double y) {
   const double within = at_most(at_least(x, F::exp_lowest), F::exp_highest);
   return power(Pair<double>{within, within == x ? low : 0.0}).times(1);
 }
-/// In double; the polynomial of the exponential is as long as floats need, to 2⁻³⁴.
+/// In double; the polynomial of the exponential is only as long as floats need, with error 2⁻³⁴.
 LADON_INLINE float raised(float a, float y) {
   using F = Format<double>;
   const double x = at_most(at_least(y * with_ends(log_in_double(a), a), -200.0), 200.0);
@@ -73,8 +73,8 @@ LADON_INLINE float raised(float a, float y) {
                             from_bits<double>((e.k + F::bias) << F::mantissa));
 }
 
-/// x^y with the special values of C (annex F of its standard): a power of |x|, negative where x is
-/// and y is odd. Beyond 2⁶⁵ all y have the same powers.
+/// x^y with the special values of C (annex F of its standard): a power of |x|, negative if x is
+/// negative and y odd. Beyond |y| = 2⁶⁵ no power changes any more.
 template <class T>
 LADON_INLINE T pow(T x, T y) {
   const T half = T(0.5) * y;

@@ -6,7 +6,7 @@
 
 namespace ladon::kernels {
 
-/// Blocks are made that many at a time.
+/// Number of blocks that are made together.
 inline constexpr std::int64_t block_group = 16;
 
 struct RandomLoops {
@@ -18,14 +18,14 @@ struct RandomLoops {
   void (*bernoulli)(const std::uint32_t* w, std::uint64_t threshold, bool* y, std::int64_t n);
 };
 
-/// n elements from the first words, each from a word in f32, from a pair of words in f64.
+/// n elements from consecutive words: one word per element in f32, a pair of words in f64.
 template <class T>
 struct DrawLoops {
   /// y = min(from + u·width, last), u uniform in [0, 1).
   void (*uniform)(const std::uint32_t* w, T from, T width, T last, T* y, std::int64_t n);
   /// y = mean + stddev·z, z standard normal; n is even.
   void (*normal)(const std::uint32_t* w, T mean, T stddev, T* y, std::int64_t n);
-  /// y uniform in (−1, 1), in the middles of equal cells: as many as a T has bits.
+  /// y uniform in (−1, 1): midpoints of 2³² equal cells for f32, of 2⁵³ for f64.
   void (*centred)(const std::uint32_t* w, double* y, std::int64_t n);
 };
 

@@ -19,7 +19,7 @@ template <Reduce op, class T>
 constexpr bool has_reduce = std::is_same_v<T, bool> ? op == Reduce::any || op == Reduce::all
                                                     : op != Reduce::any&& op != Reduce::all;
 
-// One more term of an integer or boolean reduction, whose order is of no account.
+// Adds a term to an integer or boolean reduction, whose order does not matter.
 template <Reduce op>
 LADON_INLINE int64_t accumulate(int64_t a, int64_t x) {
   const auto u = static_cast<uint64_t>(a), v = static_cast<uint64_t>(x);
@@ -65,13 +65,13 @@ T row(const T* x, int64_t n) {
   return y;
 }
 
-// Partial results of the same kind: sums of squares are summed, not squared again.
+// The reduction of partial results: sums of squares are summed, not squared again.
 template <Reduce op>
 constexpr Reduce merge = op == Reduce::sum_squares || op == Reduce::sum_abs ? Reduce::sum : op;
 
 constexpr int64_t column_block = 512, row_block = 32;
 
-// Few rows, four at a time, one after the other.
+// Few rows: four at a time, in order.
 template <Reduce op, class T>
 void few_rows(const T* x, int64_t rows, int64_t stride, int64_t columns, T* y) {
   constexpr T zero = start<op, T>();
@@ -94,7 +94,7 @@ void few_rows(const T* x, int64_t rows, int64_t stride, int64_t columns, T* y) {
   }
 }
 
-// Many rows: halves, combined; at most column_block columns.
+// Many rows: results of both halves, combined; at most column_block columns.
 template <Reduce op, class T>
 void many_rows(const T* x, int64_t rows, int64_t stride, int64_t columns, T* y) {
   if (rows <= row_block) return few_rows<op>(x, rows, stride, columns, y);

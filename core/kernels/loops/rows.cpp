@@ -1,5 +1,5 @@
 // Softmax and normalization of one contiguous row. A row stays in the first-level cache between the
-// passes, so a pass costs little beside the exponentials.
+// passes, so a pass costs little compared with the exponentials.
 
 #include "ladon/core/kernels/loops/products/blocked.h"
 #include "ladon/core/kernels/loops/table.h"
@@ -14,8 +14,8 @@ void set(T* y, T value, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = value;
 }
 
-/// Asks for the row that follows x, on its way while this one is computed: where rows end with
-/// pages, the processor does not foresee it. (There need not be one.)
+/// Prefetches the row after x while this one is computed: where rows end with pages, the processor
+/// does not do so itself. (The row need not exist.)
 template <class T>
 LADON_INLINE void ask_for_next_row(const T* x, int64_t n) {
   constexpr int64_t line = 64, longest = 1 << 14;  // bytes
@@ -26,7 +26,7 @@ LADON_INLINE void ask_for_next_row(const T* x, int64_t n) {
     __builtin_prefetch(reinterpret_cast<const void*>(next + static_cast<std::uintptr_t>(i)));
 }
 
-/// y = exp(x − shift) for shift ≥ x, 0 where that is not normal; returns Σy.
+/// y = exp(x − shift) for shift ≥ x, 0 where it is below the normal numbers; returns Σy.
 template <class T>
 LADON_INLINE T exponentials(const T* x, T shift, T* y, int64_t n) {
 #pragma omp simd
@@ -35,13 +35,13 @@ LADON_INLINE T exponentials(const T* x, T shift, T* y, int64_t n) {
 }
 
 // If one element has nearly all the probability, 1 − p and Σ exp(x − top) = 1 + rest lose the
-// digits of the rest. Above the share `sure`, the rest is summed without that element.
+// digits of the rest. If its probability exceeds `sure`, the rest is summed without that element.
 template <class T>
 constexpr T sure = T(1) - T(1) / 128;
 template <class T>
 constexpr T log_sure = T(-0.0078431774610258928);  // its logarithm
 
-/// The first place where x is `top`, or n.
+/// Index of the first element of x that equals `top`, or n.
 template <class T>
 int64_t first_place(const T* x, T top, int64_t n) {
   int64_t i = 0;
@@ -49,14 +49,14 @@ int64_t first_place(const T* x, T top, int64_t n) {
   return i;
 }
 
-/// Σ exp(x − top) over all but one that is `top`, of the exponentials y.
+/// Σ exp(x − top) over all elements but one that equals `top`; y holds the exponentials.
 template <class T>
 [[gnu::noinline]] T sum_of_others(const T* x, T top, T* y, int64_t n) {
   y[first_place(x, top, n)] = T(0);
   return reduce_row<Reduce::sum>(y, n);
 }
 
-/// y ∘ (g − ⟨g, y⟩) from differences to the winner's g: a constant changes nothing, as Σy = 1.
+/// y ∘ (g − ⟨g, y⟩), from g less the winner's g: subtracting a constant is allowed, as Σy = 1.
 template <class T>
 [[gnu::noinline]] void backward_beside(const T* g, const T* y, int64_t winner, T* dx, int64_t n) {
   const T own = g[winner];
@@ -66,7 +66,7 @@ template <class T>
   for (int64_t i = 0; i < n; ++i) dx[i] = y[i] * ((g[i] - own) - mean);
 }
 
-/// Rows of derivatives sum to 0: that of the winner is minus the sum of the others.
+/// Rows of derivatives sum to 0: the winner's derivative is minus the sum of the others.
 template <class T>
 [[gnu::noinline]] void balance(const T* y, T top, T* dx, int64_t n) {
   const int64_t winner = first_place(y, top, n);
@@ -74,7 +74,7 @@ template <class T>
   dx[winner] = -reduce_row<Reduce::sum>(dx, n);
 }
 
-/// A row with ∞: one of them takes all; of several, the order is lost, and so NaN comes of them.
+/// A row with ∞: a single one takes all; several cannot be ordered, and so give NaN.
 template <class T>
 [[gnu::noinline]] void of_infinite(const T* x, T one, T zero, T* y, int64_t n) {
   int64_t count = 0;
@@ -143,7 +143,7 @@ void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
   const T top = reduce_row<Reduce::max>(y, n);
   if (top == -infinity<T>) return set(dx, T(0), n);
   const T sum = reduce_row<Reduce::sum>(g, n);
-  if (sum == T(0)) {  // also where y is NaN: a row that no loss counts
+  if (sum == T(0)) {  // also where y is NaN, in a row that no loss uses
     for (int64_t i = 0; i < n; ++i) dx[i] = g[i];
     return;
   }
@@ -154,11 +154,11 @@ void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
 
 // --- layer norm ---
 
-/// Bound on reciprocals: squares below the square of 1/bound lose some of their digits.
+/// Bound on rstd: squares of deviations below 1/bound lose some of their digits.
 template <class T>
 constexpr T squares_vanish = sizeof(T) == 4 ? T(0x1p50) : T(0x1p480);
 
-/// Whether rounding the mean shows beside the deviations from it.
+/// Whether the rounding error of the mean matters compared with the deviations from it.
 template <class T>
 LADON_INLINE bool far_from_zero(T mean, T rstd) {
   return abs(mean) * rstd > T(4);
@@ -187,7 +187,7 @@ LADON_INLINE T rstd_of(const T* x, T mean, T eps, int64_t n) {
   return T(1) / sqrt(sum / T(n) + eps);
 }
 
-/// Takes what is left of their mean off the deviations y; returns their rstd.
+/// Subtracts from the deviations y what is left of their mean; returns their rstd.
 template <class T>
 [[gnu::noinline]] T centre_again(T eps, T* y, int64_t n) {
   const T rest = reduce_row<Reduce::sum>(y, n) / T(n);
@@ -196,7 +196,7 @@ template <class T>
   return rstd_of(y, T(0), eps, n);
 }
 
-/// y = x − mean, also where rounding the mean shows; y may be x.
+/// y = x − mean, corrected if the rounding error of the mean matters; y may be x.
 template <class T>
 [[gnu::noinline]] Moments<T> centre(const T* x, T eps, T* y, int64_t n) {
   const T mean = reduce_row<Reduce::sum>(x, n) / T(n);
@@ -207,7 +207,7 @@ template <class T>
   return {mean, rstd, T(1)};
 }
 
-/// Centres x over a power of two, as centre() does x, where its squares leave the range of T.
+/// centre() of x over a power of two, for an x whose squares are out of the range of T.
 template <class T>
 [[gnu::noinline]] Moments<T> centre_scaled(const T* x, T eps, T* y, int64_t n) {
   const T top = at_least(reduce_row<Reduce::max>(x, n), -reduce_row<Reduce::min>(x, n));
@@ -282,11 +282,12 @@ LADON_INLINE void backward_row(const T* g, const T* x, const Centred& centred, T
 }
 
 // Rows of very large or small x, or far from zero. rstd is s·r with a power of two s, so that
-// x·s − mean·s and what is computed of it are in range; what rounding the mean lost is found again.
+// x·s − mean·s and what is computed from it are in range; the rounding error of the mean, `rest`,
+// is computed again.
 template <class T>
 [[gnu::noinline]] void backward_scaled(const T* g, const T* x, T mean, T rstd, const T* weight,
                                        T* dx, T* dweight, T* dbias, int64_t n) {
-  constexpr T bound = sizeof(T) == 4 ? T(0x1p100) : T(0x1p1000);  // of x·s
+  constexpr T bound = sizeof(T) == 4 ? T(0x1p100) : T(0x1p1000);  // for x·s
   const T s = power_of_two(at_most(rstd, bound / abs(mean))), r = rstd / s, m = mean * s;
   T rest = 0;
   if (far_from_zero(m, r)) {

@@ -9,7 +9,7 @@ namespace {
 
 using std::int64_t;
 
-constexpr int64_t span_length = 256;  // a panel of B with this sum stays in the first-level cache
+constexpr int64_t span_length = 256;  // a panel of B of this length stays in the first-level cache
 
 template <class T>
 int64_t padded(int64_t n) {
@@ -26,7 +26,7 @@ GatheredProduct<T>::GatheredProduct(int64_t pieces, int64_t width, int64_t n,
       n_(n),
       padded_(padded<T>(n)),
       packed_(static_cast<std::size_t>(pieces * width * padded_) * sizeof(T)) {
-  const int64_t whole = width > 0 ? span_length / width : pieces;  // pieces of a span
+  const int64_t whole = width > 0 ? span_length / width : pieces;  // pieces per span
   if (whole > 0)
     for (int64_t s = 0; s < pieces; s += whole)
       spans_.push_back({s, std::min(whole, pieces - s), 0, width, s * width});

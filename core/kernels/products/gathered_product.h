@@ -1,5 +1,6 @@
 #pragma once
-// Products with a matrix whose rows lie in pieces anywhere in memory (loops/products/gathered.h).
+// Products with a matrix whose rows are scattered in pieces over memory
+// (loops/products/gathered.h).
 
 #include <cstdint>
 #include <vector>
@@ -16,8 +17,8 @@ class GatheredProduct {
  public:
   GatheredProduct(std::int64_t pieces, std::int64_t width, std::int64_t n, blas::Matrix<const T> b);
 
-  /// c ← A·B + the same row [n] in each row, which may be null, on this thread. Piece s of row i is
-  /// at at[i·pieces + s]; c [m, n] has column stride 1.
+  /// c ← A·B with `row` [n], which may be null, added to each row; on this thread. Piece s of row i
+  /// is at at[i·pieces + s]; c [m, n] has column stride 1.
   void operator()(std::int64_t m, const T* const* at, const T* row, blas::Matrix<T> c) const;
 
  private:

@@ -29,7 +29,7 @@ bool readable(const Tensor& x) {
   return by_rows || by_columns;
 }
 
-/// Strides as blas::Matrix wants them: what an axis of one element steps by is put right.
+/// x as a blas::Matrix, with valid strides also along axes of one element.
 template <class T>
 blas::Matrix<const T> matrix(const Tensor& x) {
   const int r = x.rank();
@@ -46,8 +46,8 @@ blas::Matrix<const T> matrix(const Tensor& x) {
   return {x.strided_data<T>(), row, column};
 }
 
-/// The leading axes of a product, with each operand's strides (0 where it is broadcast). Neighbours
-/// that both operands step through evenly are merged.
+/// The leading axes of a product, with each operand's strides (0 where it is broadcast). Adjacent
+/// axes that both operands step through evenly are merged.
 struct Batch {
   Batch(const Shape& lead, const Tensor& a, const Tensor& b) {
     for (int i = 0; i < lead.rank(); ++i) {
@@ -97,12 +97,12 @@ void multiply(T* y, const Shape& lead, const Tensor& a, const Tensor& b, T beta)
   });
 }
 
-/// [..] of a product [.., m, k] · [.., k, n].
+/// Leading axes [..] of a product [.., m, k] · [.., k, n].
 Shape leading_shape(const Tensor& a, const Tensor& b) {
   return broadcast_shapes("matmul", a.shape().sub(0, a.rank() - 2), b.shape().sub(0, b.rank() - 2));
 }
 
-/// [.., m, n] of [.., m, k] · [.., k, n]. Throws Error for operands that have no product.
+/// Shape [.., m, n] of [.., m, k] · [.., k, n]. Throws Error if the operands have no product.
 Shape product_shape(const Tensor& a, const Tensor& b) {
   const std::int64_t k = a.size(-1);
   LADON_CHECK(k == b.size(-2), "matmul", "inner sizes differ: ", a.shape(), " · ", b.shape(),
@@ -114,7 +114,7 @@ Shape product_shape(const Tensor& a, const Tensor& b) {
   return shape;
 }
 
-/// Operands ready to be multiplied: readable, of the product's leading axes.
+/// Operands ready to be multiplied: readable, and with the product's leading axes.
 struct Operands {
   Operands(const Tensor& left, const Tensor& right)
       : a(readable(left) ? left : clone(left)),
@@ -136,7 +136,7 @@ struct Operands {
     const Shape flat{lead.count() * a.size(-2), k};
     const Tensor rows = view::try_reshape(a, flat);
     const bool fit = rows.defined() && readable(rows);
-    if (!fit && !detail::modes.rowwise) return;  // the batch is multiplied where it stands
+    if (!fit && !detail::modes.rowwise) return;  // the batch is multiplied in place
     a = fit ? rows : view::try_reshape(clone(a), flat);
     while (b.rank() > 2) b = view::squeeze(b, 0);
     lead = Shape();
@@ -158,8 +158,8 @@ void put(std::int64_t m, std::int64_t n, const T* x, std::int64_t x_row, bool ad
     for (std::int64_t j = 0; j < n; ++j) y[j] = add ? y[j] + x[j] : x[j];
 }
 
-/// y ← a·b, or y + a·b, for few rows of a: columns of b are lanes, and b is read once. Sums have
-/// their terms in order, as with many rows. False where b does not lie so that this pays.
+/// y ← a·b, or y + a·b, for few rows of a: columns of b are vector lanes, and b is read once. Sums
+/// add their terms in order, as with many rows. Returns false if a or b is not suited to this.
 template <class T>
 bool multiply_few_rows(T* y, const Tensor& a, const Tensor& b, bool add) {
   const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);
@@ -185,9 +185,9 @@ bool multiply_few_rows(T* y, const Tensor& a, const Tensor& b, bool add) {
   return true;
 }
 
-/// y ← a·b, or y + a·b, as yᵀ ← bᵀ·aᵀ: in the loops of attention rows are lanes, which know nothing
-/// of each other. A task is a block of rows of a and a stripe of columns of b; a block of few rows
-/// is padded to whole vectors.
+/// y ← a·b, or y + a·b, as yᵀ ← bᵀ·aᵀ: in the loops of attention rows of a are vector lanes, which
+/// are independent of each other. A task is a block of rows of a and a stripe of columns of b; a
+/// block of few rows is padded to whole vectors.
 template <class T>
 void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, bool add) {
   const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);
@@ -234,7 +234,7 @@ void multiply(Tensor& y, const Operands& o, double beta) {
   });
 }
 
-/// y ← a·b + row in one pass, where it is one product that is worth packing; else false.
+/// y ← a·b + row in one pass, if it is a single product that is worth packing; else returns false.
 template <class T>
 bool affine_packed(Tensor& y, const Operands& o, const Tensor& row) {
   const std::int64_t n = row.count(), k = o.a.size(-1), m = n == 0 ? 0 : y.count() / n;
@@ -251,7 +251,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   if (mapped::any(a, b)) return mapped::broadcast(matmul, a, b);
   if (detail::modes.packed)
     if (Tensor y = multiply_packed(a, b, {}); y.defined()) return y;
-  Tensor y = empty(product_shape(a, b), a.dtype());  // before operands are copied for it
+  Tensor y = empty(product_shape(a, b), a.dtype());  // checks shapes before operands are copied
   multiply(y, Operands(a, b), 0);
   return y;
 }

@@ -12,8 +12,8 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 /// matmul(a, b) plus a row: [.., m, k] · [.., k, n] + [n]. `row` is contiguous.
 Tensor affine(const Tensor& a, const Tensor& b, const Tensor& row);
 
-/// a·b, plus a row where it is defined, by the copy of b that this thread's PackedWeights hold;
-/// undefined where they hold none.
+/// a·b, plus `row` if it is defined, with the copy of b in this thread's PackedWeights; undefined
+/// if they have no copy of it.
 Tensor multiply_packed(const Tensor& a, const Tensor& b, const Tensor& row);
 
 }  // namespace ladon::kernels

@@ -13,10 +13,10 @@ namespace {
 
 using std::int64_t;
 
-// A panel of B with this sum fits into the first-level cache beside what passes by, and 128 rows of
-// A into the second level.
+// A panel of B of this length fits into the first-level cache together with the parts of A and C in
+// use, and 128 rows of A into the second level.
 constexpr int64_t sum_length = 256, most_rows = 128, least_rows = 32, least_columns = 128;
-constexpr int64_t packed_elements = int64_t{1} << 22;  // of B at a time
+constexpr int64_t packed_elements = int64_t{1} << 22;  // elements of B at a time
 
 int64_t pieces_of(int64_t n, int64_t piece) { return (n + piece - 1) / piece; }
 int64_t rounded_up(int64_t n, int64_t unit) { return pieces_of(n, unit) * unit; }
@@ -42,8 +42,8 @@ void for_range(On on, int64_t n, int64_t grain, const Body& body) {
   body(int64_t{0}, n);
 }
 
-/// Division of C into tasks: stripes of rows by groups of columns, 16 of them where that leaves
-/// enough to each.
+/// Division of C into tasks: stripes of rows by groups of columns, at least 16 tasks if each then
+/// has enough work.
 struct Cut {
   Cut(int64_t m, int64_t n, int64_t row_unit, int64_t column_unit)
       : rows(rounded_up(most_rows, row_unit)), columns(rounded_up(n, column_unit)) {
@@ -55,7 +55,7 @@ struct Cut {
   int64_t rows, columns;
 };
 
-/// A [m, k] in panels of rows, of one length.
+/// Packs A [m, k] in panels of rows, all of length k.
 template <class T>
 void pack_left(int64_t m, int64_t k, blas::Matrix<const T> a, T* to) {
   const GemmLoops<T>& loop = gemm_loops<T>();
@@ -66,8 +66,8 @@ void pack_left(int64_t m, int64_t k, blas::Matrix<const T> a, T* to) {
   });
 }
 
-/// B [k, n] in panels, in blocks of `sum_length` rows: block p begins at p·(padded n), and in it
-/// column j at j·(the block's length).
+/// Packs B [k, n] in panels, in blocks of `sum_length` rows: block p begins at p·(padded n), and in
+/// it column j at j·(the block's length).
 template <class T>
 void pack_right(On on, int64_t n, int64_t k, blas::Matrix<const T> b, T* to) {
   const GemmLoops<T>& loop = gemm_loops<T>();

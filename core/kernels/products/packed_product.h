@@ -1,5 +1,5 @@
 #pragma once
-// Large matrix products, where B is packed once for all rows of A. Called by core/blas.
+// Large matrix products, where B is packed once for all rows of A. Called by core/linalg/blas.cpp.
 
 #include <cstdint>
 
@@ -7,14 +7,14 @@
 
 namespace ladon::kernels {
 
-/// Whether packing pays: neither side nor the sum are short, and the sum is not so long that it
-/// should be cut. (OpenBLAS has kernels for up to a million multiply-adds that read B where it
-/// stands, if its rows are dense: those are faster.)
+/// Whether packing pays: m, n and k are not small, and k is not so large that the sum should be
+/// split. (For up to a million multiply-adds OpenBLAS has kernels that read B in place, if its rows
+/// are dense: those are faster.)
 bool packs(std::int64_t m, std::int64_t n, std::int64_t k, bool dense_rows);
 
 enum class On { all_threads, this_thread };
 
-/// C ← alpha·A·B + beta·C, as blas::gemm, or alpha·A·B + the same `row` [n] in each row; the same
+/// C ← alpha·A·B + beta·C, as blas::gemm, or alpha·A·B with `row` [n] added to each row; the same
 /// bits on all threads and on one. m, n, k ≥ 1; T is float or double.
 template <class T>
 void packed_product(On on, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,

@@ -22,8 +22,8 @@ namespace {
 
 int64_t pieces_of(int64_t n, int64_t piece) { return (n + piece - 1) / piece; }
 
-// Copies stand in slabs of so many bytes at most: memory is read at its full speed where its pages
-// are huge, which are larger than many a matrix.
+// Copies are placed in slabs of at most this size: memory is read at full speed from huge pages,
+// and these are larger than many matrices.
 constexpr std::size_t most_slab_bytes = std::size_t{1} << 25, line_bytes = 64;
 
 const kernels::WeightForms& forms() { return *kernels::loops().weights; }
@@ -56,7 +56,7 @@ struct PackedWeights::Matrix {
 
   /// Throws Error for a finite weight that bfloat16 would round to infinity.
   static void check_range(const Tensor& x, const float* weights, int64_t n) {
-    constexpr float beyond = 0x1.ffp127f;  // half a unit above the largest
+    constexpr float beyond = 0x1.ffp127f;  // half a step above the largest bf16
     for (int64_t i = 0; i < n; ++i)
       LADON_CHECK(!(std::abs(weights[i]) >= beyond) || std::isinf(weights[i]), "PackedWeights",
                   "weights ", x.shape(), " hold ", weights[i],
@@ -72,7 +72,8 @@ struct PackedWeights::Matrix {
   }
   float* scale(int64_t j) const { return reinterpret_cast<float*>(panel(count())) + j * numbers; }
 
-  /// body(j, its first column, its columns) for each panel, which `rows` rows are to pass by.
+  /// Calls body(j, first column, number of columns) for each panel; `rows` rows are multiplied by
+  /// it.
   template <class Body>
   void for_panels(int64_t rows, const Body& body) const {
     const int64_t columns = forms().columns;
@@ -82,7 +83,7 @@ struct PackedWeights::Matrix {
     });
   }
 
-  /// y ← a·this + row, for a and y of m dense rows.
+  /// y ← a·(this matrix) + row, for a and y of m dense rows.
   void multiply(int64_t m, const float* a, const float* row, float* y) const {
     for_panels(m, [&](int64_t j, int64_t first, int64_t columns) {
       loops.multiply(m, columns, k, a, k, panel(j), scale(j), row ? row + first : row, y + first,
@@ -128,7 +129,7 @@ PackedWeights::~PackedWeights() {
     });
 }
 
-/// Memory for a copy; the place in it.
+/// Memory for a copy: the slab, and in `place` the address in it.
 Storage PackedWeights::room(std::size_t bytes, std::byte*& place) const {
   if (used_ + bytes > slab_.size()) {
     slab_ = Storage(std::max(bytes, slab_bytes_));

@@ -12,7 +12,7 @@
 namespace ladon::kernels {
 namespace {
 
-/// One step of all sequences: the numbers of sequence b stand at data + b·stride.
+/// One step of all sequences: the numbers of sequence b are at data + b·stride.
 template <class T>
 struct Step {
   T* data;
@@ -20,7 +20,7 @@ struct Step {
   T* operator[](std::int64_t b) const { return data + b * stride; }
 };
 
-/// Everything of a Recurrence as contiguous numbers.
+/// Operands of a Recurrence as contiguous arrays.
 template <class T>
 struct Steps {
   Tensor gates, weight, initial, mask;  // own what is pointed to

@@ -1,6 +1,6 @@
 #pragma once
 // Recurrence over the steps of sequences, forward and backward. No gradients are recorded: see
-// autograd/ops/recurrent/recurrent.h, which also checks what is taken for granted here.
+// autograd/ops/recurrent/recurrent.h, which also checks what is assumed here.
 
 #include "ladon/core/kernels/recurrent/recurrent_cell.h"
 #include "ladon/core/tensor.h"
@@ -19,9 +19,9 @@ struct Recurrence {
 /// The state after each step: [B, T, S].
 Tensor recurrence(const Recurrence& r);
 
-/// From the gradient g [B, T, S] of `states`: that of the gates; of what the state says to them,
-/// b = h·weightᵀ + bias, [B, T, G] (the same tensor for all cells but gru); of the initial state;
-/// and the h [B, T, n] that each b was computed from.
+/// From the gradient g [B, T, S] of `states`: the gradients of the gates; of the state's part of
+/// them, b = h·weightᵀ + bias, [B, T, G] (the same tensor for all cells but gru); of the initial
+/// state; and `hidden`, the h [B, T, n] from which each b was computed.
 struct RecurrenceGradients {
   Tensor gates, hidden_gates, initial, hidden;
 };

@@ -1,10 +1,10 @@
 #pragma once
-// The list of recurrent cells, apart from what computes them.
+// List of recurrent cells, apart from the code that computes them.
 
 namespace ladon {
 
-/// The cell: how the next state follows from a (the input's part of the gates), b (the part of the
-/// state before says) and that state; gates stand side by side in a and b, [.., gates·n].
+/// Kind of cell: how the next state depends on a (the input's part of the gates), b (the previous
+/// state's part) and the previous state. The gates are side by side in a and b, [.., gates·n].
 enum class RecurrentCell {
   tanh,  ///< h' = tanh(a + b)
   relu,  ///< h' = max(a + b, 0)

@@ -19,14 +19,14 @@
 namespace ladon::kernels {
 namespace {
 
-/// Elements that are reduced to one.
+/// Number of elements that are reduced to one.
 double count_over(const Tensor& x, const std::vector<int>& axes) {
   double count = 1;
   for (const int axis : axes) count *= static_cast<double>(x.shape()[axis]);
   return count;
 }
 
-/// Takes the axes, which have size 1, away unless they are to be kept.
+/// Removes the axes, which have size 1, unless `keep`.
 Tensor kept_if(bool keep, Tensor y, const std::vector<int>& axes) {
   for (auto axis = axes.rbegin(); !keep && axis != axes.rend(); ++axis) y = view::squeeze(y, *axis);
   return y;
@@ -43,8 +43,8 @@ Range range_of(DType dtype) {
   });
 }
 
-/// sqrt(squares/divisor), where `squares` is Σx² with the axes kept. Where it left the normal
-/// range, x is scaled, so that the largest element of each sum is in [1, 2).
+/// sqrt(squares/divisor), where `squares` is Σx² with the axes kept. If that left the normal range,
+/// x is scaled first, so that the largest element of each sum is in [1, 2).
 Tensor root(const Tensor& squares, const Tensor& x, const std::vector<int>& axes, double divisor) {
   const auto of = [&](const Tensor& t) {
     return unary(Unary::sqrt, binary(Binary::div, t, divisor));
@@ -75,8 +75,8 @@ Deviations deviations(const Tensor& x, const std::vector<int>& axes) {
 
 bool all_within(const Tensor& x, double low, double high) {
   if (x.mapped()) return all_within(mapped::show(x), low, high);
-  constexpr std::int64_t grain = 1 << 14;    // elements that stay in cache for the second look
-  const double size = std::min(-low, high);  // a sum of sizes within it says it of each element
+  constexpr std::int64_t grain = 1 << 14;    // elements that stay in cache for the second pass
+  const double size = std::min(-low, high);  // if Σ|x| is at most this, so is each |x|
   const Tensor row = contiguous(x);
   std::atomic<bool> within = true;
   visit_dtype(x.dtype(), [&]<class T>() {

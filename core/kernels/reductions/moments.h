@@ -1,7 +1,7 @@
 #pragma once
-// Means and mean squares over axes (normalized, ascending, distinct) of floating tensors, where a
-// sum may leave the range of its dtype though the result does not. Powers of two bring it back, so
-// that what is in range keeps its bits.
+// Means and mean squares over axes (normalized, ascending, distinct) of floating tensors, also
+// where a sum leaves the range of its dtype but the result does not. Scaling is by powers of two,
+// so that results of sums in range keep their bits.
 
 #include <vector>
 
@@ -12,17 +12,17 @@ namespace ladon::kernels {
 /// Whether every number lies in [low, high]; false for NaN. One pass, which runs in parallel.
 bool all_within(const Tensor& x, double low, double high);
 
-/// The powers of two at or below positive elements; 1 for others, and for ∞ and NaN.
+/// For each positive finite element the largest power of two not above it; 1 for all others.
 Tensor power_of_two(const Tensor& x);
-/// power_of_two of the largest magnitude over the axes, kept.
+/// power_of_two() of the largest magnitude over the axes, which are kept.
 Tensor scale_of(const Tensor& x, const std::vector<int>& axes);
 
-/// Σx/n. Over nothing: NaN.
+/// Σx/n; NaN if there are no elements.
 Tensor mean(const Tensor& x, const std::vector<int>& axes, bool keep);
 /// sqrt(Σx²/divisor).
 Tensor root_mean_square(const Tensor& x, const std::vector<int>& axes, bool keep, double divisor);
-/// Σ(x − mean)²/divisor, and its root. Where the mean is large beside the deviations from it, what
-/// rounding it lost is taken off them too.
+/// Σ(x − mean)²/divisor, and its root. If the mean is large compared with the deviations from it,
+/// these are corrected for its rounding error.
 Tensor variance(const Tensor& x, const std::vector<int>& axes, bool keep, double divisor);
 Tensor deviation(const Tensor& x, const std::vector<int>& axes, bool keep, double divisor);
 

@@ -168,16 +168,16 @@ Axes merged_others(const Tensor& x, std::span<const int> axes) {
   return others;
 }
 
-/// The reduction of nothing, for every element of the result.
+/// A result whose elements are all reductions of no elements.
 Tensor reduce_nothing(Reduce op, const Shape& shape, DType dtype) {
   LADON_CHECK(is_floating(dtype) || dtype == boolean || shape.count() == 0 ||
                   (op != Reduce::max && op != Reduce::min),
-              to_string(op), "no ", dtype, " is the ", to_string(op), " of no elements");
+              to_string(op), "the ", to_string(op), " of no elements is undefined for ", dtype);
   return visit_dtype(
       dtype, [&]<class T>() { return full(shape, static_cast<double>(neutral<T>(op)), dtype); });
 }
 
-/// Axes of x from the farthest steps in memory to the nearest; those that repeat an element first.
+/// Axes of x in order of decreasing stride; those that repeat an element (stride 0) come first.
 std::vector<int> memory_order(const Tensor& x) {
   std::vector<int> order(static_cast<std::size_t>(x.rank()));
   std::iota(order.begin(), order.end(), 0);
@@ -189,7 +189,7 @@ std::vector<int> memory_order(const Tensor& x) {
   return order;
 }
 
-/// Reductions of x in its own dtype, which has them.
+/// Reduces x in its own dtype, which must have the reduction.
 Tensor reduce_elements(Reduce op, const Tensor& x, std::span<const int> axes, bool keep) {
   const Shape shape = reduced_shape(x.shape(), axes, keep);
   if (x.count() == 0) return reduce_nothing(op, shape, x.dtype());

@@ -16,7 +16,7 @@ const char* to_string(Reduce op);
 
 /// Reduces the axes (normalized, ascending, distinct); keeps them with size 1 if `keep`.
 Tensor reduce(Reduce op, const Tensor& x, const std::vector<int>& axes, bool keep);
-/// Whether any element is true (or not 0), of all examples if x is mapped.
+/// Whether any element is true (or not 0), over all examples if x is mapped.
 bool anywhere(const Tensor& x);
 
 /// Sums x over the axes along which `shape` was broadcast to give x's shape.

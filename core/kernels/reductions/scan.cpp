@@ -1,4 +1,4 @@
-// Functions that go along an axis: extremes' places, running sums and products.
+// Functions along an axis: indices of extremes, running sums and products.
 
 #include <algorithm>
 #include <numeric>

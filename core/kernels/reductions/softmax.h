@@ -1,6 +1,6 @@
 #pragma once
 // Softmax family along one axis. A row that is −∞ throughout gives zeros (softmax) and −∞ (the
-// others), never NaN; an empty axis gives empty (softmax) or −∞ (logsumexp).
+// others), never NaN; an empty axis gives an empty tensor (softmax) or −∞ (logsumexp).
 
 #include "ladon/core/tensor.h"
 

@@ -1,6 +1,6 @@
-// Sorting and selection along an axis. Elements become keys, unsigned numbers in their order, which
-// tie where the elements do; beside its index no two keys are alike, so that whatever sorts such
-// pairs is stable.
+// Sorting and selection along an axis. Elements become keys, unsigned integers in the same order,
+// which are equal where the elements are. Pairs of a key and its index are all distinct, so that
+// any sort of the pairs is stable.
 
 #include <algorithm>
 #include <array>
@@ -52,8 +52,8 @@ uint64_t key_of(T x, bool descending) {
 }
 
 /// Sorts pairs by `digits` bytes of the key, the lowest first; skips bytes that all keys share.
-/// `spare` has room for n. A byte's pairs are counted and moved in tasks, each of which has places
-/// of its own for every value. The result points to the sorted pairs.
+/// `spare` has room for n. Tasks count a byte's pairs and move them; each task has a separate
+/// output range for every byte value. Returns a pointer to the sorted pairs.
 template <int64_t digits>
 const Keyed* sorted(Keyed* pairs, Keyed* spare, int64_t n) {
   constexpr int64_t few = 256, values = 256, grain = 1 << 17;
@@ -88,7 +88,7 @@ void write_indices(const Keyed* pairs, int64_t n, int64_t* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = pairs[i].index;
 }
 
-/// Room for n pairs. Throws Error where there is no memory, as tensors do.
+/// Room for n pairs. Throws Error if memory runs out, as tensors do.
 std::vector<Keyed> room_for(int64_t n) {
   try {
     return std::vector<Keyed>(static_cast<std::size_t>(n));
@@ -99,8 +99,9 @@ std::vector<Keyed> room_for(int64_t n) {
                " bytes to sort");
 }
 
-/// The indices of the first k < room pairs of a row in order. Candidates are those before the k-th
-/// of the ones already seen; what is behind it is passed over by its value, or else by its key.
+/// Writes the indices of the first k < room pairs of a row in order. Candidates are the pairs
+/// before the k-th of those seen so far; elements behind it are skipped by their value, or else by
+/// key.
 template <class T, bool descending>
 void first_of(const T* row, int64_t n, int64_t k, std::vector<Keyed>& candidates, int64_t room,
               int64_t* out) {
@@ -129,8 +130,8 @@ void first_of(const T* row, int64_t n, int64_t k, std::vector<Keyed>& candidates
   write_indices(candidates.data(), k, out);
 }
 
-/// [.., n] → [.., k] along an axis that is moved to the end: body(first of n elements, first of k
-/// indices, how many rows), in tasks.
+/// [.., n] → [.., k] along an axis that is moved to the end: calls body(first of n elements, first
+/// of k indices, number of rows) in tasks.
 template <class Body>
 Tensor for_sorted_rows(const Tensor& x, int axis, int64_t k, const Body& body) {
   return along_axis(

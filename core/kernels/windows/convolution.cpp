@@ -14,9 +14,9 @@
 namespace ladon::kernels {
 namespace {
 
-constexpr std::int64_t block_elements = 1 << 16;  // of patches, that are made at a time
-constexpr std::int64_t windows_at_once = 128;     // of which patches are read where they stand
-constexpr std::int64_t partial_sums = 8;          // of the weight's gradient, at most
+constexpr std::int64_t block_elements = 1 << 16;  // elements of patches that are copied at a time
+constexpr std::int64_t windows_at_once = 128;     // windows whose patches are read in place
+constexpr std::int64_t partial_sums = 8;          // sums for the weight's gradient, at most
 
 /// The sizes of one convolution.
 struct Sizes {
@@ -34,8 +34,8 @@ struct Sizes {
         block(std::max<std::int64_t>(16, block_elements / std::max<std::int64_t>(1, patch))) {}
   std::int64_t n, groups, in, out, group_in, group_out;
   std::int64_t patch;               ///< Elements of a group's patch.
-  std::int64_t windows, positions;  ///< Of an image.
-  std::int64_t block;               ///< Windows whose patches are made at a time.
+  std::int64_t windows, positions;  ///< Numbers per image.
+  std::int64_t block;               ///< Windows whose patches are copied at a time.
 
   Channels channels(std::int64_t group) const {
     return {positions, in, group * group_in, group_in};
@@ -49,8 +49,8 @@ void in_blocks(std::int64_t begin, std::int64_t end, std::int64_t block, const B
   for (; begin < end; begin += block) body(begin, std::min(end, begin + block));
 }
 
-/// Whether channels lie along the vectors: groups of as many outputs, of which a vector holds whole
-/// ones.
+/// Whether channels lie along the vectors: groups with as many outputs as inputs, of which a vector
+/// holds a whole number.
 bool by_channels(DType dtype, const Sizes& s) {
   return s.groups > 1 && s.in == s.out && visit_floating("convolution", dtype, [&]<class T>() {
            return loops().of<T>().gemm.columns / 2 % s.group_in == 0;
@@ -115,8 +115,9 @@ Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, co
   return y;
 }
 
-/// The windows that see, with the taps in reverse, what each position gave to: of stride 1, on
-/// gradients with zeros between them where `w` has a stride.
+/// Windows of the transposed convolution, with the taps in reverse: each sees the outputs to which
+/// a position contributed. Their stride is 1, on gradients with zeros in between if `w` has a
+/// stride.
 Windows reversed(const Windows& w) {
   Windows r = w;
   for (int a = 0; a < w.axes(); ++a) {
@@ -128,7 +129,7 @@ Windows reversed(const Windows& w) {
   return r;
 }
 
-/// g with zeros between, so that windows of stride 1 see it.
+/// g with zeros in between, for windows of stride 1.
 Tensor spread(const Tensor& g, const Windows& w) {
   if (w.stride.count() == 1) return g;
   Tensor y = zeros(image_shape(g.size(0), reversed(w).positions, g.size(-1)), g.dtype());
@@ -139,7 +140,7 @@ Tensor spread(const Tensor& g, const Windows& w) {
   return y;
 }
 
-/// Whether so many outputs fill half of a vector, which the sums of an output are computed by.
+/// Whether so many outputs fill at least half of a vector, along which their sums are computed.
 bool fills_rows(DType dtype, std::int64_t outputs) {
   return visit_floating("convolution", dtype, [&]<class T>() {
     return 4 * outputs >= loops().of<T>().gemm.columns;  // two vectors
@@ -161,8 +162,8 @@ Tensor reversed(const Tensor& weight, const Windows& w, const Sizes& s) {
   return y;
 }
 
-// Windows of one image overlap, so that a task owns images; but of stride 1 it is a convolution
-// itself, which pays where channels are not few.
+// Windows of one image overlap, so that a task owns whole images. With stride 1 this is a
+// convolution itself, which is faster unless there are few channels.
 Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows& w,
                             std::int64_t groups) {
   if (mapped::any(g, weight)) {
@@ -199,7 +200,7 @@ Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows
   return y;
 }
 
-/// to [groups, patch, out/groups] ← to + what windows [begin, end) give to the weight's gradient.
+/// to [groups, patch, out/groups] ← to + the part of windows [begin, end) in the weight's gradient.
 template <class T>
 void add_groups(const PatchRows& rows, const Sizes& s, const T* x, const T* g, std::int64_t begin,
                 std::int64_t end, T* to) {

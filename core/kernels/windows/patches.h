@@ -14,25 +14,25 @@ namespace ladon::kernels {
 /// Geometry of windows on positions, one number per axis: window i sees, at tap o, the position
 /// i·stride − before + o·dilation, which may be outside.
 struct Windows {
-  Shape positions, counts;  ///< Of the positions, and of the windows.
+  Shape positions, counts;  ///< Numbers of positions and of windows.
   Shape size, stride, dilation, before;
 
   int axes() const { return size.rank(); }
-  /// Each window sees one position, its own.
+  /// Whether each window sees one position, that of its own index.
   bool identity() const;
 };
 
 /// [n, of.., channels].
 Shape image_shape(std::int64_t n, const Shape& of, std::int64_t channels);
 
-/// [N, positions.., C] → [N, counts.., taps·C]: what each window sees, its taps in row-major order,
-/// their channels side by side, zeros outside.
+/// [N, positions.., C] → [N, counts.., taps·C]: the patch that each window sees, its taps in
+/// row-major order, each with its channels, zeros outside.
 Tensor unfold(const Tensor& x, const Windows& windows);
 /// The adjoint: [N, counts.., taps·C] → [N, positions.., C], sums where windows overlap.
 Tensor fold(const Tensor& patches, const Windows& windows);
 
-/// Patches row by row: a row is the taps of a window side by side on its last axis, at one place of
-/// the axes before.
+/// Patches row by row: a row is the taps of a window along the last axis, at one tap of each other
+/// axis.
 class PatchRows {
  public:
   explicit PatchRows(const Windows& windows);
@@ -42,8 +42,8 @@ class PatchRows {
   struct Row {
     std::int64_t at = 0, low = 0, high = 0;
   };
-  /// Windows [first, last) of a line along the last axis, and where the lines of positions begin
-  /// that their rows see: −1 outside.
+  /// Windows [first, last) of a line along the last axis. `starts`: for each of their rows, the
+  /// begin of the line of positions that it sees, −1 if that is outside.
   struct Line {
     std::int64_t image, first, last;
     std::vector<std::int64_t> starts;
@@ -79,9 +79,10 @@ class PatchRows {
     const Row& own = on_line_[static_cast<std::size_t>(window)];
     return start < 0 || own.low == own.high ? Row{} : Row{start + own.at, own.low, own.high};
   }
-  /// Windows [first, second) of a line see all `taps` taps from `tap` on.
+  /// Range of windows in a line whose taps [tap, tap + taps) all lie inside the input.
   std::pair<std::int64_t, std::int64_t> whole(std::int64_t tap, std::int64_t taps) const;
-  /// Position of the first window of a line at `tap`, from the line's beginning: also outside.
+  /// Position that the first window of a line sees at `tap`, from the begin of the line; may be
+  /// outside.
   std::int64_t first_position(std::int64_t tap) const {
     return tap * dilation_ - windows_.before[last_];
   }
@@ -91,8 +92,8 @@ class PatchRows {
 
   Windows windows_;
   int last_;                   // axis
-  std::vector<Shape> places_;  // of rows: tap·dilation on each axis but the last
-  std::vector<Row> on_line_;   // a window of a line each; `at` from the line's beginning
+  std::vector<Shape> places_;  // per row: tap·dilation on each axis but the last
+  std::vector<Row> on_line_;   // one per window of a line; `at` is from the line's begin
   std::int64_t size_, dilation_;
 };
 
@@ -101,15 +102,15 @@ struct Channels {
   std::int64_t positions, all, first, count;
 };
 
-/// Patches where they stand in the images: pieces, side by side, of elements that follow each other
-/// there. Only what hangs over an edge is copied.
+/// Patches in place in the images: each is a list of pieces, whose elements are contiguous there.
+/// Only pieces that hang over an edge are copied.
 template <class T>
 class PatchPieces {
  public:
   PatchPieces(const PatchRows& rows, const Channels& channels);
-  std::int64_t pieces() const { return pieces_; }  ///< Of a patch, …
-  std::int64_t width() const { return width_; }    ///< … each of so many elements.
-  /// [end − begin, pieces()] for windows counted over all images; valid until the next call.
+  std::int64_t pieces() const { return pieces_; }  ///< Number of pieces of a patch.
+  std::int64_t width() const { return width_; }    ///< Number of elements of a piece.
+  /// Pieces [end − begin, pieces()] of windows counted over all images; valid until the next call.
   const T* const* of(const T* images, std::int64_t begin, std::int64_t end);
 
  private:
@@ -125,15 +126,15 @@ class PatchPieces {
   std::int64_t pieces_, width_;
   std::vector<T> zeros_;
   std::vector<const T*> at_;
-  Storage copies_;  // of what hangs over an edge
+  Storage copies_;  // of pieces that hang over an edge
   T* next_copy_ = nullptr;
 };
 
-/// patches [end − begin, taps·count] ← what windows [begin, end), counted over all images, see.
+/// patches [end − begin, taps·count] ← those of windows [begin, end), counted over all images.
 template <class T>
 void take_patches(const PatchRows& rows, const Channels& channels, const T* images,
                   std::int64_t begin, std::int64_t end, T* patches);
-/// images ← images + patches, where those windows see them.
+/// images ← images + patches, at the positions that those windows see.
 template <class T>
 void add_patches(const PatchRows& rows, const Channels& channels, const T* patches,
                  std::int64_t begin, std::int64_t end, T* images);

@@ -38,9 +38,9 @@ class Seen {
  public:
   explicit Seen(const PoolingAxes& axes) : axes_(axes) {}
 
-  /// Calls see(positions, count, whether they are the first) for those of window `index` (of all,
-  /// row-major), in row-major order and pieces of a list: with a count of 0 for a window that sees
-  /// none.
+  /// Calls see(positions, count, first) for the positions of window `index` (of all, row-major), in
+  /// row-major order, list by list; `first` is true for the first list. A window that sees nothing
+  /// has one list, with a count of 0.
   template <class See>
   void each(std::int64_t index, const See& see) {
     const PoolingAxis& last = axes_.back();
@@ -63,7 +63,8 @@ class Seen {
   }
 
  private:
-  /// The lines along the last axis that windows of row `row` see, by the positions before them.
+  /// Finds the lines along the last axis that windows of row `row` see, as numbers of positions
+  /// before them.
   void find_lines(std::int64_t row) {
     lines_.assign(1, 0);
     std::int64_t step = 1;

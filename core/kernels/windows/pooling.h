@@ -1,6 +1,6 @@
 #pragma once
-// Sums and largest elements of what windows see of x [N, positions.., C], channel by channel. No
-// gradients: see autograd/ops/pooling.h.
+// Sums and maxima over windows of x [N, positions.., C], channel by channel. No gradients: see
+// autograd/ops/pooling.h.
 
 #include <vector>
 
@@ -16,7 +16,7 @@ struct Span {
 
 /// Windows on one axis.
 struct PoolingAxis {
-  std::int64_t positions, count;  ///< Of the positions, and of the windows.
+  std::int64_t positions, count;  ///< Numbers of positions and of windows.
   /// 0: windows that cut the positions evenly, [⌊i·n/count⌋, ⌈(i + 1)·n/count⌉).
   std::int64_t size = 0;
   std::int64_t stride = 1, dilation = 1, before = 0;  ///< As in Windows (patches.h).

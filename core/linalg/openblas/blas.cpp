@@ -15,7 +15,7 @@ CBLAS_TRANSPOSE turned(bool transposed) { return transposed ? CblasTrans : Cblas
 
 }  // namespace
 
-// Said on each thread, because the OpenMP flavour of OpenBLAS keeps the number by thread.
+// Set on each thread, because OpenBLAS built with OpenMP stores the number per thread.
 void use_one_thread() {
   thread_local const bool said = [] {
     static std::mutex mutex;

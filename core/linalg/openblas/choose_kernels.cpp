@@ -1,7 +1,7 @@
 // OpenBLAS chooses its kernels when it is loaded, by the processor's model number. A processor that
-// is newer than it gets those of one of 2004, Prescott: products of doubles run at 15 GF/s on a
-// core that reaches 70 by kernels of AVX-512 (0.3.21 of Debian 12, Emerald Rapids). So it is made
-// to choose again, before main, unless OPENBLAS_CORETYPE names a choice.
+// is newer than the library gets the kernels of Prescott, of 2004: products of doubles then run at
+// 15 GF/s on a core that reaches 70 with AVX-512 kernels (0.3.21 of Debian 12, Emerald Rapids). So
+// kernels are chosen anew, before main, unless OPENBLAS_CORETYPE names a choice.
 
 #include <cblas.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "ladon/core/linalg/openblas/one_thread.h"
 
-// Exported by every OpenBLAS that has kernels of several processors, without a header.
+// Exported by every OpenBLAS that has kernels for several processors, but declared in no header.
 extern "C" {
 __attribute__((weak)) void gotoblas_dynamic_init();
 __attribute__((weak)) void gotoblas_dynamic_quit();
@@ -19,7 +19,7 @@ __attribute__((weak)) void gotoblas_dynamic_quit();
 namespace ladon::routines {
 namespace {
 
-/// Name of kernels by what the processor has, up to the level that LADON_ISA asks for; null: none.
+/// Name of the kernels for this processor, up to the level that LADON_ISA sets; null if none fit.
 const char* kernels_of_level() {
   const char* wanted = getenv("LADON_ISA");
   const std::string_view level = wanted ? wanted : "v4";

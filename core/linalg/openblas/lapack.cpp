@@ -5,7 +5,7 @@
 #include "ladon/core/linalg/routines.h"
 #include "ladon/core/storage.h"
 
-// LAPACK's own names. A Fortran character argument brings its length at the end.
+// Functions of LAPACK. The length of a Fortran character argument is passed at the end.
 extern "C" {
 void spotrf_(const char* uplo, const int* n, float* a, const int* stride, int* info, std::size_t);
 void dpotrf_(const char* uplo, const int* n, double* a, const int* stride, int* info, std::size_t);
@@ -41,12 +41,12 @@ void dormtr_(const char* side, const char* uplo, const char* transposed, const i
 namespace ladon::routines {
 namespace {
 
-// Row-major and lower is column-major and upper: LAPACK gets the transpose of what is meant, which
-// for a symmetric matrix is the matrix itself and for its factor LLᵀ reads UᵀU.
+// A row-major lower triangle is a column-major upper one: LAPACK sees the transpose, which for a
+// symmetric matrix is the matrix itself, and the factorization LLᵀ becomes UᵀU.
 constexpr char upper = 'U';
 constexpr int block = 64;  // columns that LAPACK's reductions take at a time, at most
 
-/// Memory for a call.
+/// Work space of one call.
 template <class T>
 class Room {
  public:
@@ -73,7 +73,7 @@ int potrf(int n, T* a, int stride) {
 template <class T>
 void getrf(int n, T* a, int* swaps) {
   use_one_thread();
-  int info = 0;  // the first pivot that is 0: no failure
+  int info = 0;  // the first pivot that is 0, which is no failure
   if constexpr (std::is_same_v<T, float>)
     sgetrf_(&n, &n, a, &n, swaps, &info);
   else

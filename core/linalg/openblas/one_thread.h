@@ -2,12 +2,12 @@
 
 namespace ladon::routines {
 
-/// Keeps OpenBLAS from starting threads of its own. Every caller of it does this first, on each
-/// thread; it costs nothing when repeated.
+/// Keeps OpenBLAS from starting threads. Every function that calls OpenBLAS calls this first, on
+/// each thread; repeated calls cost nothing.
 void use_one_thread();
 
-/// Makes OpenBLAS choose its kernels again if it took a processor for one of 2004; whether it did.
-/// While other threads run it must not be called.
+/// Selects OpenBLAS's kernels anew if it took the processor for a Prescott of 2004. Returns whether
+/// it did. Must not be called while other threads run.
 bool choose_kernels();
 
 }  // namespace ladon::routines

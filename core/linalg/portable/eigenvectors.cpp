@@ -14,8 +14,8 @@ namespace {
 
 using std::int64_t;
 
-/// Rotations of neighbouring rows of a matrix [n, n], which are held until they are many: a strip
-/// of columns that stays in the cache then takes all of them.
+/// Rotations of neighbouring rows of a matrix [n, n], collected until there are many, and then all
+/// applied to a strip of columns that stays in the cache.
 template <class T>
 class Rotations {
  public:
@@ -56,9 +56,9 @@ class Rotations {
   std::vector<Rotation> held_;
 };
 
-/// One implicit QL step on rows [l, m] of T, shifted by the eigenvalue of its first 2 × 2 block
-/// that is nearer to d[l] (Wilkinson's): a rotation of the last two rows, and those that chase what
-/// it leaves beside the three diagonals up to row l.
+/// One implicit QL step on rows [l, m] of T, with Wilkinson's shift, that eigenvalue of its first
+/// 2 × 2 block that is nearer to d[l]: a rotation of the last two rows, and further ones that chase
+/// the element outside the three diagonals up to row l.
 template <class T>
 void ql_step(int64_t l, int64_t m, T* d, T* e, Rotations<T>& rotations) {
   const T half = (d[l + 1] - d[l]) / (2 * e[l]);
@@ -84,8 +84,8 @@ void ql_step(int64_t l, int64_t m, T* d, T* e, Rotations<T>& rotations) {
   e[l] = g;
 }
 
-/// The 2 × 2 block of rows l, l + 1 made diagonal by one rotation (Jacobi's; Golub and Van Loan,
-/// 8.5), so that an eigenvalue that is 0 exactly comes out as 0.
+/// Diagonalizes the 2 × 2 block of rows l, l + 1 by one Jacobi rotation (Golub and Van Loan, 8.5),
+/// so that an eigenvalue of exactly 0 is computed as 0.
 template <class T>
 void diagonalize_pair(int64_t l, T* d, T* e, Rotations<T>& rotations) {
   const T half = (d[l + 1] - d[l]) / (2 * e[l]);
@@ -97,9 +97,10 @@ void diagonalize_pair(int64_t l, T* d, T* e, Rotations<T>& rotations) {
   rotations.add(l, c, t * c);
 }
 
-/// T's eigenvalues to d, unordered, and its rotations to z, if there is one: implicit QL iteration
-/// (Golub and Van Loan, 8.3; Bowdler, Martin, Reinsch and Wilkinson 1968). Elements of e that
-/// rounding would lose beside the largest row are taken for 0. Whether it converges.
+/// Writes T's eigenvalues to d, unordered, and applies the rotations to z, unless it is null:
+/// implicit QL iteration (Golub and Van Loan, 8.3; Bowdler, Martin, Reinsch and Wilkinson 1968).
+/// Elements of e that are negligible next to the largest row count as 0. Returns whether it
+/// converges.
 template <class T>
 bool ql(int64_t n, T* d, T* e, T* z) {
   constexpr int most_steps = 60;  // per eigenvalue; two or three are usual
@@ -148,7 +149,7 @@ int stedc(int n, T* d, T* e, T* z) {
 }
 
 // Q = H_{n−1}·…·H_1, where reflection H_i = I − tau·v·vᵀ has its v in row i of a, left of the
-// diagonal; rows of z meet H_1 first.
+// diagonal; H_1 is applied to rows of z first.
 template <class T>
 void ormtr(int n, int rows, const T* a, const T* tau, T* z) {
   constexpr int64_t strip = 32;
@@ -166,7 +167,7 @@ void ormtr(int n, int rows, const T* a, const T* tau, T* z) {
   }
 }
 
-// Scaled by a power of two, which rounds nothing, so that squares of elements stay in T's range.
+// A is scaled by a power of two, without rounding, so that squares of elements stay in T's range.
 template <class T>
 int syevd(bool vectors, int n, T* a, T* values) {
   const int64_t size = n, count = size * size;

@@ -9,8 +9,7 @@
 
 namespace ladon::routines {
 
-/// A triangular matrix, lower or upper; with ones on the diagonal, whatever is stored there, where
-/// it is `unit`.
+/// A triangular matrix, lower or upper; if `unit`, its diagonal is 1, whatever is stored there.
 template <class T>
 struct Triangle {
   blas::Matrix<const T> matrix;

@@ -8,7 +8,7 @@
 namespace ladon {
 
 void set_num_threads(int n) {
-  constexpr int most = 1024;  // as with oneTBB, so that programs are refused alike
+  constexpr int most = 1024;  // as with oneTBB, so that the same numbers are refused
   LADON_CHECK(n >= 1 && n <= most, "set_num_threads", "needs from 1 to ", most, " threads, got ",
               n);
 }

@@ -44,7 +44,8 @@ void add_comparison(OpTable& t, const std::string& name, Compare f, CompareNumbe
                          [holds](const auto& v) { return holds(v[0], -1) ? 1. : 0.; })},
          .empty = {value("nothing", {zeros({0, 3}), ones({3})}, apply, reference)},
          .errors = {{"[2, 3]", [f] { f(ones({2, 3}), ones({2})); }},
-                    {"is no i64", [with_number] { with_number(ones({2}, i64), 0.5); }}}});
+                    {"is not representable as i64",
+                     [with_number] { with_number(ones({2}, i64), 0.5); }}}});
 }
 
 void add_logic(OpTable& t) {

@@ -35,7 +35,7 @@ void add_comparison(OpTable& t, const std::string& name, const F& f) {
                      [f] {
                        f(ones({2, 3}), ones({2}));
                      }},
-                    {"is no i64", [f] { f(0.5, ones({2}, i64)); }}}});
+                    {"is not representable as i64", [f] { f(0.5, ones({2}, i64)); }}}});
 }
 
 /// `f(x, y)` edits x, a tensor or a number: from a copy the recorded result, elsewhere the edited

@@ -70,7 +70,7 @@ void add_arithmetic(OpTable& t) {
         [f](double v) { return f(-2.5, v); }));
     row.broadcasts = false;  // checked with the function of the same meaning
     if (row.name != "operator/")
-      row.errors.push_back({"is no i64", [op] { op(ones({2}, i64), 0.5); }});
+      row.errors.push_back({"is not representable as i64", [op] { op(ones({2}, i64), 0.5); }});
     return row;
   };
   t.add(with_numbers(
@@ -125,8 +125,8 @@ void add_extremes(OpTable& t) {
           left ? "number left" : "number right", t.random({3, 4}),
           [=](const Tensor& x) { return left ? f(0.25, x) : f(x, 0.25); },
           [=](double v) { return reference(v, 0.25); }));
-      row.errors.push_back(
-          {"is no i64", [=] { left ? f(0.5, ones({2}, i64)) : f(ones({2}, i64), 0.5); }});
+      row.errors.push_back({"is not representable as i64",
+                            [=] { left ? f(0.5, ones({2}, i64)) : f(ones({2}, i64), 0.5); }});
     }
     t.add(row);
   };

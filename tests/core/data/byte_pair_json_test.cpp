@@ -72,8 +72,7 @@ TEST(BytePairJson, RefusesWhatWouldCutATextInAnotherWay) {
   const auto refuse_model = [](const std::string& model, const char* fragment) {
     expect_error([&] { read(tokenizer_json(R"("ab": 256)", R"(["a b"])", model)); }, fragment);
   };
-  refuse_model(R"("type": "Unigram")",
-               R"(T: the model's type is "Unigram"; what is read is byte-)");
+  refuse_model(R"("type": "Unigram")", R"(T: the model's type is "Unigram"; only byte-level BPE)");
   refuse_model(R"("type": 7)", "the model's type is 7");
   refuse_model(R"("type": "BPE", "byte_fallback": true)", "byte_fallback is true");
   refuse_model(R"("type": "BPE", "ignore_merges": true)", "ignore_merges is true");
@@ -96,7 +95,7 @@ TEST(BytePairJson, RefusesWhatWouldCutATextInAnotherWay) {
   refuse_rest(R"("added_tokens": [{"id": 300, "content": "<s>"}], "pre_tokenizer": )" + words,
               "'<s>' has number 300, but there are 258 tokens");
   refuse_rest(R"("added_tokens": [{"id": 5, "content": "a"}], "pre_tokenizer": )" + words,
-              "the token 'a' stands twice, as 97 and 5");
+              "the token 'a' occurs twice, as 97 and 5");
   refuse_rest(R"("added_tokens": [7], "pre_tokenizer": )" + words, "needs tokens with numbers");
   refuse_rest(R"("added_tokens": 7, "pre_tokenizer": )" + words, "added_tokens, a list or nothing");
 }
@@ -109,7 +108,7 @@ std::string with_added(const std::string& flags, const std::string& rest = "") {
 }
 
 TEST(BytePairJson, RefusesAddedTokensThatWouldCutATextInAnotherWay) {
-  const char* rest = "; what is read is byte-level BPE of GPT-2's words";
+  const char* rest = "; only byte-level BPE of GPT-2's words can be read";
   for (const char* key : {"lstrip", "rstrip", "single_word"}) {
     expect_error([&] { read(with_added(detail::join(", \"", key, "\": true"))); },
                  detail::join("T: ", key, " of the added token '<s>' is true", rest));
@@ -153,7 +152,7 @@ TEST(BytePairJson, NamesWhatIsWrong) {
   refuse(R"("ab": 256)", R"(["ab"])", "T: merge 0 must be");
   refuse(R"("ab": 256)", R"(["a b c"])", "T: merge 0 must be");
   refuse(R"("ab": 256)", R"([["a", 1]])", R"(got ["a",1])");
-  refuse(R"("ab": 256)", R"(["a c"])", "T: merge 0: 'ac' is no token of T");
+  refuse(R"("ab": 256)", R"(["a c"])", "T: merge 0: 'ac' is not a token of T");
   expect_error([] { read("[]"); }, "T: the model's type is null");
   expect_error([] { read("{"); }, "T: is not JSON");
   expect_error([] { read(std::string(100'000, '[')); }, "nests deeper than 16 levels");

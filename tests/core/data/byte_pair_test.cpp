@@ -260,8 +260,8 @@ TEST(BytePair, StateRoundTrips) {
   refuse("bytes", zeros({258}, f64), "\"bytes\" is f64 of shape [258], expected i64 of rank 1");
   refuse("bytes", full({258}, 256, i64), "256 is not a byte");
   refuse("bytes", zeros({259}, i64), "1 bytes belong to no token");
-  refuse("lengths", full({257}, -1, i64), "token 0 has -1 bytes, and 258 are left");
-  refuse("lengths", full({257}, 2, i64), "token 129 has 2 bytes, and 0 are left");
+  refuse("lengths", full({257}, -1, i64), "token 0 has -1 bytes, but only 258 are left");
+  refuse("lengths", full({257}, 2, i64), "token 129 has 2 bytes, but only 0 are left");
   refuse("lengths", ones({257}, i64), "1 bytes belong to no token");
   refuse("merges", zeros({1, 3}, i64), "\"merges\" has shape [1, 3], expected [n, 2]");
   refuse("merges", tensor({97, 999}, {1, 2}, i64), "merge 0 is of token 999");
@@ -294,7 +294,7 @@ TEST(BytePair, NamesTheFileAndWhatIsWrongInIt) {
   refuse("{\"a\": -1}", version, "numbers from 0 to 2^31 − 1");
   refuse("{\"a\": 2147483648}", version, "numbers from 0 to 2^31 − 1");
   refuse("{\"a\": 0.5}", version, "something else at token 'a'");
-  refuse("{\"a\": 0, \"a\": 1}", version, "E: the token 'a' stands twice, as 0 and 1");
+  refuse("{\"a\": 0, \"a\": 1}", version, "E: the token 'a' occurs twice, as 0 and 1");
   refuse("{\"a\": 0, \"b\": 0}", version, "both have number 0");
   refuse("{\"a\": 1}", version, "E: the token 'a' has number 1, but there are 1 tokens");
   refuse("{\"a\": 0}", version, "E, M: no token stands for the byte 0");
@@ -304,10 +304,10 @@ TEST(BytePair, NamesTheFileAndWhatIsWrongInIt) {
   refuse(good, version + "ab\n", "M:2: needs 'left right', got 'ab'");
   refuse(good, version + "a b\n\n", "M:3: needs 'left right', got ''");
   refuse(good, version + "a b c\n", "M:2: needs 'left right', got 'a b c'");
-  refuse(good, version + "a c\n", "M:2: 'ac' is no token of E");
+  refuse(good, version + "a c\n", "M:2: 'ac' is not a token of E");
   refuse(good, version + "a b\na b\n", "merges 0 and 1 are both of tokens");
   refuse(encoder_with("\"a\u4e00\": 256, \"\u4e00\": 257"), version + "a \u4e00\n",
-         "E: the token 'a\u4e00' has a character that writes no byte");
+         "E: the token 'a\u4e00' has a character that stands for no byte");
   const TemporaryFolder folder;
   const std::string missing = folder / "missing";
   expect_error([&] { BytePairTokenizer::load(missing, missing); }, missing + ": cannot open");

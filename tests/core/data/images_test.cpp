@@ -48,7 +48,7 @@ TEST(Mnist, NamesTheFilesThatDoNotFit) {
   refuse(std::string("\0\0\x08\x03\0\0\0\0\0\0\0\1\0\0\0\3", 16),
          std::string("\0\0\x08\1\0\0\0\0", 8), "none of them 0, got [0, 1, 3]");
   refuse(images, std::string("\0\0\x09\1\0\0\0\2\xff\1", 10),
-         "the labels: the element type 9 is not 8, unsigned bytes");
+         "the labels: element type 9, expected 8 (unsigned bytes)");
   refuse("", labels, "the images: its 0 bytes");
 }
 

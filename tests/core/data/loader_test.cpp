@@ -129,7 +129,7 @@ TEST(Loader, IsSavedAndRestoredWithItsGenerator) {
     expect_error([&] { resumed.load_state_dict(bad); }, fragment);
     EXPECT_EQ(resumed.position(), before);
   };
-  refuse("items", scalar(22, i64), "the state is of 22 items in 6 batches of 4, this loader of 23");
+  refuse("items", scalar(22, i64), "the state has 22 items in 6 batches of 4, this loader has 23");
   refuse("batches", scalar(5, i64), "23 items in 5 batches of 4");
   refuse("batch_size", scalar(5, i64), "23 items in 6 batches of 5");
   refuse("batch", scalar(6, i64), "an epoch has batches 0 to 5");

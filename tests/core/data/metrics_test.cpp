@@ -198,7 +198,7 @@ TEST(EveryMetric, RefusesWhatIsNoProbability) {
       EXPECT_EQ(row.of(logits), row.of(softmax(logits)));
       continue;
     }
-    const std::string why = "[" + name + "] row ", hint = "Of logits take softmax(logits)";
+    const std::string why = "[" + name + "] row ", hint = "For logits use softmax(logits)";
     for (const Tensor& p : {logits, outside, with(-1e-6), with(0.06), with(1.05),
                             probabilities * 1.01, log(probabilities), ones({4, 3}, f64),
                             zeros({4, 3}, f64), with(std::numeric_limits<double>::infinity())}) {

@@ -36,7 +36,7 @@ TEST(Trec, ReadsCoarseLabelsAndSharesThemWithTheTestSet) {
   const std::string other = write(folder, "NUM:a b\nLOC:city Where ?\n");
   expect_error([&] { read_trec(other, train.label_names); },
                other + ":2: the label 'LOC' is not one of the 2 known: HUM, NUM");
-  expect_error([&] { read_trec(other, {"NUM", "LOC", "NUM"}); }, "'NUM' stands twice");
+  expect_error([&] { read_trec(other, {"NUM", "LOC", "NUM"}); }, "'NUM' occurs twice");
 }
 
 TEST(Trec, ConvertsLatin1) {

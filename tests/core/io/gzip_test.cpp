@@ -74,7 +74,7 @@ TEST(Gzip, InflatesBareStreams) {
     expect_error([&] { detail::inflate("test", "the file", bytes, size); }, why);
   };
   refuse(packed, 4999, "the limit of 4999");
-  refuse(packed, 5001, "holds 5000 bytes of the 5001");
+  refuse(packed, 5001, "holds 5000 bytes, where 5001 are stated");
   refuse(packed + "1", 5000, "1 bytes follow it");
   refuse(packed.substr(0, packed.size() - 1), 5000, "truncated");
   refuse("\xff" + packed, 5000, "corrupt");

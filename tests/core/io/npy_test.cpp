@@ -152,7 +152,7 @@ TEST(Npy, RefusesOtherDictionaries) {
   refuse("{}", "the keys 'descr', 'fortran_order' and 'shape'");
   refuse("{'descr': '<f4', 'shape': (1,)}", "the keys 'descr', 'fortran_order' and 'shape'");
   refuse("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
-         "the header's key 'descr' is unknown or stands twice");
+         "the header's key 'descr' is unknown or repeated");
   refuse("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}", "key 'x' is unknown");
   refuse("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "a quoted string");
   refuse("{'descr': '<f4, 'fortran_order': False, 'shape': (1,)}", "needs ");
@@ -166,7 +166,7 @@ TEST(Npy, RefusesOtherDictionaries) {
   refuse(dictionary("<f4", "(,)"), "an integer below 2^63");
   refuse(dictionary("<f4", "(1.5,)"), "',' or ')'");
   refuse(dictionary("<f4", "(9223372036854775808,)"), "an integer below 2^63");
-  refuse(dictionary("<f4", "(1, 1, 1, 1, 1, 1, 1, 1, 1)"), "has 9 axes, a tensor at most 8");
+  refuse(dictionary("<f4", "(1, 1, 1, 1, 1, 1, 1, 1, 1)"), "has 9 axes; a tensor has at most 8");
   for (const char* descr : {"", "f4", "<f16", "<c8", "|S4", "<U1", "|O", "|f4", "<i3", "<m8[ns]"})
     refuse(dictionary(descr, "(1,)"), detail::join("the element type '", descr, "' is not one of"));
 }

@@ -134,7 +134,7 @@ void refuse(const Archive& archive, const std::string& fragment) {
 
 TEST(Npz, RefusesWhatIsNoArray) {
   const std::string x = npy(ones({2}));
-  refuse({{{"x.npy", x}, {"notes.txt", "hello"}}}, "member 'notes.txt' is no array: its name");
+  refuse({{{"x.npy", x}, {"notes.txt", "hello"}}}, "member 'notes.txt' is not an array: its name");
   refuse({{{"x.npy", "hello, world"}}}, "member 'x.npy': does not start with the six bytes");
   refuse({{{"x.npy", x + "12"}}},
          "member 'x.npy': shape [2] with 4 bytes per element needs 8 bytes, but 10 follow the "
@@ -148,13 +148,13 @@ TEST(Npz, RefusesWhatIsNoArray) {
 TEST(Npz, RefusesArchivesThatContradictThemselves) {
   const std::string x = npy(ones({2})), y = npy(zeros({2}));
   const int second = static_cast<int>(30 + 5 + x.size());
-  refuse({{{"x.npy", x}, {"x.npy", y}}}, "has two members 'x.npy'");
+  refuse({{{"x.npy", x}, {"x.npy", y}}}, "has two members named 'x.npy'");
   refuse({{{"x.npy", x}, {"y.npy", y, 0, 0, "", 0}}}, "but what follows it begins at 0");
   refuse({{{"x.npy", x}, {"y.npy", y, 0, 0, "", second - 3}}}, "but what follows it begins at");
   refuse({{{"x.npy", x}, {"y.npy", y, 0, 0, "", second + 3}}},
          "member 'y.npy' does not begin at byte");
   refuse({{{"x.npy", x, 0, 0, "z.npy"}}},
-         "member 'x.npy' is described otherwise in the directory than where it stands");
+         "member 'x.npy' is described differently in the directory and in front of its bytes");
   refuse({{{"x.npy", x, 0, 0, "", 4, 0}}}, "member 'x.npy' does not begin at byte 4");
   refuse({{{"x.npy", x, 0, 0, "", -1, 1}}}, "member 'x.npy' is in another part of the archive");
   refuse({{{"x.npy", x, 0, 0, "", -1, 0, 7}}}, "is stored, but takes");
@@ -164,16 +164,16 @@ TEST(Npz, RefusesArchivesThatContradictThemselves) {
   refuse({{{"x.npy", x, 0, 0, "", -1, 0, -1, "abcdefg"}}}, "an extra field is truncated");
   const std::string extra = little_endian(9, 2) + little_endian(56, 2) + std::string(56, '\0');
   refuse({{{"x.npy", x, 0, 0, "", -1, 0, -1, extra}}, "", "", 2},
-         "the directory's entry 1 is no entry");
+         "entry 1 of the directory is malformed");
   refuse({{{"x.npy", x}}, "", "", 0}, "bytes after its last entry");
   refuse({{{"x.npy", x}}, "", "", 9}, "the directory claims 9 members in 51 bytes");
 }
 
 TEST(Npz, RefusesWhatIsNoArchive) {
   const std::string x = npy(ones({2})), bytes = Archive{{{"x.npy", x}}}.bytes();
-  expect_error([] { load(""); }, "does not end as a zip archive does");
-  expect_error([&] { load(x); }, "does not end as a zip archive does");
-  expect_error([&] { load(bytes + "x"); }, "does not end as a zip archive does");
+  expect_error([] { load(""); }, "has no end record of a zip archive");
+  expect_error([&] { load(x); }, "has no end record of a zip archive");
+  expect_error([&] { load(bytes + "x"); }, "has no end record of a zip archive");
   expect_error([&] { load("before" + bytes); }, "the directory ends at byte");
   std::string damaged = bytes;
   damaged[bytes.find("\x80\x3f")] = 0;
@@ -192,15 +192,15 @@ TEST(Npz, TheTwoEndsAgree) {
     expect_same(load(with(at, 0xffff, 2).replace(end + 8, 4, "\xff\xff\xff\xff")).at("x"),
                 ones({2}));
   expect_same(load(with(end + 12, 0xffffffffffffffff, 8)).at("x"), ones({2}));
-  expect_error([&] { load(with(end + 16, 1, 4)); }, "the two ends of the archive disagree");
+  expect_error([&] { load(with(end + 16, 1, 4)); }, "the two end records of the archive disagree");
   expect_error([&] { load(with(wide + 48, 1, 8)); }, "disagree");
   expect_error([&] { load(with(wide + 48, std::uint64_t{1} << 63, 8)); }, "the directory is said");
   expect_error([&] { load(with(wide + 40, ~std::uint64_t{0}, 8)); },
                "the directory is said to take");
   expect_error([&] { load(with(wide + 32, 2, 8)); }, "is one of several parts");
-  expect_error([&] { load(with(locator + 8, ~std::uint64_t{0}, 8)); }, "the 64-bit end is said to");
-  expect_error([&] { load(with(locator + 8, 0, 8)); }, "has no 64-bit end at byte 0");
-  expect_error([&] { load(with(wide + 4, 45, 8)); }, "the 64-bit end claims 45 bytes");
+  expect_error([&] { load(with(locator + 8, ~std::uint64_t{0}, 8)); }, "the 64-bit end record");
+  expect_error([&] { load(with(locator + 8, 0, 8)); }, "has no 64-bit end record at byte 0");
+  expect_error([&] { load(with(wide + 4, 45, 8)); }, "the 64-bit end record claims 45 bytes");
 }
 
 TEST(Npz, EveryTruncationIsAnError) {

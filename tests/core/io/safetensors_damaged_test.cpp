@@ -53,16 +53,16 @@ TEST(Safetensors, ChecksumsThatAreNotOfTheFileAreAnError) {
     return text.replace(text.find(part), part.size(), other);
   };
   const std::string hint =
-      "; the file is damaged, or a program changed it and kept the entry 'ladon.crc32' of its "
-      "metadata, which is then to be removed";
+      "; the file is damaged, or a program changed it and must remove the entry 'ladon.crc32' "
+      "of its metadata too";
   expect_error([&] { load(with("\"x\"", "\"y\"")); },
-               "tensor 'y' has another checksum than the file says" + hint);
+               "tensor 'y' has another checksum than the file states" + hint);
   expect_error([&] { load(with(std::string("\0\0\xc0\x3f", 4), std::string(4, '\0'))); },
-               "tensor 'x' has another checksum than the file says" + hint);
+               "tensor 'x' has another checksum than the file states" + hint);
   const std::string entry = "\"ladon.crc32\":\"",
                     digit = bytes.substr(bytes.find(entry) + entry.size(), 1);
   expect_error([&] { load(with(entry + digit, entry + (digit == "1" ? "2" : "1"))); },
-               "__metadata__ has another checksum than the file says" + hint);
+               "__metadata__ has another checksum than the file states" + hint);
   expect_error([&] { load(with(entry + digit, " " + entry)); },
                "'ladon.crc32' must be 2 numbers of 8 hexadecimal digits");
   const auto length =
@@ -89,7 +89,7 @@ TEST(Safetensors, ChecksumsThatAreNotOfTheFileAreAnError) {
       [] {
         saved({}, {{"ladon.crc32", ""}});
       },
-      "the name 'ladon.crc32' of the metadata is for the checksums");
+      "the metadata key 'ladon.crc32' is reserved for the checksums");
 }
 
 // Notes may come in another order, as of a program that reads and writes them.
@@ -171,7 +171,7 @@ TEST(Safetensors, RefusesHeadersThatAreNotTheFormat) {
   refuse("{" + entry("a", "F32", "[9223372036854775808]", "[0,8]") + "}",
          "got [9223372036854775808]");
   refuse("{" + entry("a", "F32", "[1,1,1,1,1,1,1,1,2]", "[0,8]") + "}",
-         "9 axes, a tensor at most 8");
+         "9 axes; a tensor has at most 8");
   refuse("{" + entry("a", "F32", "[2]", "[0]") + "}",
          "must be [begin, end] with begin ≤ end, got [0]");
   refuse("{" + entry("a", "F32", "[2]", "[8,0]") + "}", "with begin ≤ end, got [8,0]");
@@ -254,7 +254,7 @@ TEST(Safetensors, HostileHeadersTakeMemoryInProportion) {
 TEST(Safetensors, ReadsSizesNoFurtherThanTheRankLimit) {
   const std::string zeros = repeated(1'000'000, [](std::size_t) { return "0"; });
   const std::string bytes = safetensors("{" + entry("a", "F32", "[" + zeros + "]", "[0,0]") + "}");
-  expect_error([&] { load(bytes); }, "tensor 'a' has at least 9 axes, a tensor at most 8");
+  expect_error([&] { load(bytes); }, "tensor 'a' has at least 9 axes; a tensor has at most 8");
   EXPECT_LT(heap_for_a_byte(bytes), 1.1) << "only the text itself";
 }
 
@@ -271,7 +271,7 @@ TEST(Safetensors, RefusesOverlapsAndHoles) {
   expect_error([&] { load(pair("[0,4]", "[2,6]")); }, "tensor 'b' begins at byte 2");
   expect_error([&] { load(pair("[0,4]", "[6,10]")); },
                "begins at byte 6 of the elements, but the tensors before it end at 4; the bytes "
-               "between belong to none");
+               "between belong to no tensor");
   expect_error([&] { load(pair("[2,6]", "[6,10]")); }, "tensor 'a' begins at byte 2");
   expect_error([] { load(safetensors("{" + entry("a", "F32", "[1]", "[0,4]") + "}", "12345")); },
                "the tensors need 4 bytes, but 5 follow the header");

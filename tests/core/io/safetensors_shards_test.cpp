@@ -57,8 +57,8 @@ TEST_F(Shards, AFolderWithoutAnIndexHasOneFile) {
 
 TEST_F(Shards, HoldJustWhatTheIndexSays) {
   refuse(R"({"weight_map": {"a": "one.safetensors", "b": "two.safetensors"}})",
-         "one.safetensors: tensor 'b' is not said to be there by ");
-  refuse(R"({"weight_map": {"a": "one.safetensors"}})", "tensor 'b' is not said to be there");
+         "one.safetensors: tensor 'b' is not listed for this file in ");
+  refuse(R"({"weight_map": {"a": "one.safetensors"}})", "tensor 'b' is not listed for this file");
   refuse(R"({"weight_map": {"c": "two.safetensors", "d": "two.safetensors"}})",
          "tensor 'd' is said to be in two.safetensors, which does not have it");
   refuse(R"({"weight_map": {"c": "three.safetensors"}})", "three.safetensors: cannot open");

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
     run();
     MPI_Finalize();
     test::require_error([] { const ranks::Session late; }, "has ended MPI already",
-                        "MPI begins only once");
+                        "MPI can be initialized only once");
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "ranks_joined: " << error.what() << '\n';

@@ -1,5 +1,5 @@
-// Products of floats that were rounded to bf16, whose products and sums are f32. Compiled for
-// AVX-512 with its bf16 instructions alone, which the caller asks the processor for.
+// Matrix products of floats rounded to bf16, with products and sums in f32. Compiled only for
+// AVX-512 with its bf16 instructions; the caller checks that the processor has them.
 
 #include "ladon/core/kernels/loops/products/gemm.h"
 
@@ -14,8 +14,8 @@ namespace {
 
 using std::uint32_t;
 
-/// A panel of floats becomes one of pairs, at the same place: what stands at p and p + 1 of a line
-/// is one word.
+/// Turns a panel of floats into one of pairs of bf16, in place: elements p and p + 1 of a line
+/// become one word.
 template <int64_t width>
 void pair_up(int64_t k, float* panel) {
   auto* words = reinterpret_cast<uint32_t*>(panel);

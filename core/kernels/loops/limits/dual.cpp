@@ -36,18 +36,19 @@ LADON_INLINE double determinant(double p, double q, double c) {
   return at_least((pq - cc) + (lost_in_product(p, q, pq) - lost_in_product(c, c, cc)), 0.0);
 }
 
-/// E and E', or the derivatives of one of them by c and by p.
+/// E and E', or the derivatives of one of them with respect to c and to p.
 struct Pair {
   double first, second;
 };
 
-// pq leaves the range of f64 where p and q lie far outside of 1, and with it the correlation is
-// lost. A homogeneous φ needs no such range. Of degree d, with p = 4^i·p', q = 4^j·q', c =
-// 2^(i+j)·c', and the same of the noise:
+// If p and q are far from 1, pq leaves the range of f64, and the correlation is lost. A homogeneous
+// φ can be rescaled. If it has degree d, with p = 4^i·p', q = 4^j·q', c = 2^(i+j)·c', and the noise
+// scaled likewise:
 //   E = 2^(d(i+j))·E(p', q', c'),   ∂/∂c divides by 2^(i+j), ∂/∂p by 4^i.
-// All factors are powers of two, so that the bits are those without them wherever these are right.
+// All factors are powers of two, so that the bits are those of the unscaled formulas wherever these
+// are right.
 
-/// Whether products of p and q, two of a kind, and what rounding leaves of them, are normal
+/// Whether products of two such numbers, and the rounding errors of the products, are normal
 /// numbers.
 LADON_INLINE bool moderate(double x) { return x == 0.0 || (x > 0x1p-440 && x < 0x1p220); }
 
@@ -58,8 +59,8 @@ LADON_INLINE int64_t quarter_exponent(double x) {
   return (exponent + 1024) / 2 - 512;
 }
 
-/// i for which x/4^i is moderate: 0 where x is. A large x stays as large as it may be, so that
-/// noise of about 1 does not become 0 beside it.
+/// i for which x/4^i is moderate: 0 if x is. A large x stays as large as possible, so that noise of
+/// about 1 does not underflow to 0.
 LADON_INLINE int64_t scale_of(double x) {
   if (moderate(x)) return 0;
   return quarter_exponent(x) - (x > 1.0 ? 100 : 0);
@@ -77,9 +78,9 @@ LADON_INLINE double scaled(double x, int64_t i, int n, int64_t j, int m) {
   return x;
 }
 
-/// Variances of noise that is added to u and to v, independent of all else: f and f + 1. What it
-/// adds to s² is added after the difference pq − c², of which nothing would be left at ρ = ±1 if p
-/// and q held the noise already.
+/// Variances f[0] and f[1] of independent noise that is added to u and to v. Its part of s² is
+/// added after the difference pq − c², which would cancel to nothing at ρ = ±1 if p and q included
+/// the noise.
 struct Noise {
   double u, v, both;
   LADON_INLINE explicit Noise(const double* f) : u(f[0]), v(f[1]), both(f[0] * f[1]) {}
@@ -100,7 +101,7 @@ struct Noise {
 //   E'   = α² ± β²(1 − 2ω/π)
 //   ∂E/∂p = β²·s/(πp)
 // In this form relu (α = β = ½) keeps its relative accuracy also at ρ → −1, where E ~ ω³.
-// A variable without variance counts as independent: φ'(0) = α. p, q and s are those with noise.
+// A variable without variance counts as independent: φ'(0) = α. Here p, q and s include the noise.
 struct Rectifier {
   static constexpr int degree = 1;  // φ(tx) = t·φ(x) for t > 0
   double alpha2, beta2;
@@ -128,7 +129,7 @@ struct Rectifier {
     return {derivative(c, angle(s, abs(c))), over((beta2 * over_pi) * s, p)};
   }
   /// ∂E'/∂c = β²·2/(πs),  ∂E'/∂p = −c/(2p)·∂E'/∂c.  Both are infinite at s = 0, but they cancel
-  /// where p, q and c move together, as on a diagonal; there 0 stands for them.
+  /// where p, q and c move together, as on a diagonal; they are set to 0 there.
   LADON_INLINE Pair curvatures(double p, double q, double c) const {
     const double s = sqrt(noise.determinant(p, q, c));
     const double by_c = (beta2 * two_over_pi) / (s == 0.0 ? infinity<double> : s);
@@ -136,8 +137,8 @@ struct Rectifier {
   }
 };
 
-// φ(x) = α + β·sign(x): what a rectifier's derivative is, so E is the rectifier's E'.
-//   E' = 0: the jump has no part in it, as it has none in a network's gradient.
+// φ(x) = α + β·sign(x), the derivative of a rectifier, so that E is the rectifier's E'.
+//   E' = 0: the jump does not contribute to it, nor to a network's gradient.
 struct Threshold {
   static constexpr int degree = 0;  // φ(tx) = φ(x) for t > 0
   Rectifier integral;
@@ -157,7 +158,7 @@ struct Threshold {
 //   E = 2/π·atan2(2c, D),  E' = 4/(πD),  ∂E/∂p = −4/π·c/(D(a+2p))
 //   ∂E'/∂c = 16/π·c/D³,  ∂E'/∂p = −4/π·(b+2q)/D³
 struct Erf {
-  static constexpr int degree = 0;  // where a and b are multiplied with the variances
+  static constexpr int degree = 0;  // if a and b are scaled like the variances
   Noise noise;
   LADON_INLINE explicit Erf(const double* f) : noise(f) {}
   LADON_INLINE Noise& added() { return noise; }
@@ -186,9 +187,9 @@ struct Erf {
 //   ∂E/∂p = 1/(2π(a+p)d)·((aq·d² − ab·c²)/P + s²/2 − ab·c²/(2d²))
 //   ∂E'/∂c = 1/(2πd)·(1 + (1 + 3c²/d²)·ab/d² + K·(1 + c²/d²))
 //   ∂E'/∂p = c/(2πd)·(b/P − (1/2 + K)/(a+p) − (b+q)/(2d²)·(3ab/d² + K))
-// As for the rectifier, c/4 + cA/2π = (c + |c|)/4 − |c|ω'/2π loses nothing at ρ → −1.
+// As for the rectifier, c/4 + cA/2π = (c + |c|)/4 − |c|ω'/2π does not cancel at ρ → −1.
 struct Gelu {
-  static constexpr int degree = 1;  // where a and b are multiplied with the variances
+  static constexpr int degree = 1;  // if a and b are scaled like the variances
   Noise noise;
   LADON_INLINE explicit Gelu(const double* f) : noise(f) {}
   LADON_INLINE Noise& added() { return noise; }
@@ -240,7 +241,7 @@ struct Gelu {
 
 // φ(x) = a·sin(bx + δ). With e± = exp(b²(±c − (p+q)/2)), from E cos(b(u ∓ v)) = e±:
 //   E = a²/2·(e₊ − e₋·cos 2δ),  E' = a²b²/2·(e₊ + e₋·cos 2δ),  ∂E/∂p = −b²/2·E
-// e₊ − e₋ = ±e·(1 − exp(−2b²|c|)) with the larger e, so that small |c| do not cancel.
+// e₊ − e₋ = ±e·(1 − exp(−2b²|c|)) with the larger e, so that nothing cancels at small |c|.
 struct Sine {
   double scale, b2, cosine;
   LADON_INLINE explicit Sine(const double* f) : scale(f[0]), b2(f[1]), cosine(f[2]) {}
@@ -283,7 +284,7 @@ struct Exponential {
   }
 };
 
-/// How often `first` and `second` are differentiated by c, and `second` by p.
+/// Orders of differentiation: of `first` and `second` with respect to c, of `second` to p.
 struct Derivatives {
   int first_by_c, second_by_c, second_by_p;
 };
@@ -305,7 +306,7 @@ void each_scaled(const double* f, const double* p, const double* q, const double
   }
 }
 
-/// One of a family's functions, of every entry of a block.
+/// Applies one of a family's functions to every entry of a block.
 template <class Family, Pair (Family::*of)(double p, double q, double c) const>
 void each(const double* f, const double* p, const double* q, const double* c, double* first,
           double* second) {
@@ -398,7 +399,7 @@ void polynomial_curvatures(const double* f, const double* p, const double* q, co
 typedef double Eight __attribute__((vector_size(64), aligned(8), may_alias));
 
 // Sums each entry's series: eight polynomials in ρ⁸, one per lane, then one in ρ over the lanes.
-// Entries run side by side, since every step of a polynomial waits for the one before.
+// Entries are computed side by side, since each step of a polynomial needs the one before.
 void series(const double* const* a, const double* const* b, const double* rho, double* y,
             int64_t n) {
   constexpr int entries = static_cast<int>(dual_series_entries);

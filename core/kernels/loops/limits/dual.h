@@ -1,14 +1,14 @@
 #pragma once
 // The vector loops of dual activations: E[φ(u)φ(v)] for (u, v) ~ N(0, [[p, c], [c, q]]). They work
-// on whole blocks of entries, so that an entry meets the same instructions wherever it stands.
+// on whole blocks of entries, so that an entry's bits do not depend on its position.
 
 #include <cstdint>
 
 namespace ladon::kernels {
 
 /// Families of functions φ with a closed form, and their parameters f[0], f[1], …. In the first
-/// four a belongs to u and b, in its place, to v; with a standard normal z of their own x' = x +
-/// √a·z.
+/// four, u has a, and v has b in its place; x' = x + √a·z, with a standard normal z for u and
+/// another for v.
 enum class Dual {
   rectifier,    ///< φ(x) = E_z[αx' + β|x'|].         f = α², β², a, b
   threshold,    ///< φ(x) = E_z[α + β·sign(x')].      f = α², β², a, b
@@ -21,7 +21,7 @@ enum class Dual {
   count
 };
 
-/// Entries of a block, and of a group of series.
+/// Number of entries in a block, and in a group of series.
 inline constexpr std::int64_t dual_block = 64, dual_series_entries = 8;
 
 struct DualLoops {

@@ -18,7 +18,7 @@ using RectifierLoop = void (*)(double alpha2, double beta2, double r, const doub
                                const double* const weight[4], bool all, std::int64_t n,
                                RectifierSums& sums);
 
-/// Power series of `power_terms` terms; what is below 1e-25 of the first power is left out.
+/// Number of terms of a power series; powers below 1e-25 are left out.
 constexpr std::int64_t power_terms = 128;
 
 /// sums[m][k] += weight[m]·x^k for m < count, 0 ≤ x ≤ 1; sums [count, power_terms].

@@ -1,5 +1,5 @@
 #pragma once
-// A block of a product in registers, of any shape.
+// A block of a matrix product in registers, of any number of rows and vectors.
 
 #include "ladon/core/kernels/loops/products/register_block.h"
 
@@ -26,7 +26,7 @@ struct Block {
     }
   }
 
-  /// c[i] ← sum[i] + plus[i·plus_row], or sum[i] if plus is null, for as many columns as c has.
+  /// c[i] ← sum[i] + plus[i·plus_row], or sum[i] if plus is null, for `columns` columns.
   LADON_INLINE void store(int64_t columns, const T* plus, int64_t plus_row, T* c,
                           int64_t c_row) const {
 #pragma GCC unroll 16

@@ -1,6 +1,6 @@
 #pragma once
 // Reductions of a row in a fixed order: the terms of a block go to the lanes of four vectors,
-// blocks are combined pairwise. A sum of n floats so has an error of order (block/lanes + log n)·ε.
+// blocks are combined pairwise. So a sum of n floats has an error of order (block/lanes + log n)·ε.
 
 #include <type_traits>
 
@@ -52,7 +52,7 @@ constexpr T neutral = op == Reduce::prod  ? T(1)
                       : op == Reduce::min ? infinity<T>
                                           : T(0);
 
-/// 16 terms to a lane of each of four vectors.
+/// 16 terms per lane of each of four vectors.
 template <class T>
 constexpr std::int64_t block_length = 16 * 4 * vector_bytes / sizeof(T);
 

@@ -1,5 +1,5 @@
 // Normalization of the columns of a row-major matrix by their own moments: blocks of rows of batch
-// norm. With d = (x − mean) − rest throughout.
+// norm. Throughout, d = (x − mean) − rest.
 
 #include "ladon/core/kernels/loops/math.h"
 #include "ladon/core/kernels/loops/table.h"

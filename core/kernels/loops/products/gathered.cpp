@@ -8,8 +8,8 @@ namespace {
 
 using std::int64_t;
 
-/// body(i, j, rows, vectors) for the blocks of C: a panel of B passes by all of A's rows. A narrow
-/// block has more rows, so that as many sums are on their way.
+/// Calls body(i, j, rows, vectors) for the blocks of C, one panel of B after the other. A narrow
+/// block has more rows, so that as many sums are computed at once.
 template <class T, class Body>
 LADON_INLINE void for_blocks(int64_t m, int64_t n, const Body& body) {
   for (int64_t j = 0; j < n; j += block_columns<T>)
@@ -70,7 +70,7 @@ void multiply_transposed(int64_t m, int64_t n, const GatheredRows<T>& a, const T
     });
 }
 
-/// Numbers of channels beside a vector of them.
+/// Integer vector with one channel index per lane.
 template <class T>
 struct PlacesOf {
   typedef std::conditional_t<sizeof(T) == 4, std::int32_t, int64_t> Element;
@@ -79,7 +79,7 @@ struct PlacesOf {
 template <class T>
 using Places = typename PlacesOf<T>::Type;
 
-/// Lane l of a vector of channels: the first of its group.
+/// In each lane of a vector of channels: the index of the first channel of its group.
 template <class T>
 LADON_INLINE Places<T> first_of_group(int64_t group) {
   Places<T> first = {};
@@ -88,12 +88,12 @@ LADON_INLINE Places<T> first_of_group(int64_t group) {
   return first;
 }
 
-/// Channels [j, j + V vectors) as each of them sees channel q of its group.
+/// A vector of channels at x: in each lane, channel q of the group of that lane.
 template <bool grouped, class T>
 LADON_INLINE Row<T> seen(const T* x, Places<T> first, int64_t q) {
   if constexpr (!grouped) return row_at(x);
   const Places<T> at = first + static_cast<typename PlacesOf<T>::Element>(q);
-#ifdef __clang__  // has no permutation by a vector of places
+#ifdef __clang__  // has no shuffle by a vector of indices
   Row<T> y = {};
   for (int l = 0; l < row_lanes<T>; ++l) y[l] = x[at[l]];
   return y;
@@ -102,7 +102,7 @@ LADON_INLINE Row<T> seen(const T* x, Places<T> first, int64_t q) {
 #endif
 }
 
-/// Outputs [j, j + V vectors) of R windows from i on.
+/// Computes outputs [j, j + V vectors) of R windows from i on.
 template <bool grouped, int R, int V, class T>
 LADON_INLINE void channels_block(int64_t i, int64_t j, int64_t n, int64_t group,
                                  const GatheredRows<T>& a, const T* w, const T* row, T* c,
@@ -127,7 +127,7 @@ LADON_INLINE void channels_block(int64_t i, int64_t j, int64_t n, int64_t group,
     }
 }
 
-/// Columns that fill whole vectors, where these hold whole groups.
+/// Number of columns in whole vectors, if a vector holds whole groups; else 0.
 template <class T>
 int64_t whole_columns(int64_t n, int64_t group) {
   return row_lanes<T> % group == 0 ? n / row_lanes<T> * row_lanes<T> : 0;
@@ -172,7 +172,8 @@ void multiply_channels(int64_t m, int64_t n, int64_t group, const GatheredRows<T
     }
 }
 
-/// Adds to V vectors of c, from column j on, for R taps of piece s from x on.
+/// Adds to V vectors of c, for R taps of piece s from offset p on, the sum over A's rows of
+/// (channel q of the group)·g.
 template <bool grouped, int R, int V, class T>
 LADON_INLINE void add_channels(int64_t m, int64_t n, int64_t group, const GatheredRows<T>& a,
                                int64_t s, int64_t p, int64_t q, const T* g, int64_t g_row, T* c) {
@@ -198,7 +199,7 @@ LADON_INLINE void add_channels(int64_t m, int64_t n, int64_t group, const Gather
 template <bool grouped, class T>
 void add_by_vectors(int64_t m, int64_t whole, int64_t n, int64_t group, const GatheredRows<T>& a,
                     const T* g, int64_t g_row, T* c) {
-  constexpr int lanes = row_lanes<T>, most = 3;  // taps abreast
+  constexpr int lanes = row_lanes<T>, most = 3;  // taps at a time
   const int64_t taps = a.length / n;
   for (int64_t s = 0; s < a.pieces; ++s)
     for (int64_t t = 0; t < taps; t += most)

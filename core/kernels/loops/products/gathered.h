@@ -1,6 +1,6 @@
 #pragma once
-// Products with a matrix whose rows lie in pieces anywhere in memory, as the patches of a
-// convolution lie in its images: they are read where they stand.
+// Products with a matrix whose rows are scattered over memory in pieces, such as the patches of a
+// convolution in its images; the pieces are read in place.
 
 #include <cstdint>
 
@@ -14,10 +14,10 @@ struct GatheredRows {
   std::int64_t stride, pieces, first, length;
 };
 
-/// A [m, k] is gathered; B stands in panels of GemmLoops::columns; sums run in order.
+/// A [m, k] is gathered, B is packed in panels of GemmLoops::columns; sums run in order.
 template <class T>
 struct GatheredLoops {
-  /// C ← A·B + C if `add`, else A·B + the same row [n] in each row, which may be null (0).
+  /// C ← A·B + C if `add`, else A·B with `row` [n], which may be null, added to each row.
   ///   B [k, n], C [m, n]
   void (*multiply)(std::int64_t m, std::int64_t n, const GatheredRows<T>& a, const T* right,
                    bool add, const T* row, T* c, std::int64_t c_row);
@@ -25,9 +25,10 @@ struct GatheredLoops {
   void (*multiply_transposed)(std::int64_t m, std::int64_t n, const GatheredRows<T>& a,
                               const T* right, T* c, std::int64_t c_row);
 
-  // A convolution in groups of `group` channels and as many outputs, all n of them side by side: an
-  // element of a row of A is a tap, n channels, of which output j sees those of its group, first(j)
-  // + q for q < group. Vectors that hold no whole number of groups are left to single numbers.
+  // A convolution in groups of `group` input and `group` output channels, n of each in all: an
+  // element of a row of A is a tap of n channels, of which output j sees those of its group,
+  // first(j) + q for q < group. Where a vector would not hold whole groups, channels are computed
+  // one by one.
 
   /// c[i, j] ← Σ_{t, q} A[i, t][first(j) + q]·w[t, q, j] + row[j], which may be null (0).
   ///   w [taps, group, n], C [m, n]

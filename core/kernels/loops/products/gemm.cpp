@@ -6,7 +6,7 @@
 namespace ladon::kernels::LADON_LEVEL {
 namespace {
 
-/// Fused steps in the elements' own precision.
+/// Fused multiply-adds in the precision of the elements.
 struct Fused {
   template <class T>
   LADON_INLINE static void add(int64_t k, const T* a, const T* b, Sums<T>& sum) {

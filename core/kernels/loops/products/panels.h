@@ -1,6 +1,6 @@
 #pragma once
-// Packing, and products of panels (gemm.h). How a block of C takes the products of two panels is
-// given:
+// Packing, and products of panels (gemm.h). The template parameter Products adds the product of two
+// panels to a block of C:
 //   Products::add(k, a, b, sum)
 
 #include "ladon/core/kernels/loops/products/register_block.h"
@@ -14,8 +14,8 @@ using std::int64_t;
 template <class T>
 using Sums = Row<T>[block_rows][block_vectors];
 
-/// Lines that stand side by side: some steps at a time for all panels, so that what is read stays
-/// in the first-level cache until all of it is used.
+/// Packs lines that are adjacent in memory: some steps at a time for all panels, so that cache
+/// lines stay in the first-level cache until all of their elements are used.
 template <int64_t width, class T>
 void pack_side_by_side(int64_t lines, int64_t k, const T* x, int64_t step, T* to) {
   constexpr int64_t together = 16;
@@ -54,7 +54,7 @@ void pack(int64_t lines, int64_t k, const T* x, int64_t line, int64_t step, T* t
   }
 }
 
-/// One block; c has room for all of it, and row has its columns.
+/// Computes one whole block of c; row, if it is not null, has all its columns.
 template <class Products, class T>
 LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T beta, const T* row,
                                  T* c, int64_t c_row) {
@@ -77,7 +77,7 @@ LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T b
     }
 }
 
-/// A block at the edge, of which C and the row have only m by n.
+/// A block at the edge, of which C has only m rows and n columns, and row only n.
 template <class Products, class T>
 [[gnu::noinline]] void multiply_edge(int64_t m, int64_t n, int64_t k, T alpha, const T* a,
                                      const T* b, T beta, const T* row, T* c, int64_t c_row) {
@@ -90,7 +90,7 @@ template <class Products, class T>
     for (int64_t j = 0; j < n; ++j) c[i * c_row + j] = block[i * block_columns<T> + j];
 }
 
-/// A panel of B stays in the first-level cache while all panels of A pass by.
+/// A panel of B stays in the first-level cache while it is multiplied by all panels of A.
 template <class Products, class T>
 void multiply(int64_t m, int64_t n, int64_t k, T alpha, const T* left, const T* right, T beta,
               const T* row, T* c, int64_t c_row) {

@@ -1,6 +1,6 @@
 #pragma once
-// Inner products of vectors that stand side by side in columns: pixels with the same pixels of
-// another image (layers/infinite/kernel/inputs.cpp).
+// Inner products of the columns of two matrices: of pixels with the same pixels of another image
+// (layers/infinite/kernel/inputs.cpp).
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #pragma once
-// The block of a product that stands in registers, with room for a row of B and an element of A
-// beside it, and its rows.
+// Size of the block of a matrix product that is kept in registers, with room for a row of B and an
+// element of A besides, and the type of its rows.
 
 #include "ladon/core/kernels/loops/products/blocked.h"
 
@@ -22,9 +22,8 @@ struct RegisterRow {
 template <class T>
 using Row = typename RegisterRow<T>::Type;
 
-/// From and to memory of any alignment. (By value: clang takes what a reference to a Row refers to
-/// for aligned to the whole vector, and so arrays of rows, which are passed by reference, are
-/// aligned so.)
+/// Load and store at any alignment. (By value: clang assumes that a reference to a Row is aligned
+/// to the whole vector. So arrays of rows, which are passed by reference, are aligned to it.)
 template <class T>
 LADON_INLINE Row<T> row_at(const T* x) {
   return load<Row<T>>(x);
@@ -38,7 +37,7 @@ template <int n>
 struct Number {
   static constexpr int value = n;
 };
-/// body(Number of min(n, most)).
+/// Calls body(Number<min(n, most)>()).
 template <int most, class Body>
 LADON_INLINE void with_number(int64_t n, const Body& body) {
   if constexpr (most == 1)

@@ -1,5 +1,5 @@
 #pragma once
-// Transposition by squares that stand in registers.
+// Transposition by squares in registers.
 
 #include <utility>
 
@@ -15,7 +15,7 @@ LADON_INLINE Row interleave(Row a, Row b, std::integer_sequence<int, i...>) {
 }
 
 /// Transposes rows[i][j], i, j < side, a power of two. Interleaving row i with row i + side/2 moves
-/// the first bit of a row's number to the end of the columns' numbers; after all bits have moved,
+/// the highest bit of the row index to the lowest of the column index; after all bits have moved,
 /// rows are columns.
 template <int side, class Row>
 LADON_INLINE void turn_square(Row* rows) {
@@ -46,8 +46,8 @@ LADON_INLINE void transpose_square(const E* x, std::int64_t x_row, E* y, std::in
   for (int j = 0; j < side; ++j) __builtin_memcpy(y + j * y_row, &rows[j], sizeof(Row));
 }
 
-/// y [columns, rows], y[j, i] = each(x[i, j], j) for x [rows, columns]: squares of `side`, what is
-/// left by smaller ones down to 16 bytes, then by elements.
+/// y [columns, rows], y[j, i] = each(x[i, j], j) for x [rows, columns]: by squares of `side`, the
+/// rest by smaller squares, with rows of 16 bytes or more, and at last by elements.
 template <int side, class E, class Each>
 void transpose_by(std::int64_t rows, std::int64_t columns, const E* x, std::int64_t x_row, E* y,
                   std::int64_t y_row, const Each& each) {

@@ -8,7 +8,7 @@ namespace {
 
 using std::int64_t;
 
-constexpr int rows_at_once = 4;  // what they share is loaded once
+constexpr int rows_at_once = 4;  // elements that they share are loaded once
 
 template <class T>
 LADON_INLINE T sum_of(const Row<T>& v) {
@@ -17,7 +17,7 @@ LADON_INLINE T sum_of(const Row<T>& v) {
   return sum;
 }
 
-/// body(i, rows) for groups of rows [first, last).
+/// Calls body(i, rows) for groups of rows [first, last).
 template <class Body>
 LADON_INLINE void in_groups(int64_t first, int64_t last, const Body& body) {
   for (int64_t i = first; i < last; i += rows_at_once)

@@ -7,8 +7,8 @@ namespace ladon::kernels {
 
 template <class T>
 struct SymmetricLoops {
-  /// y ← y + what the rows [first, last) of the lower triangle of A give to A·x: a row to its own
-  /// element, and its elements left of the diagonal to those of their columns.   x, y [last]
+  /// y ← y + the contribution of rows [first, last) of the lower triangle of A to A·x: each row to
+  /// its element, and its elements left of the diagonal to those of their columns.   x, y [last]
   void (*multiply)(const T* a, std::int64_t stride, std::int64_t first, std::int64_t last,
                    const T* x, T* y);
   /// y[i] = ⟨row i of P, x⟩.   P [rows, n]

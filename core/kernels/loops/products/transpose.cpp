@@ -12,7 +12,7 @@ void transpose(int64_t rows, int64_t columns, const E* x, int64_t x_row, E* y, i
                                [](auto v, int64_t) { return v; });
 }
 
-/// A square of bool is one of bytes.
+/// Transposes bools as bytes.
 void transpose_bool(int64_t rows, int64_t columns, const bool* x, int64_t x_row, bool* y,
                     int64_t y_row) {
   transpose(rows, columns, reinterpret_cast<const unsigned char*>(x), x_row,

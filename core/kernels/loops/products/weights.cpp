@@ -10,8 +10,8 @@ namespace {
 
 using std::int32_t;
 
-// Vectors across a panel, and rows at a time: so many that their sums hide the latency of one
-// another and stay in registers.
+// Vectors across a panel, and rows of A at a time: as many as hide the latency of each other's sums
+// and stay in registers.
 constexpr int across = vector_bytes == 64 ? 4 : 2, most_rows = vector_bytes == 64 ? 6 : 4;
 constexpr int lanes = row_lanes<float>;
 constexpr int64_t columns = across * lanes;
@@ -19,7 +19,7 @@ constexpr int64_t columns = across * lanes;
 typedef uint32_t Words __attribute__((vector_size(vector_bytes)));
 typedef int32_t Integers __attribute__((vector_size(vector_bytes)));
 
-/// Row i of words that hold `rows` of them, as the numbers that it stands for.
+/// Values of row i of words that hold `rows` rows each.
 template <int rows>
 LADON_INLINE Row<float> numbers(Words words, int i, Row<float> scale) {
   if constexpr (rows == 1)
@@ -32,7 +32,7 @@ LADON_INLINE Row<float> numbers(Words words, int i, Row<float> scale) {
            scale;
 }
 
-/// row(p, its numbers, by vectors) for p < k.
+/// Calls row(p, values) for p < k, where values(j) is vector j of row p.
 template <int rows, class Body>
 LADON_INLINE void for_rows(int64_t k, const uint32_t* panel, const float* scales, const Body& row) {
   for (int64_t p = 0; p < k;) {
@@ -72,7 +72,8 @@ void multiply(int64_t m, int64_t n, int64_t k, const float* a, int64_t a_row, co
     });
 }
 
-/// The largest |x| of each column is 127 scales. That of numbers that are not all finite is NaN.
+/// Scales such that the largest |x| of each column is 127 scales; NaN if a column is not all
+/// finite.
 void find_scales(int64_t k, const float* x, float* scales, float* inverse) {
   float nothing[columns] = {};
   for (int64_t j = 0; j < columns; ++j) scales[j] = 0;

@@ -1,5 +1,4 @@
-// Recurrent cells. Gradients compute the gates again: that costs less than to read them from
-// memory.
+// Recurrent cells. Gradients recompute the gates, which costs less than reading them from memory.
 
 #include "ladon/core/kernels/loops/activations.h"
 #include "ladon/core/kernels/loops/table.h"
@@ -42,7 +41,7 @@ void lstm(const T* a, const T* b, const T* before, T* after, int64_t n) {
   }
 }
 
-// dc is the gradient of c' itself and by way of h' = o·tanh(c').
+// dc is the gradient of c', including its part through h' = o·tanh(c').
 template <class T>
 void lstm_gradient(const T* d, const T* a, const T* b, const T* before, T* da, T*, T* dbefore,
                    int64_t n) {

@@ -7,11 +7,10 @@ namespace ladon::kernels {
 
 template <class T>
 struct RecurrentLoops {
-  /// a and b, and the state before, to the state after; n numbers per gate.
+  /// The state after the step from a, b and the state before it; n numbers per gate.
   void (*step[4])(const T* a, const T* b, const T* before, T* after, std::int64_t n);
-  /// From the gradient g of the state after those of a, of b, and of the state before as far as it
-  /// is not by way of b. Of `da` and `db` all but
-  /// gru write the first alone: there they are equal.
+  /// From the gradient g of the state after the step: the gradients of a, of b, and of the state
+  /// before it, without its part through b. All cells but gru write only `da`, as `db` is the same.
   void (*gradient[4])(const T* g, const T* a, const T* b, const T* before, T* da, T* db, T* dbefore,
                       std::int64_t n);
 };

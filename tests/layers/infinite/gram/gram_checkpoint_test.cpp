@@ -193,7 +193,7 @@ TEST_F(GramCheckpoint, RefusesToReplaceAForeignPart) {
   const fs::path part = folder_.path() / "tiles" / "part_000000.bin";
   fs::create_directories(part.parent_path());
   std::ofstream(part) << "a file of somebody else";
-  test::expect_error([&] { run(stored()); }, part.string() + ": is to be written, but the file");
+  test::expect_error([&] { run(stored()); }, part.string() + ": cannot be overwritten");
   EXPECT_EQ(read_file(part), "a file of somebody else");
 }
 
