@@ -66,9 +66,9 @@ struct GradOptions {
 /// Changes no leaf's gradient.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& options = {});
-inline std::vector<Tensor> grad(std::initializer_list<Tensor> outputs,  // grad({y}, {x}) is a list
-                                std::initializer_list<Tensor> inputs,
-                                const GradOptions& options = {}) {
+inline std::vector<Tensor> grad(
+    std::initializer_list<Tensor> outputs,  // makes grad({y}, {x}) a call with lists
+    std::initializer_list<Tensor> inputs, const GradOptions& options = {}) {
   return grad(std::vector(outputs), std::vector(inputs), options);
 }
 Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& options = {});

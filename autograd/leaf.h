@@ -57,7 +57,7 @@ class Leaf final : public detail::Node {
   /// Whether a step used the present gradient.
   bool used() const;
 
-  /// A frozen leaf, whichever handle froze it, is given no gradient by backward().
+  /// Freezes the leaf for all tensors that share it: backward() then adds no gradient.
   void freeze(bool on) { frozen_ = on; }
   bool frozen() const override { return frozen_; }
 

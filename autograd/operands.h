@@ -35,7 +35,7 @@ inline void check_boolean(const char* operation, const Tensor& x) {
   LADON_CHECK(x.dtype() == boolean, operation, "needs a bool tensor, got ", x.dtype());
 }
 
-/// Calls f(a, b) with both in the larger of their dtypes, and at least `least`. Throws Error where
+/// Calls f(a, b) with both promoted to the largest of their dtypes and `least`. Throws Error where
 /// one is undefined or the shapes do not broadcast.
 template <class F>
 Tensor in_common_dtype(const char* operation, const Tensor& a, const Tensor& b, DType least, F f) {
@@ -46,7 +46,7 @@ Tensor in_common_dtype(const char* operation, const Tensor& a, const Tensor& b, 
   return f(kernels::cast(a, t), kernels::cast(b, t));
 }
 
-/// Calls f(x) with x in the larger of its dtype and `least`.
+/// Calls f(x) with x promoted to the larger of its dtype and `least`.
 template <class F>
 Tensor in_common_dtype(const char* operation, const Tensor& x, DType least, F f) {
   check_defined(operation, {x});

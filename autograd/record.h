@@ -241,7 +241,7 @@ class LinkedNode : public Node {
  public:
   LinkedNode(const char* operation, const Tensor& y, Links links)
       : Node(operation, y), links_(std::move(links)) {}
-  ~LinkedNode() override { bury(links_); }  // the derived rules are gone; ~Node drains
+  ~LinkedNode() override { bury(links_); }  // the rules are destroyed by now; ~Node drains
   std::span<std::shared_ptr<Node>> inputs() final { return links_; }
 
  protected:

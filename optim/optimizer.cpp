@@ -176,7 +176,8 @@ void Optimizer::load_state_dict(const StateDict& state) {
     const std::string& name = names[present.index];
     Item item = present;
     const std::string count = entry(name, "steps");
-    item.steps = reader.has(count) ? reader.count(count) : 0;  // no entry: parameters_of()
+    item.steps =
+        reader.has(count) ? reader.count(count) : 0;  // may be missing: see parameters_of()
     item.moments.clear();
     if (const std::string shape = entry(name, "shape"); reader.has(shape))
       reader.entry(shape, i64, {item.parameter.rank()});

@@ -302,7 +302,7 @@ Tensor detail::weighted_values(const Tensor& weights, const Tensor& values) {
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options) {
   const Inputs in = check_inputs("scaled_dot_product_attention", q, k, v, options);
-  if (options.dropout > 0) return composed(in, options).output;  // has no fast form
+  if (options.dropout > 0) return composed(in, options).output;  // dropout has no fast form
   return fast_or_composed(
       "scaled_dot_product_attention", {in.mask}, [&] { return fused(in, options); },
       [&] { return composed(in, options).output; });

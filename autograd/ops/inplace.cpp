@@ -15,7 +15,7 @@ void check_editable(const char* operation, const Tensor& x) {
               " records history; edit it under NoGrad, or a detached copy");
 }
 
-/// y as the source of an edit of x, in x's dtype.
+/// Checks y as the source of an edit of x, and casts it to x's dtype.
 Tensor source(const char* operation, const Tensor& x, const Tensor& y) {
   check_editable(operation, x);
   check_defined(operation, {y});

@@ -93,7 +93,7 @@ enum class Gelu { exact, tanh };
 /// (Hendrycks and Gimpel 2016).
 Tensor gelu(const Tensor& x, Gelu form = Gelu::exact);
 
-/// Restricted to [low, high]; the gradient passes inside, ends included.
+/// x limited to [low, high]; the gradient is 1 inside, ends included, and 0 outside.
 Tensor clamp(const Tensor& x, double low, double high);
 
 /// Elements converted to another dtype; the gradient is cast back, if that dtype is f32 or f64

@@ -21,7 +21,7 @@ class Axes {
   Axes(int axis) : axes_{axis}, all_(false) {}  // NOLINT: reads sum(x, 1)
   Axes(std::initializer_list<int> axes) : axes_(axes), all_(false) {}
   Axes(std::vector<int> axes) : axes_(std::move(axes)), all_(false) {}  // NOLINT
-  /// Ascending axes in [0, rank). Throws Error when one is out of range or named twice.
+  /// Ascending axes in [0, rank). Throws Error when one is out of range or listed twice.
   std::vector<int> normalized(std::string_view operation, int rank) const;
 
  private:
@@ -31,7 +31,7 @@ class Axes {
 
 /// Integers and booleans sum to i64.
 Tensor sum(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// Floating dtypes only. The mean of nothing is NaN.
+/// Floating dtypes only. The mean of no elements is NaN.
 Tensor mean(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 /// Partial products may overflow or underflow; the gradient is exact where elements are zero, or
 /// where the product itself overflows or underflows.

@@ -1,5 +1,5 @@
 #pragma once
-// Rotary positions.
+// Rotary position embedding.
 
 #include "ladon/core/tensor.h"
 

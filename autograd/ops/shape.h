@@ -70,7 +70,7 @@ Tensor stack(const std::vector<Tensor>& parts, int axis = 0);
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis = 0);
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, int axis = 0);
 inline std::vector<Tensor> split(const Tensor& x, std::initializer_list<std::int64_t> sizes,
-                                 int axis = 0) {  // split(x, {2}) is a list of one size
+                                 int axis = 0) {  // makes {2} a list of one size
   return split(x, std::vector(sizes), axis);
 }
 /// (view) Reversed order along the axes.

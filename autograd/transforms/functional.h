@@ -57,11 +57,11 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
                    GradcheckOptions options = {});
 
 /// f(inputs), without keeping its intermediate results: backward runs f again (Chen et al. 2016).
-/// Parameters that f captures get their gradients too, and hooks are called as usual (except that,
-/// in a sweep over a recorded sweep, hooks inside f are called once per run, each with a part of
-/// the gradient). Random numbers of f, including those of dropout layers, are drawn again in the
-/// second run, which leaves the generators unchanged. Apart from that f must do the same in both
-/// runs. Backward throws Error if a tensor that the first run used was edited since (an input, a
+/// Parameters that f captures get their gradients too, and hooks are called as usual (except that a
+/// sweep for second derivatives calls a hook inside f once per run, each time with a part of the
+/// gradient). Random numbers of f, including those of dropout layers, are drawn again in the second
+/// run, which leaves the generators unchanged. Apart from that f must do the same in both runs.
+/// Backward throws Error if a tensor that the first run used was edited since (an input, a
 /// parameter that another optimizer has updated, a constant), or if in the second run f draws
 /// differently (because the model was switched to eval(), say), depends on more or fewer trained
 /// tensors (because the functional_call that put them into a model has ended), or gives an output

@@ -68,8 +68,8 @@ Tensor copies(const Tensor& x, const mapped::Level& level) {
 
 }  // namespace
 
-// While the vmap runs, a sweep takes the gradient of each example with respect to the whole batch;
-// after it, the gradients of all examples are the batch of gradients.
+// While the vmap runs, x's gradient is that of one example with respect to the whole batch; after
+// it, the gradients of the examples are stacked.
 Tensor map_examples(const Tensor& x, const mapped::Level& level) {
   const auto gradient = [level](const Tensor& g) {
     return mapped::running().contains(level) ? at_own_place(g, level) : list_examples(g, level);

@@ -22,7 +22,7 @@ struct LbfgsOptions {
                                      ///< in f64.
   double gradient_tolerance = 1e-7;  ///< A step() ends when max |g| is at most this,
   double change_tolerance = 1e-9;    ///< or when no parameter nor the loss changed by more.
-  bool line_search = true;           ///< strong_wolfe; false: always the length lr.
+  bool line_search = true;           ///< Use strong_wolfe; false: always length lr.
   WolfeOptions wolfe = {};
 };
 

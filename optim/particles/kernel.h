@@ -47,7 +47,7 @@ struct SteinKernel {
 /// - if h² and R are 0 though particles differ and α > 0, so that there would be no repulsion. This
 /// happens under `paper` with two particles, and with two pairs of equal ones; under every rule but
 /// `fixed` if most pairs of particles are equal (`liu` and `paper` count the diagonal's zeros as
-/// pairs). If all particles are equal, R = 0 is the limit, and no error.
+/// equal pairs). If all particles are equal, R = 0 is the limit, and no error.
 KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const Tensor& theta,
                     Alpha alpha);
 

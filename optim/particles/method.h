@@ -38,7 +38,7 @@ struct BlockReport {
   std::string name;
   std::int64_t count, dim;  ///< M and D
   /// The kernel's squared bandwidth; NaN if it has none. 0: no scale, because there is one particle
-  /// or most are equal; there is no repulsion then.
+  /// or all are equal; there is no repulsion then.
   double h2;
   double driving, repulsive;  ///< Root mean square over particles of the norms of both forces, as
                               ///< written to the gradients.

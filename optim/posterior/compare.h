@@ -40,7 +40,7 @@ struct PosteriorRun {
 /// The names accepted by run_posterior_method:
 ///   hmc                Hamiltonian Monte Carlo (samplers/hmc.h): P chains, pooled
 ///   sgld, sghmc        with exact gradients, P chains pooled (samplers/langevin.h, sghmc.h)
-///   spos               α = 1, b = 1, P particles, averaged over time (particles/spos.h)
+///   spos               α = 1, b = 1, draws of P particles over time (particles/spos.h)
 ///   svgd, svgd_auto    P particles after the last step; α = 1, or automatic (particles/alpha.h)
 ///   wgd                the same with α = 1 (particles/wgd.h)
 ///   function_svgd      forces between functions, with the Gaussian process as their prior

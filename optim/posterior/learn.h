@@ -10,7 +10,7 @@
 
 namespace ladon {
 
-/// Figures of one step.
+/// Results of one step.
 struct LearningStep {
   int step = 0;
   double log_likelihood = 0;

@@ -31,7 +31,7 @@ ChainOptions chain_options(const char* operation, const Options& o) {
       {.warmup = o.warmup, .target_accept = o.target_accept, .adapt_mass = o.adapt_mass},
       o.progress};
   if constexpr (requires { o.step; })
-    run.adaptation.step = o.step;  // tempering finds one per level
+    run.adaptation.step = o.step;  // tempering adapts a step size per level
   return run;
 }
 

@@ -36,7 +36,7 @@ Centred centred(const char* operation, const Tensor& features, const CkaOptions&
                spread = number_of("similarity", sum(squares));
   LADON_CHECK(std::isfinite(size * size), operation,
               "the features must be finite; their squares sum to ", size);
-  constexpr double rounding = 1e-24;  // of a mean, squared
+  constexpr double rounding = 1e-24;  // squared relative rounding error of a mean
   if (spread <= rounding * size) return {zeros_like(x), zeros_like(squares)};
   return {deviation, squares};
 }

@@ -4,8 +4,8 @@
 //
 // Given the latents z of its heads a network's outputs are a Gaussian process with kernel K_z, the
 // mean of H single-head kernels (layers/infinite/finite/heads.h), with E K_z = K if the layers
-// after the attention maps map kernels linearly. With δ = K_z − K for one head, A = K + σ²·I over
-// the training inputs, α = A⁻¹y, W = [−K*A⁻¹, I] and
+// after the attention map kernels linearly. With δ = K_z − K for one head, A = K + σ²·I over the
+// training inputs, α = A⁻¹y, W = [−K*A⁻¹, I] and
 //   D₁ = ½ αᵀδα − ½ tr(A⁻¹δ),   D₂ = −½ αᵀδA⁻¹δα + ¼ tr(A⁻¹δA⁻¹δ),
 // averages over z weighted by the evidence N(y; 0, K_z + σ²) expand as
 //   ln Z_H = ln Z_∞ + E[D₂ + ½ D₁²]/H,   mean = m_∞ + E[Wδα·D₁ − Wδ·A⁻¹δα]/H,

@@ -55,7 +55,7 @@ class Iteration {
                                    : r;
   }
 
-  /// Throws Error unless the square of each active column's norm is positive.
+  /// Throws Error unless the squared norm of each active column is positive.
   void check_positive(const Tensor& squares, const Tensor& active, const char* of,
                       const char* what) const {
     const auto values = numbers_of("conjugate_gradients", squares),
