@@ -47,7 +47,7 @@ struct AdaptationOptions {
 };
 
 /// Adapts each group's step size by dual averaging on its mean acceptance, and M⁻¹ to the variances
-/// of θ over the rows of a group, in three windows of doubling length: from 1/10 of warm-up to
+/// of θ over the rows of a group, in three windows of growing length: from 1/10 of warm-up to
 /// 2/10, to 4/10, and to 9/10. After each window the step size is found anew. With a warm-up below
 /// 20 draws M stays 1.
 class Adaptation {
