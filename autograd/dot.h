@@ -1,5 +1,5 @@
 #pragma once
-// A picture of what was recorded.
+// Drawing of the recorded graph as text in the DOT language.
 
 #include <string>
 #include <utility>
@@ -10,11 +10,11 @@
 namespace ladon {
 
 /// The graph that `output` was computed by, in the DOT language (dot -Tsvg draws it): a box for
-/// each operation, from its inputs above to the output below, and an ellipse for each leaf, with
-/// names, shapes and dtypes. Tensors in `names` (model.named_parameters()) are told by theirs.
-/// Nodes are numbered from 0 in the order in which they were recorded: the same computation gives
-/// the same text, also after backward(), which frees what the operations saved alone.
-/// Throws Error if `output` records no history.
+/// each operation, with inputs above and the output below, and an ellipse for each leaf, with
+/// names, shapes and dtypes. Tensors listed in `names` (model.named_parameters()) get those names.
+/// Nodes are numbered from 0 in recording order: the same computation gives the same text, also
+/// after backward(), which frees only what the operations saved. Throws Error if `output` records
+/// no history.
 ///
 ///   std::ofstream("graph.dot") << to_dot(loss, model.named_parameters());
 std::string to_dot(const Tensor& output,

@@ -1,6 +1,6 @@
 #pragma once
-// Operations that are one loop of core, named by it: for who writes one (record.h). Users see
-// ops/pointwise.h.
+// Operations that consist of one elementwise kernel and take its name. For authors of operations
+// (record.h); users call ops/pointwise.h.
 
 #include <utility>
 
@@ -10,8 +10,8 @@
 
 namespace ladon {
 
-/// y = op(x); integers take part as f32 where they have no such loop. The rule is record's, rule(g)
-/// or rule(g, y).
+/// y = op(x). Integers are converted to f32 where the kernel has no integer loop. `rule` is as for
+/// record(): rule(g) or rule(g, y).
 ///
 ///   Tensor sqrt(const Tensor& x) {
 ///     return elementwise(Unary::sqrt, x, [](auto& g, auto& y) { return 0.5 * g / y; });
@@ -24,7 +24,7 @@ Tensor elementwise(kernels::Unary op, const Tensor& x, Rule rule) {
                 symmetric(std::move(rule)));
 }
 
-/// y = op(a, b), broadcast, with a rule an operand.
+/// y = op(a, b), broadcast, with one rule per operand.
 template <class RuleA, class RuleB>
 Tensor elementwise(kernels::Binary op, const Tensor& a, const Tensor& b, RuleA by_a, RuleB by_b) {
   const char* name = to_string(op);

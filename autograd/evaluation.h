@@ -18,8 +18,8 @@ class EvaluationScope {
   Bracket<Modes::Evaluation> mode_;
 };
 
-/// Throws Error inside an EvaluationScope for what `who` would do: draw at random or edit running
-/// statistics, as in training mode, or take the statistics of the batch.
+/// Throws Error inside an EvaluationScope that forbids what `who` is about to do: draw at random or
+/// update running statistics (`training`), or normalize by statistics of the batch.
 void refuse_in_evaluation(const char* who, bool training, bool batch_statistics);
 
 }  // namespace ladon::detail

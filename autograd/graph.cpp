@@ -31,17 +31,17 @@ bool grad_enabled() { return detail::modes.recording; }
 void Saved::throw_edited() const {
   detail::fail("backward", "the gradient of `", detail::modes.sweeping,
                "` needs a tensor of shape ", tensor_.shape(), " that was edited in place: version ",
-               version_, " was saved, version ", tensor_.storage().version(),
-               " is there; edit a copy, or edit after backward");
+               version_, " was saved, but it now has version ", tensor_.storage().version(),
+               "; edit a copy, or edit after backward");
 }
 
 // --- the reverse sweep ---
 
 namespace {
 
-/// One pass over the graph: gathers the nodes below the outputs, sorts them by number so that users
-/// come before inputs, and passes gradients down. For backward(sum(softmax(x))): 1 goes to sum's
-/// visit, whose rule gives g to softmax's, whose rule gives y∘(g − ⟨g, y⟩) to x's; x is a
+/// One pass over the graph: gathers the nodes that the outputs depend on, sorts them by number so
+/// that users come before inputs, and passes gradients down. For backward(sum(softmax(x))): sum's
+/// node gets 1; its rule passes g to softmax's node, whose rule passes y∘(g − ⟨g, y⟩) to x; x is a
 /// leaf, and accumulates it.
 class Sweep final : detail::GradientSink {
  public:
@@ -55,8 +55,8 @@ class Sweep final : detail::GradientSink {
     accumulate(visits_[gather(output.history())], std::move(gradient));
   }
 
-  /// Sweeps to all leaves, and then adds to their gradients: where a rule or a hook throws, or one
-  /// may not be added to, all of them are as before.
+  /// Sweeps to all leaves, and only then adds to their gradients: if a rule or a hook throws, or a
+  /// leaf accepts no addition, all gradients stay as before.
   void run_to_leaves() {
     for (Visit& visit : visits_)
       if (const Leaf* leaf = visit.leaf()) {
@@ -75,8 +75,9 @@ class Sweep final : detail::GradientSink {
     for (auto& [leaf, gradient] : found) leaf->accumulate(std::move(gradient), create_graph_);
   }
 
-  /// Sweeps to `targets` only and returns their gradients (undefined where none arrives). What
-  /// `ends` there goes no further, to targets below, and calls no hooks of them.
+  /// Sweeps to `targets` only and returns their gradients (undefined where none arrives). With
+  /// `ends` the sweep stops at each target, even if others lie below it, and does not call its
+  /// hooks.
   std::vector<Tensor> run_to(const std::vector<Tensor>& targets, bool ends = false) {
     std::unordered_map<const detail::Node*, Tensor> found;
     for (const Tensor& target : targets) found[target.history().get()];
@@ -100,12 +101,12 @@ class Sweep final : detail::GradientSink {
     std::size_t first_input = 0;  // in input_visits_
     bool wanted = true;
     Tensor take() { return std::exchange(gradient, Tensor()); }
-    /// Asking for inputs is cheaper than the cast.
+    /// Checking for inputs first is cheaper than the cast.
     Leaf* leaf() { return node->inputs().empty() ? dynamic_cast<Leaf*>(node.get()) : nullptr; }
   };
 
   /// Visits all nodes from `root` down, breadth first: visits_ itself is the queue. Returns the
-  /// root's place in it.
+  /// root's index in it.
   std::size_t gather(const std::shared_ptr<detail::Node>& root) {
     std::size_t next = visits_.size();
     const std::size_t place = enter(root);
@@ -123,7 +124,7 @@ class Sweep final : detail::GradientSink {
     return at->second;
   }
 
-  /// Places of the visits, users before inputs.
+  /// Indices into visits_, users before inputs.
   std::vector<std::size_t> order() const {
     std::vector<std::pair<std::uint64_t, std::size_t>> numbers;
     numbers.reserve(visits_.size());
@@ -151,7 +152,7 @@ class Sweep final : detail::GradientSink {
   template <class Arrived>
   void run(const Arrived& arrived) {
     const GradMode mode(create_graph_);
-    // names the operation in errors from inside, also where one sweep runs within another
+    // operation named in errors from inside; restored when a nested sweep ends
     const detail::Bracket scope(detail::modes.sweeping, "");
     for (const std::size_t i : order()) {
       Visit& visit = visits_[i];
@@ -162,7 +163,7 @@ class Sweep final : detail::GradientSink {
     }
   }
 
-  /// Whether the gradient of an input is wanted.
+  /// Whether the gradient of any input is wanted.
   bool leads_on(const Visit& visit) const {
     const std::size_t* first = input_visits_.data() + visit.first_input;
     return std::any_of(first, first + visit.node->inputs().size(),
@@ -183,8 +184,9 @@ class Sweep final : detail::GradientSink {
     if (!visit.node->has_hooks()) return;
     const detail::Node& node = *visit.node;
     const mapped::Levels levels = mapped::running().with(node.levels());
-    const detail::Node::Hooks hooks = node.hooks();  // one may add another
-    const auto call = [&](const auto& hook) {  // each example's own draws, also after its vmap
+    const detail::Node::Hooks hooks = node.hooks();  // a copy: a hook may add another
+    const auto call = [&](const auto& hook) {  // levels: each example draws its own random numbers,
+                                               // even after its vmap has ended
       const mapped::Scope scope(levels);
       return hook(visit.gradient);
     };
@@ -194,17 +196,18 @@ class Sweep final : detail::GradientSink {
       LADON_CHECK(replaced.shape() == node.shape() && replaced.dtype() == node.dtype(), "hook",
                   "returned a gradient of ", replaced.dtype(), " ", replaced.shape(),
                   " for a tensor of ", node.dtype(), " ", node.shape());
-      LADON_CHECK(levels.contains(replaced.levels()), "hook", "returned gradients of ",
-                  replaced.examples(),
-                  " examples for a tensor that is the same for all of them; hook one that differs");
+      LADON_CHECK(
+          levels.contains(replaced.levels()), "hook", "returned gradients of ", replaced.examples(),
+          " examples for a tensor that is the same for all of them; register it on a tensor "
+          "that differs between them");
       visit.gradient = detail::repeat_examples(replaced, node.levels());
     }
   }
 
   bool needs(std::size_t input) const override {
     const std::size_t inputs = current_->node->inputs().size();
-    LADON_CHECK(input < inputs, current_->node->operation(), "its gradient asks for input ", input,
-                ", but it was recorded with ", inputs);
+    LADON_CHECK(input < inputs, current_->node->operation(), "its gradient rule uses input ", input,
+                ", but the number of recorded inputs is ", inputs);
     const std::size_t place = input_visits_[current_->first_input + input];
     return place != none && visits_[place].wanted;
   }
@@ -228,7 +231,7 @@ class Sweep final : detail::GradientSink {
     accumulate(visit, std::move(gradient));
   }
 
-  /// Edits a sum in memory that nobody else sees, as a leaf takes over such a gradient (leaf.cpp).
+  /// Adds to a sum whose memory has no other owner, so the edit in place is invisible elsewhere.
   bool give_part(std::size_t input, const Tensor& part, const Window& window) override {
     Visit& visit = visit_of(input);
     Tensor& sum = visit.gradient;
@@ -244,7 +247,7 @@ class Sweep final : detail::GradientSink {
     return true;
   }
 
-  /// A gradient may be that of the input broadcast, and of nothing else.
+  /// Throws Error unless the gradient has the input's shape or one that the input broadcasts to.
   void check_sums_to(const Shape& gradient, std::size_t input, const Shape& shape) const {
     bool fits = gradient.rank() >= shape.rank();
     for (int i = 1; fits && i <= shape.rank(); ++i) {
@@ -252,7 +255,7 @@ class Sweep final : detail::GradientSink {
       fits = size == 1 || size == gradient[gradient.rank() - i];
     }
     LADON_CHECK(fits, current_->node->operation(), "its gradient for input ", input, " has shape ",
-                gradient, ", the input ", shape);
+                gradient, ", but the input has shape ", shape);
   }
 
   static void accumulate(Visit& visit, Tensor gradient) {
@@ -270,7 +273,7 @@ class Sweep final : detail::GradientSink {
   }
 
   std::vector<Visit> visits_;
-  std::vector<std::size_t> input_visits_;  // of all visits, one after the other
+  std::vector<std::size_t> input_visits_;  // of all visits, concatenated
   std::unordered_map<const detail::Node*, std::size_t> index_;
   Visit* current_ = nullptr;
   std::uint64_t lowest_;
@@ -298,14 +301,14 @@ void backward(const Tensor& loss, BackwardOptions options) { backward(loss, Tens
 
 namespace {
 
-/// Says once where memory can be lost.
+/// Warns once per process of the reference cycle between leaves and graph.
 void warn_of_knots() {
   static std::once_flag said;
   std::call_once(said, [] {
     detail::warn(
         "backward",
         "with create_graph the gradients of leaves hold the graph, and the graph holds the "
-        "leaves: clear them (zero_grad) when they have served, or take grad(..., "
+        "leaves: clear them (zero_grad) after use, or take grad(..., "
         "{.create_graph = true}) instead");
   });
 }
@@ -325,7 +328,8 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   LADON_CHECK(options.cotangents.empty() || options.cotangents.size() == outputs.size(), "grad",
               "there are ", outputs.size(), " outputs but ", options.cotangents.size(),
               " cotangents");
-  std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();  // no way to an input below it
+  std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();  // nodes below it lead to no
+                                                                     // input
   for (const Tensor& input : inputs) {
     LADON_CHECK(input.requires_grad(), "grad", "an input of shape ", input.shape(),
                 " does not require a gradient; call set_requires_grad() before it is used. Inside "

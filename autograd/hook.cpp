@@ -7,7 +7,7 @@
 namespace ladon {
 namespace {
 
-/// Whether a hook holds x's place in the graph: a copy of the hook then holds it once more.
+/// Whether a hook owns the node: copying the hook then increases the node's use count.
 bool captures(const GradientHook& hook, const std::shared_ptr<detail::Node>& node) {
   const long before = node.use_count();
   const GradientHook copy = hook;
@@ -20,7 +20,7 @@ HookHandle register_hook(const Tensor& x, GradientHook hook) {
   LADON_CHECK(x.requires_grad(), "register_hook", "the tensor records no history");
   LADON_CHECK(static_cast<bool>(hook), "register_hook", "the hook is empty");
   LADON_CHECK(!captures(hook, x.history()), "register_hook",
-              "the hook captures the tensor that it hangs on (shape ", x.shape(),
+              "the hook captures the tensor that it is registered on (shape ", x.shape(),
               "), which would own itself and never be freed; capture x.detach()");
   return HookHandle(
       [node = std::weak_ptr(x.history()), id = x.history()->add_hook(std::move(hook))] {

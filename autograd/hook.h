@@ -7,7 +7,7 @@
 
 namespace ladon {
 
-/// Takes back what was registered. A copy is the same handle; one that goes out of scope removes
+/// Removes a registered hook on request. Copies refer to the same hook; destroying a handle removes
 /// nothing.
 class HookHandle {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-// Graphs inside of a derivative: what a rule records and sweeps by itself.
+// Graphs inside a derivative: those that a rule records and sweeps itself.
 
 #include <vector>
 
@@ -7,16 +7,16 @@
 
 namespace ladon::detail {
 
-/// x as the beginning of a graph of its own; still a dual number where it is one.
+/// x as a leaf of a new graph; keeps its tangent if it is a dual number.
 Tensor as_leaf(const Tensor& x);
 
-/// x at a new place in the graph, so that a sweep that ends there does not go on through x to
+/// x as the output of a new node, so that a sweep that ends there does not continue through x to
 /// another input that x depends on.
 Tensor alias(const Tensor& x);
 
-/// The gradients of ⟨cotangent, output⟩ by `ends`, for a sweep that runs inside of another one and
-/// hands them to it: it stops at each end, whose hooks are the outer sweep's to call. Undefined
-/// where none arrives. The graph is kept.
+/// The gradients of ⟨cotangent, output⟩ with respect to `ends`, for a sweep that runs inside
+/// another one and passes them to it: it stops at each end, and leaves the hooks of the ends to the
+/// outer sweep. Undefined where no gradient arrives. The graph is kept.
 std::vector<Tensor> grad_up_to(const std::vector<Tensor>& ends, const Tensor& output,
                                const Tensor& cotangent, bool create_graph);
 

@@ -16,8 +16,9 @@ Tensor Leaf::gradient() const {
   return gradient_;
 }
 
-// Clipping, for instance, writes to gradients: one whose memory somebody else sees is copied, and
-// so is one of which several elements share a place. (The gradient that is here may be set again.)
+// Clipping, for instance, writes to gradients in place, so a gradient is copied if its memory has
+// another owner or if several elements share memory. (Setting the present gradient again copies
+// nothing.)
 void Leaf::set_gradient(Tensor g) {
   if (g.defined()) {
     const bool same = gradient().storage() == g.storage();
@@ -25,16 +26,17 @@ void Leaf::set_gradient(Tensor g) {
     if (!own || !g.contiguous()) g = clone(g);
   }
   const std::lock_guard lock(mutex_);
-  std::swap(gradient_, g);  // the old one is freed outside
+  std::swap(gradient_, g);  // the old gradient is freed after the lock is released
   rewrite_.reset();
   used_ = false;
 }
 
-// The sum is computed outside the lock: who finds a gradient takes it away, adds his own, and comes
-// again with the sum. So no thread waits for arithmetic, and none that waits holds a lock.
+// The sum is computed outside the lock: a thread that finds a gradient takes it away, adds its own,
+// and tries again with the sum. So no thread waits for arithmetic, and no waiting thread holds a
+// lock.
 //
-// A first gradient is taken over when nobody else sees its memory; else copied, so that editing one
-// leaf's gradient in place never changes another's, nor what a caller lent.
+// A first gradient is taken over if its memory has no other owner, else copied, so that editing one
+// leaf's gradient in place never changes another's, nor a tensor lent by the caller.
 void Leaf::accumulate(Tensor g, bool create_graph) {
   check_accumulates(g);
   const auto own = [&](const Tensor& x) {
@@ -62,7 +64,7 @@ void Leaf::check_accumulates(const Tensor& g) const {
   check_own_gradient("backward");
   LADON_CHECK(g.levels() == levels(), "backward", "the gradient of a leaf of shape ", shape(),
               " differs between the ", g.examples(),
-              " examples of vmap; take it by grad(), which keeps them apart");
+              " examples of vmap; take it by grad(), which returns one per example");
 }
 
 void Leaf::check_own_gradient(const char* operation) const {
@@ -108,7 +110,7 @@ void Leaf::replace(std::string by) {
 void Leaf::check_in_place(const char* operation, std::uint64_t taken) const {
   LADON_CHECK(replaced_by_.empty() || replaced_at_ <= taken, operation, "a parameter of shape ",
               shape(), " (", dtype(), ") was replaced by ", replaced_by_,
-              " after it was taken; make the optimizer or the particles anew");
+              " after it was taken; construct the optimizer or the particles again");
 }
 
 void Leaf::check_own_value(const char* operation) const {
@@ -130,7 +132,7 @@ std::vector<LeafUse> leaves_of(const Tensor& output) {
   return leaves;
 }
 
-// --- what Tensor itself knows of its history ---
+// --- members of Tensor that need its history ---
 
 bool Tensor::requires_grad() const { return history_ && !history_->frozen(); }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Leaves: the tensors that gradients are wanted for. Users see them through Tensor (grad, set_grad,
-// set_requires_grad); this is for those who write gradients or take them: optimizers, particles.
+// Leaves: the tensors whose gradients are wanted. Users see them through Tensor (grad, set_grad,
+// set_requires_grad); this header is for code that reads or writes gradients: optimizers,
+// particles.
 
 #include <atomic>
 #include <cstdint>
@@ -14,18 +15,18 @@
 
 namespace ladon {
 
-/// Rewritten gradient: written in a gradient's place by another than backward(). It travels with
-/// that gradient, until the gradient is cleared or replaced: to add to it or to write it anew would
-/// mix two things, and is an Error.
+/// Mark of a rewritten gradient: one that was overwritten by something other than backward(). The
+/// mark stays until the gradient is cleared or replaced; adding to such a gradient, or rewriting it
+/// again, would mix two things, and is an Error.
 struct Rewrite {
-  std::string by = {};  ///< "svgd"; empty: nobody.
-  /// Action of the step that uses this gradient, once, after its update and with the rate that
-  /// it took: a sampler's noise. May be empty.
+  std::string by = {};  ///< Author, "svgd" say; empty: not rewritten.
+  /// Called once by the step that uses this gradient, after its update and with its learning rate:
+  /// it adds a sampler's noise. May be empty.
   std::function<void(double rate)> at_step = {};
-  bool prior = false;  ///< Whether it has the gradient of a prior in it.
+  bool prior = false;  ///< Whether it includes the gradient of a prior.
 };
 
-/// A leaf has no inputs, and keeps its gradient. Its gradient may be added to by several threads.
+/// A leaf has no inputs, and stores its gradient. Several threads may add to its gradient.
 class Leaf final : public detail::Node {
  public:
   explicit Leaf(const Tensor& x) : Node("leaf", x) {}
@@ -33,14 +34,15 @@ class Leaf final : public detail::Node {
   void backward(const Tensor&, detail::GradientSink&) override {}
   void release() override {}
 
-  /// The leaf that x is, or null.
+  /// The leaf that holds x's gradient, or null if x is not a leaf.
   static Leaf* of(const Tensor& x) { return dynamic_cast<Leaf*>(x.history().get()); }
 
   Tensor gradient() const;
   void set_gradient(Tensor g);
   /// Adds g. Throws Error as check_accumulates() does.
   void accumulate(Tensor g, bool create_graph);
-  /// Throws Error on top of a rewritten gradient, and where g differs between examples of a vmap.
+  /// Throws Error if the present gradient was rewritten, and if g differs between examples of a
+  /// vmap.
   void check_accumulates(const Tensor& g) const;
   /// Throws Error naming `operation` if the gradient was rewritten.
   void check_own_gradient(const char* operation) const;
@@ -49,38 +51,39 @@ class Leaf final : public detail::Node {
   void set_rewrite(Rewrite rewrite);
   /// The rewrite of the present gradient: its author and action.
   Rewrite rewrite() const;
-  /// For a step that uses the present gradient: marks it as used, and hands out the rewrite's
-  /// `at_step`, once.
+  /// Called by a step that uses the present gradient: marks it as used, and returns the rewrite's
+  /// `at_step` the first time, null later.
   std::function<void(double rate)> use();
   /// Whether a step used the present gradient.
   bool used() const;
 
-  /// A frozen leaf, whichever handle froze it, is given no gradient by backward().
+  /// Freezes the leaf for all tensors that share it: backward() then adds no gradient.
   void freeze(bool on) { frozen_ = on; }
   bool frozen() const override { return frozen_; }
 
-  /// Says that another tensor stands in this one's place from now on ("Module::to(f64)").
+  /// Records that another tensor replaces this one from now on, by the operation `by`
+  /// ("Module::to(f64)").
   void replace(std::string by);
   /// Undoes replace(): this leaf is a model's parameter again.
   void put_back() { replaced_by_.clear(); }
-  /// Throws Error naming `operation` if another tensor took this one's place after `taken`
-  /// (replacements(), as it was when the caller took this leaf): the caller would train a tensor
-  /// that no model has any more. A leaf that was taken afterwards was meant.
+  /// Throws Error naming `operation` if another tensor replaced this one later than `taken` (the
+  /// value of replacements() when the caller took this leaf): the caller would train a tensor that
+  /// no model uses any more. A leaf taken after its replacement was taken on purpose.
   void check_in_place(const char* operation, std::uint64_t taken = 0) const;
 
   /// Marks the leaf as holding a temporary value ("WeightAverage::apply()"); give_back() restores
   /// the old one, so writes in between are lost.
   void lend(std::string to) { lent_to_ = std::move(to); }
   void give_back() { lent_to_.clear(); }
-  /// Throws Error naming `operation`, which would write to the leaf, while it is lent.
+  /// Throws Error naming `operation`, which is about to write to the leaf, while it is lent.
   void check_own_value(const char* operation) const;
 
  private:
-  std::atomic<bool> frozen_ = false;  // one thread may freeze what others record
+  std::atomic<bool> frozen_ = false;  // a thread may freeze the leaf while others record
   std::string lent_to_;
   std::string replaced_by_;
-  std::uint64_t replaced_at_ = 0;  // replacements() then
-  mutable std::mutex mutex_;       // guards what follows
+  std::uint64_t replaced_at_ = 0;  // value of replacements() at that time
+  mutable std::mutex mutex_;       // guards the members below
   Tensor gradient_;
   bool used_ = false;
   std::unique_ptr<Rewrite> rewrite_;

@@ -11,7 +11,7 @@ void check_plain(const char* operation, const Tensor& x) {
   check_defined(operation, {x});
   LADON_CHECK(!x.mapped(), operation, "reads a tensor of shape ", x.shape(),
               " as plain numbers, but inside vmap it has ", x.examples(),
-              " examples; call it outside of vmap, once for each");
+              " examples; call it outside of vmap, once per example");
   if (is_plain(x)) return;
   const bool dual = detail::visible(x) != nullptr;
   detail::fail(operation, "reads a tensor of shape ", x.shape(),

@@ -1,6 +1,6 @@
 #pragma once
-// Checks of operands, and their promotion to one dtype. Gradients need
-// nothing of it: the reverse sweep casts and sums them back (record.h).
+// Checks of operands, and their promotion to a common dtype. The rules of gradients need not undo
+// it: the reverse sweep casts and sums gradients back (record.h).
 
 #include <cmath>
 #include <initializer_list>
@@ -35,7 +35,7 @@ inline void check_boolean(const char* operation, const Tensor& x) {
   LADON_CHECK(x.dtype() == boolean, operation, "needs a bool tensor, got ", x.dtype());
 }
 
-/// Calls f(a, b) with both in the larger of their dtypes, and at least `least`. Throws Error where
+/// Calls f(a, b) with both promoted to the largest of their dtypes and `least`. Throws Error where
 /// one is undefined or the shapes do not broadcast.
 template <class F>
 Tensor in_common_dtype(const char* operation, const Tensor& a, const Tensor& b, DType least, F f) {
@@ -46,7 +46,7 @@ Tensor in_common_dtype(const char* operation, const Tensor& a, const Tensor& b, 
   return f(kernels::cast(a, t), kernels::cast(b, t));
 }
 
-/// Calls f(x) with x in the larger of its dtype and `least`.
+/// Calls f(x) with x promoted to the larger of its dtype and `least`.
 template <class F>
 Tensor in_common_dtype(const char* operation, const Tensor& x, DType least, F f) {
   check_defined(operation, {x});
@@ -54,7 +54,7 @@ Tensor in_common_dtype(const char* operation, const Tensor& x, DType least, F f)
   return x.dtype() == t ? f(x) : f(kernels::cast(x, t));
 }
 
-/// Throws Error where s has no exact place beside the integers of x.
+/// Throws Error where s is not an integer that the dtype of an integer tensor x can hold.
 inline void check_number(const char* operation, const Tensor& x, double s) {
   if (x.defined() && is_whole(x.dtype()))
     LADON_CHECK(std::floor(s) == s && std::abs(s) < 0x1p63, operation, "the number ", s,

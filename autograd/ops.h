@@ -1,6 +1,6 @@
 #pragma once
-// Every differentiable operation: one declaration a function, one header a family. The library
-// itself includes the families that it uses.
+// Every differentiable operation: one declaration per function, one header per family. The library
+// itself includes only the families that it uses.
 
 #include "ladon/autograd/ops/attention.h"
 #include "ladon/autograd/ops/compare.h"

@@ -21,7 +21,7 @@ void add(Profile::Row& sum, const Profile::Row& row) {
   sum.gradient_seconds += row.gradient_seconds;
 }
 
-/// A module with its operations and what is inside it.
+/// A module with its own operations and its inner modules.
 struct Branch {
   std::string name;
   std::vector<const Profile::Row*> rows = {};
@@ -53,7 +53,7 @@ void write(std::vector<Line>& lines, const Branch& branch, std::size_t depth) {
   for (const Branch& inner : branch.inside) write(lines, inner, depth + 1);
 }
 
-/// Characters of UTF-8 text, which is as wide as they are many.
+/// Display width of UTF-8 text: its number of code points.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
@@ -69,7 +69,7 @@ std::size_t Profile::row_of(const std::vector<std::string>& module, const char* 
   return place->second;
 }
 
-// Operations that the rules of a gradient record belong to that gradient.
+// Operations recorded while a gradient is computed count toward that gradient.
 void Profile::record(const detail::Node& node, const Tensor& result) {
   if (gradients_ > 0 || node.operation() == std::string_view("leaf")) return;
   const std::vector<std::string> outside;

@@ -27,29 +27,28 @@ class Node;
 ///   backward(cross_entropy(model(x), y));
 ///   std::cout << profile.table();
 ///
-/// An operation of several results counts once for each. Its time is what passed since the one
-/// before it ended (or a layer's call began or ended), so what a program does between its
-/// operations is counted too, with the next one. What is not recorded, for want of a gradient or
-/// under NoGrad, is no operation here: its time is the next one's. Of two profiles on one thread
-/// the one made later counts, in whatever order they end; one may end on another thread, while its
-/// own records nothing. Where none is alive an operation costs nothing but the question. It
-/// remembers each recorded operation while it lives (some 50 bytes): profile some steps, not a
-/// whole training.
+/// An operation with several results counts once for each. Its time runs from the end of the
+/// operation before it (or from the begin or end of a layer's call), so what a program does between
+/// operations is added to the next one. What is not recorded, because nothing needs a gradient or
+/// under NoGrad, is not counted as an operation: its time is added to the next one too. Of two
+/// profiles on one thread only the newer one counts, in whatever order they end; a profile may end
+/// on another thread while that thread's own one records nothing. Without a profile an operation
+/// pays only for the check. A profile remembers each recorded operation while it lives (some 50
+/// bytes): profile some steps, not a whole training.
 class Profile : private detail::Scoped<Profile*> {
  public:
   Profile();
 
   struct Row {
-    /// Path of the caller: the layer that was called first, as it describes itself, then the names
-    /// of members down to the one that called the operation ({"Pair", "first"}); none outside of
-    /// layers.
+    /// Path of the caller: the outermost layer, as it describes itself, then the names of members
+    /// down to the layer that called the operation ({"Pair", "first"}); empty outside layers.
     std::vector<std::string> module;
     std::string operation;
     std::int64_t calls = 0;
     std::int64_t gradients = 0;   ///< Number of computations of its gradient.
-    std::int64_t bytes = 0;       ///< Of its results.
-    double seconds = 0;           ///< Of the calls.
-    double gradient_seconds = 0;  ///< Of the gradients.
+    std::int64_t bytes = 0;       ///< Total size of its results.
+    double seconds = 0;           ///< Total time of the calls.
+    double gradient_seconds = 0;  ///< Total time of the gradients.
   };
   /// One per operation of a module, in the order in which they first ran.
   const std::vector<Row>& rows() const { return rows_; }
@@ -62,11 +61,11 @@ class Profile : private detail::Scoped<Profile*> {
   /// Profile that counts the operations of this thread; null if there is none.
   static Profile* current() { return detail::modes.watchers.profile; }
   void record(const detail::Node& node, const Tensor& result);
-  /// A layer is called inside of `depth` others; its call ends.
+  /// Begin and end of the call of a layer inside `depth` others.
   void enter(int depth, std::vector<std::string> module);
   void leave(int depth);
 
-  /// Times one gradient while it is alive; nothing without a profile.
+  /// Times one gradient while it is alive; does nothing without a profile.
   class Gradient {
    public:
     explicit Gradient(const detail::Node& node);
@@ -75,7 +74,7 @@ class Profile : private detail::Scoped<Profile*> {
     Gradient& operator=(const Gradient&) = delete;
 
    private:
-    std::weak_ptr<Profile> profile_;  // which a gradient may end
+    std::weak_ptr<Profile> profile_;  // may end before the gradient
     std::size_t row_ = 0;
     std::chrono::steady_clock::time_point begin_;
   };
@@ -87,11 +86,13 @@ class Profile : private detail::Scoped<Profile*> {
 
   std::vector<Row> rows_;
   std::map<std::pair<std::vector<std::string>, std::string>, std::size_t> places_;
-  std::unordered_map<std::uint64_t, std::size_t> recorded_;        // nodes by number: their rows
-  std::vector<std::pair<int, std::vector<std::string>>> modules_;  // that are being called
-  int gradients_ = 0;                                              // that are being computed
+  std::unordered_map<std::uint64_t, std::size_t> recorded_;        // row of each node, by its
+                                                                   // number
+  std::vector<std::pair<int, std::vector<std::string>>> modules_;  // stack of running module calls
+  int gradients_ = 0;                                              // gradients being computed,
+                                                                   // nested
   Clock::time_point last_ = Clock::now();
-  std::shared_ptr<Profile> alive_{this, [](Profile*) {}};  // owns nothing: it tells that this lives
+  std::shared_ptr<Profile> alive_{this, [](Profile*) {}};  // owns nothing; expires with this
 };
 
 }  // namespace ladon

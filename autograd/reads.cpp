@@ -17,7 +17,7 @@ void RecordReads::note(const Tensor& x) {
   room_ = std::max<std::size_t>(32, 2 * entries_.size());
 }
 
-/// What only this list still holds was made by the computation, which has no more use for it.
+/// An entry that has no other owner was made by the computation and is no longer used.
 void RecordReads::forget_own() {
   std::erase_if(entries_,
                 [](const auto& entry) { return entry.second.tensor.storage().owners() == 1; });

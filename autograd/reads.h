@@ -1,6 +1,6 @@
 #pragma once
-// Record of the tensors that a computation reads but did not make, so that checkpoint() can tell
-// whether its second run reads the same.
+// Record of the tensors that a computation reads but did not make, so that checkpoint() can check
+// that its second run reads the same ones.
 
 #include <cstdint>
 #include <map>
@@ -17,17 +17,17 @@ struct Read {
   bool trained;  ///< Whether it was a leaf that required a gradient.
 };
 
-/// While alive on this thread, records the inputs of operations that existed before it: trained
+/// While alive on this thread, records those inputs of operations that existed before it: trained
 /// tensors, results of earlier operations, constants. Results of the computation itself are left
 /// out; those without history are dropped once nobody else holds them.
 class RecordReads : private Scoped<RecordReads*> {
  public:
-  /// Nodes numbered from `first` on are of the computation itself.
+  /// Nodes numbered from `first` on belong to the computation itself.
   explicit RecordReads(std::uint64_t first) : Scoped(modes.watchers.reads, this), first_(first) {}
 
   void note(const Tensor& x);
-  /// Each tensor that somebody else holds, too, and that the computation did not edit itself. To be
-  /// asked when its own results are gone.
+  /// Each tensor read that has another owner too and that the computation did not edit itself. To
+  /// be called after the results of the computation are destroyed.
   std::vector<Read> found();
 
  private:

@@ -14,8 +14,8 @@ namespace {
 
 std::atomic<std::uint64_t> next_number{0};
 
-// The nodes of this thread that wait to be destroyed, if any. Without a destructor of its own: a
-// static tensor may go after the thread's other variables.
+// Nodes of this thread that wait to be destroyed, if any. A plain pointer, without a destructor: a
+// static tensor may be destroyed after the thread's other variables.
 thread_local std::vector<std::shared_ptr<detail::Node>>* graveyard = nullptr;
 thread_local bool draining = false;
 
@@ -39,7 +39,8 @@ detail::Node::~Node() { drain(); }
 
 std::uint64_t detail::Node::add_hook(std::function<Tensor(const Tensor&)> hook) {
   if (!hooks_) hooks_ = std::make_unique<Hooks>();
-  static std::atomic<std::uint64_t> next{0};  // never used again, so that a handle stays its hook's
+  static std::atomic<std::uint64_t> next{0};  // ids are never reused: a handle refers to one hook
+                                              // only
   const std::uint64_t id = next.fetch_add(1, std::memory_order_relaxed);
   hooks_->emplace(id, std::move(hook));
   return id;
@@ -48,7 +49,7 @@ std::uint64_t detail::Node::add_hook(std::function<Tensor(const Tensor&)> hook) 
 void detail::Node::bury(std::span<std::shared_ptr<detail::Node>> nodes) {
   for (auto& node : nodes) {
     if (!node) continue;
-    if (node.use_count() > 1) {  // not destroyed yet
+    if (node.use_count() > 1) {  // has another owner, so is not destroyed now
       node.reset();
       continue;
     }
@@ -87,7 +88,7 @@ namespace detail {
 
 Tensor SavedOutput::attached(detail::Node& node) const {
   Tensor y = *saved_;
-  const auto inputs = node.inputs();  // none recorded: the node is there for the tangent alone
+  const auto inputs = node.inputs();  // none is recorded if the node only carries a tangent
   const bool recorded =
       std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return input != nullptr; });
   if (recorded && grad_enabled()) y.set_history(node.shared_from_this());

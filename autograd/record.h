@@ -1,9 +1,9 @@
 #pragma once
-// Recording of operations: how one is written.
+// Recording of operations: how to write a differentiable operation.
 //
-// Compute the value with kernels, which know no gradient, and hand it to `record` with the inputs
-// and one rule per input. A rule takes the gradient g of the value y and returns that of its input,
-// written in public operations, so that its own derivatives exist:
+// Compute the value with kernels, which are not differentiable, and pass it to `record` with the
+// inputs and one rule per input. A rule takes the gradient g of the value y and returns the
+// gradient of its input, written in public operations, so that its own derivatives exist:
 //
 //   Tensor log(const Tensor& x) {
 //     check_floating("log", x);                                          // operands.h
@@ -12,15 +12,15 @@
 //   }
 //
 // - Nothing is recorded, and the rule is dropped, unless gradients are on and an input needs one.
-// - A rule keeps inputs by `saved(x)`, which notices edits in place, and takes y as its second
+// - A rule keeps inputs by `saved(x)`, which detects edits in place, and takes y as its second
 //   argument where the gradient is simpler in terms of y: [](const Tensor& g, const Tensor& y).
 // - A gradient may have the broadcast shape and another dtype: the sweep sums and casts it.
 // - Several gradients that are computed together are one rule: record_joint.
 // - Forward mode needs no rule of its own: g ↦ Jᵀ·g is linear, and is transposed (forward.cpp).
-//   For a symmetric J, as of every elementwise operation, `symmetric(rule)` says so; a product
-//   has a rule for tangents beside that for gradients: with_forward(rule, forward).
-// - A fast form stands beside its composed form by fast_or_composed (forms.h); one loop of core
-//   becomes an operation by `elementwise` (elementwise.h).
+//   `symmetric(rule)` declares that J = Jᵀ, as in every elementwise operation; a product gives a
+//   second rule, for tangents: with_forward(rule, forward).
+// - fast_or_composed (forms.h) pairs a fast form with its composed form; `elementwise`
+//   (elementwise.h) makes an operation of one elementwise kernel.
 //
 // Underneath is the graph. Each tensor that needs a gradient points to one node, which holds the
 // rules and the nodes of the inputs. An operation of several outputs records one node per output,
@@ -45,15 +45,16 @@ namespace ladon {
 
 namespace detail {
 
-/// Receiver of a node's gradients: tells which inputs want one, and takes it. A gradient
-/// of broadcast shape is summed to its input's shape and cast to its dtype here, once for all
-/// operations.
+/// Receiver of a node's gradients: needs() returns whether an input wants one, give() takes it. A
+/// gradient of broadcast shape is summed to its input's shape and cast to its dtype here, once for
+/// all operations.
 class GradientSink {
  public:
   virtual bool needs(std::size_t input) const = 0;
   virtual void give(std::size_t input, Tensor gradient) = 0;
-  /// Adds a gradient that is `part` where `window` looks and 0 elsewhere: n pieces of a tensor
-  /// would else add n wholes. False where that cannot be done; then give the whole.
+  /// Adds a gradient that equals `part` inside window(whole) and is 0 elsewhere, so that the
+  /// gradients of n slices do not add n tensors of the full size. Returns false where that cannot
+  /// be done; then give the whole gradient.
   using Window = std::function<Tensor(const Tensor& whole)>;
   virtual bool give_part(std::size_t, const Tensor&, const Window&) { return false; }
 
@@ -61,14 +62,13 @@ class GradientSink {
   ~GradientSink() = default;
 };
 
-/// A derivative along one direction, which a dual number carries: one for each of the nested calls
-/// of jvp that it depends on, the innermost first. The value may be a dual number of the levels
-/// below.
+/// A derivative along one direction, carried by a dual number: one per nested call of jvp that it
+/// depends on, the innermost first. The value may itself be a dual number of the lower levels.
 struct Tangent {
   Tensor value;
   std::uint64_t level = 0;
   std::shared_ptr<const Tangent> below =
-      {};  ///< That of the next lower level; null: there is none.
+      {};  ///< Tangent of the next lower level; null if there is none.
 };
 /// Tangents of an operation's inputs, one per input; null for an input without a tangent.
 using Tangents = std::vector<std::shared_ptr<const Tangent>>;
@@ -83,9 +83,10 @@ class Node : public std::enable_shared_from_this<Node> {
   const char* operation() const { return operation_; }
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
-  /// Levels of the vmaps that the output, or a tangent of it, has examples of (core/mapped.h).
+  /// Levels of the vmaps over whose examples the output, or a tangent of it, varies
+  /// (core/mapped.h).
   const mapped::Levels& levels() const { return levels_; }
-  /// Nodes are numbered as they are made: an input's number is smaller than its user's.
+  /// Nodes are numbered in the order of creation: an input's number is smaller than its user's.
   std::uint64_t number() const { return number_; }
   /// Hooks of register_hook (graph.h), in the order of their registration.
   using Hooks = std::map<std::uint64_t, std::function<Tensor(const Tensor& gradient)>>;
@@ -94,7 +95,7 @@ class Node : public std::enable_shared_from_this<Node> {
   std::uint64_t add_hook(std::function<Tensor(const Tensor& gradient)> hook);
   void remove_hook(std::uint64_t id) { hooks_->erase(id); }
 
-  /// Whether it is a leaf that no operation is recorded for.
+  /// Whether it is a leaf for which operations are not recorded.
   virtual bool frozen() const { return false; }
   /// Nodes of the inputs; null for an input that needs no gradient.
   virtual std::span<std::shared_ptr<Node>> inputs() = 0;
@@ -102,13 +103,13 @@ class Node : public std::enable_shared_from_this<Node> {
   /// J·t for a tangent t of one input; undefined if only Jᵀ is known.
   virtual Tensor forward(std::size_t input, const Tensor& tangent);
   /// Tangents of the inputs, if these were dual numbers and the output is recorded too; else empty.
-  /// (If the node held the output's own tangent, which may be recorded, it would own itself.)
+  /// (A node that held the output's own tangent, which may be recorded, would own itself.)
   const Tangents& tangents() const { return tangents_; }
   void keep_tangents(Tangents tangents) { tangents_ = std::move(tangents); }
   /// Adds levels that gradients of the output may have: those of the output's tangent.
   void add_levels(const mapped::Levels& levels) { levels_ = levels_.with(levels); }
-  /// Frees what the rules saved. The way to the inputs stays: a second sweep that needs it is
-  /// refused, and does not pass by.
+  /// Frees what the rules saved. The links to the inputs stay, so that a second sweep through this
+  /// node is refused instead of silently skipping it.
   virtual void release() = 0;
 
  protected:
@@ -148,7 +149,7 @@ class Saved {
   std::uint32_t version_ = 0;
 };
 inline Saved saved(const Tensor& x) { return Saved(x); }
-/// Keeps x only if `input`, whose gradient reads it, needs one.
+/// Keeps x only if `input` needs a gradient; x is read by that gradient alone.
 inline Saved saved_for(const Tensor& input, const Tensor& x) {
   return input.requires_grad() || input.tangent() ? Saved(x) : Saved();
 }
@@ -163,8 +164,8 @@ struct Input {
 
 }  // namespace detail
 
-/// Whether the derivatives of what is computed from these inputs are wanted: gradients are on, and
-/// one of them needs one, or one is a dual number. An undefined tensor needs none.
+/// Whether what is computed from these inputs needs derivatives: gradients are on and an input
+/// requires one, or an input is a dual number. Undefined tensors are ignored.
 bool recorded(std::initializer_list<detail::Input> inputs);
 bool recorded(std::span<const Tensor> inputs);
 
@@ -179,14 +180,14 @@ struct RuleWithForward : Rule {
 
 }  // namespace detail
 
-/// A rule g ↦ Jᵀ·g of a symmetric J, which so is the rule of tangents too: of an elementwise
-/// operation, say. Another shape is another element: the tangent comes expanded to the output's.
+/// Marks a rule g ↦ Jᵀ·g whose J is symmetric, as in an elementwise operation: it serves tangents
+/// too. The rule is then called with the tangent expanded to the output's shape.
 template <class Rule>
 detail::SymmetricRule<Rule> symmetric(Rule rule) {
   return {std::move(rule)};
 }
 
-/// A rule with another, t ↦ J·t, that saves forward mode the transposition.
+/// A rule g ↦ Jᵀ·g together with t ↦ J·t, which saves forward mode the transposition.
 template <class Rule, class Forward>
 detail::RuleWithForward<Rule, Forward> with_forward(Rule rule, Forward forward) {
   return {std::move(rule), std::move(forward)};
@@ -194,7 +195,7 @@ detail::RuleWithForward<Rule, Forward> with_forward(Rule rule, Forward forward) 
 
 namespace detail {
 
-/// The node that a gradient of x goes to; null where none is wanted.
+/// The node that receives the gradient of x; null where none is wanted.
 inline std::shared_ptr<Node> node_of(const Tensor& x) {
   return x.requires_grad() ? x.history() : nullptr;
 }
@@ -207,22 +208,22 @@ inline constexpr bool is_symmetric<SymmetricRule<Rule>> = true;
 /// t as a tangent of the node's output: in its shape and dtype.
 Tensor as_output(const Node& node, const Tensor& t);
 
-/// Derivatives that the inputs of an operation ask for.
+/// Derivatives that the output inherits from the inputs of an operation.
 struct Origins {
-  bool recorded = false;  ///< One of them needs a gradient, and gradients are on.
-  Tangents tangents;      ///< Empty if none has one.
+  bool recorded = false;  ///< Gradients are on, and an input needs one.
+  Tangents tangents;      ///< Empty if no input has one.
 };
 Origins origins(std::initializer_list<Input> inputs);
 Origins origins(std::span<const Tensor> inputs);
 
-/// Gives y its place in the graph and its tangent, each where an input has one.
+/// Sets the history and the tangent of y, each if an input has one.
 void attach(Tensor& y, const std::shared_ptr<Node>& node, Origins origins);
 
-/// The output, kept without its history, which would make the node own itself.
+/// The output without its history, with which the node would own itself.
 class SavedOutput {
  public:
   explicit SavedOutput(const Tensor& y) : saved_(y.detach()) {}
-  /// Output with its tangent and, where the sweep itself is recorded, its history again.
+  /// The output with its tangent and, where the sweep itself is recorded, with its history.
   Tensor attached(Node& node) const;
 
  private:
@@ -240,7 +241,7 @@ class LinkedNode : public Node {
  public:
   LinkedNode(const char* operation, const Tensor& y, Links links)
       : Node(operation, y), links_(std::move(links)) {}
-  ~LinkedNode() override { bury(links_); }  // the derived rules are gone; ~Node drains
+  ~LinkedNode() override { bury(links_); }  // the rules are destroyed by now; ~Node drains
   std::span<std::shared_ptr<Node>> inputs() final { return links_; }
 
  protected:
@@ -353,9 +354,10 @@ class JointNode final : public LinkedNode<std::vector<std::shared_ptr<Node>>> {
 }  // namespace detail
 
 /// Records that y was computed from `inputs`, with one rule per input, in order. A rule takes the
-/// gradient g of y, or g and y, and returns the input's gradient; it is called only when wanted.
-/// The rules are written in public operations, so that their own derivatives exist; they capture
-/// inputs by `saved(x)`. Returns y with its history, or y as it is when nothing is to be recorded.
+/// gradient g of y, or g and y, and returns the input's gradient; it is called only when that is
+/// wanted. Rules are written in public operations, so that their own derivatives exist; they
+/// capture inputs by `saved(x)`. Returns y with its history, or y unchanged when nothing is to be
+/// recorded.
 ///
 ///   return record("mul", kernels::binary(Binary::mul, a, b), {a, b},
 ///                 [b = saved(b)](const Tensor& g) { return g * b; },
@@ -371,8 +373,9 @@ Tensor record(const char* operation, Tensor y, std::initializer_list<detail::Inp
   return y;
 }
 
-/// Records y as record() does, with one rule for all inputs: rule(g, sink) or rule(g, y, sink) asks
-/// sink.needs(i) and calls sink.give(i, gradient). For fused gradients and any number of inputs.
+/// Records y as record() does, with one rule for all inputs: rule(g, sink) or rule(g, y, sink)
+/// queries sink.needs(i) and calls sink.give(i, gradient). For fused gradients and any number of
+/// inputs.
 template <class Rule>
 Tensor record_joint(const char* operation, Tensor y, std::span<const Tensor> inputs, Rule rule) {
   if (!recorded(inputs)) return y;

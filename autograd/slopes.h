@@ -1,7 +1,6 @@
 #pragma once
-// Derivatives of saturating functions, as operations with derivatives of their own. Each is
-// computed from x, in a form that nothing cancels in: 1 − y of a saturated y = f(x) has lost its
-// digits.
+// Derivatives of saturating functions, as differentiable operations. Each is computed from x, in a
+// form without cancellation: 1 − y for a saturated y = f(x) has lost its digits.
 
 #include "ladon/core/tensor.h"
 

@@ -10,14 +10,14 @@ struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
-  double weight_decay = 0;  ///< λ: adds λ·x to the gradient (L2), as torch's Adam does.
+  double weight_decay = 0;  ///< λ: adds λ·x to the gradient (L2), as PyTorch's Adam does.
   bool amsgrad = false;     ///< Divide by the largest v so far (Reddi, Kale and Kumar 2018).
 };
 
 /// g ← g + λx;  m ← β₁m + (1−β₁)g;  v ← β₂v + (1−β₂)g²;
-/// x ← x − lr·(m/(1−β₁ᵗ)) / (sqrt(v/(1−β₂ᵗ)) + eps), t counting the parameter's own updates.
-/// With AMSGrad u ← max(u, v) stands under the root in place of v. Squares of gradients below 1e-22
-/// (f32) vanish in v: an eps that is to count beside them is above that.
+/// x ← x − lr·(m/(1−β₁ᵗ)) / (sqrt(v/(1−β₂ᵗ)) + eps), with t = number of this parameter's updates.
+/// AMSGrad uses u ← max(u, v) instead of v in the square root. Squares of gradients below 1e-22
+/// (f32) underflow in v, so eps should be larger than that to have an effect.
 /// (Kingma and Ba 2015)
 class Adam : public Optimizer {
  public:
@@ -39,7 +39,7 @@ struct AdamWOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
-  double weight_decay = 1e-2;  ///< λ: shrinks x by lr·λ·x beside the update (decoupled).
+  double weight_decay = 1e-2;  ///< λ: subtracts lr·λ·x in addition to the update (decoupled).
   bool amsgrad = false;
 };
 

@@ -17,7 +17,7 @@
 namespace ladon {
 namespace {
 
-/// Gradients of those that are trained.
+/// Gradients of the trained parameters.
 std::vector<Tensor> gradients_of(const char* operation, const ParameterSet& parameters) {
   parameters.check_in_place(operation);
   std::vector<Tensor> gradients;
@@ -51,7 +51,7 @@ double largest(const Tensor& x) {
   return std::isnan(most) ? std::numeric_limits<double>::infinity() : most;
 }
 
-/// Norm of gradients as factor·root, so that neither overflows: most·sqrt(Σ (g/most)²).
+/// Norm of gradients as most·root = most·sqrt(Σ (g/most)²), so that neither factor overflows.
 struct Norm {
   double most = 1, root = 0;
   double value() const { return most * root; }
@@ -61,7 +61,7 @@ Norm norm_of(const std::vector<Tensor>& gradients) {
   double sum = 0;
   for (const Tensor& g : gradients) sum += sum_of_squares(g.detach());
   if (std::isfinite(sum) && sum >= 1e-280) return {1, std::sqrt(sum)};
-  double most = 0;  // squares leave the range of f64; do the numbers?
+  double most = 0;  // squares overflow or underflow: scale by the largest element
   for (const Tensor& g : gradients) most = std::max(most, largest(g.detach()));
   if (most == 0 || !std::isfinite(most)) return {1, std::sqrt(sum)};
   sum = 0;

@@ -11,10 +11,11 @@ struct ClipOptions {
   bool error_if_nonfinite = true;
 };
 
-/// Scales all gradients by max_norm/norm if their common Euclidean norm, computed in f64, is above
-/// max_norm. Returns the norm before. Parameters that are frozen, or without gradient, are passed
-/// over, and one that the set has twice counts once. Squares may leave the range of f64. Throws
-/// Error unless max_norm > 0, and as ParameterSet::check_in_place does.
+/// Scales all gradients by max_norm/norm if their joint Euclidean norm, computed in f64, exceeds
+/// max_norm. Returns the norm before scaling. Parameters that are frozen or have no gradient are
+/// skipped, and one that occurs twice in the set counts once. The norm is right even if squares
+/// overflow or underflow f64. Throws Error unless max_norm > 0, and as ParameterSet::check_in_place
+/// does.
 double clip_grad_norm(const ParameterSet& parameters, double max_norm, ClipOptions options = {});
 
 /// Limits every entry of the gradients to [−max_value, max_value]; NaN stays NaN. Throws Error

@@ -1,6 +1,6 @@
 #pragma once
-// All of Ladon: #include "ladon/ladon.h" in a program of your own. The library itself includes what
-// it uses; so should a program that wants to compile fast.
+// All of Ladon: programs may #include "ladon/ladon.h". The library itself includes only what it
+// uses, and so should a program that is to compile fast.
 
 #include "ladon/autograd/distributions/discrete.h"
 #include "ladon/autograd/distributions/gamma.h"

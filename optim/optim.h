@@ -1,5 +1,6 @@
 #pragma once
-// All optimizers, samplers, schedules and particle methods; averages, and whole runs in a file.
+// All optimizers, samplers, schedules and particle methods, weight averages, data-parallel
+// training, and training runs that can be saved.
 
 #include "ladon/optim/adam.h"
 #include "ladon/optim/clip.h"

@@ -24,14 +24,14 @@ Tensor state_of(const Shape& shape) {
   return from_vector(std::vector<std::int64_t>(shape.begin(), shape.end()), {shape.rank()});
 }
 
-/// Whether moments of that name are sums or means of squares, of which a step takes the root.
+/// Whether a moment of that name is a sum or a mean of squares, whose root a step takes.
 bool of_squares(const std::string& moment) {
   return moment.starts_with("second_moment") || moment == "largest_second" ||
          moment == "sum_of_squares";
 }
 
-/// Throws Error unless all elements of the gradient are finite, and their squares too if those are
-/// kept: ∞ in a moment would hold its parameter where it is for good.
+/// Throws Error unless all elements of the gradient are finite and, with `squared`, their squares
+/// too: ∞ in a moment would stop its parameter from ever changing again.
 void check_range(const std::string& name, const Tensor& gradient, bool squared) {
   const double largest = gradient.dtype() == f32 ? std::numeric_limits<float>::max()
                                                  : std::numeric_limits<double>::max();
@@ -44,9 +44,10 @@ void check_range(const std::string& name, const Tensor& gradient, bool squared) 
   };
   LADON_CHECK(std::isfinite(worst), "step", whose(), " is not finite (", worst,
               "), and nothing was changed; DetectAnomaly finds the operation");
-  detail::fail("step", whose(), " has an element of size ", worst,
-               ", whose square is beyond its dtype, and nothing was changed; clip_grad_norm() it, "
-               "or scale the loss");
+  detail::fail(
+      "step", whose(), " has an element of size ", worst,
+      ", whose square overflows its dtype, and nothing was changed; call clip_grad_norm() first, "
+      "or scale the loss");
 }
 
 }  // namespace
@@ -76,10 +77,9 @@ void Optimizer::check_ready() const {
     Leaf::of(item.parameter)->check_own_value("step");
     any = any || (item.parameter.requires_grad() && item.parameter.grad().defined());
   }
-  LADON_CHECK(
-      any, "step", "none of the ", items_.size(),
-      " parameters has a gradient; call backward() on a loss of them, after zero_grad() and before "
-      "step()");
+  LADON_CHECK(any, "step", "none of the ", items_.size(),
+              " parameters has a gradient; call backward() on a loss that depends on them, after "
+              "zero_grad() and before step()");
   for (const Item& item : items_)
     if (const Tensor g = item.parameter.grad(); g.defined()) {
       check_range(item.name, g.detach(), squares_gradients());
@@ -147,8 +147,8 @@ StateDict Optimizer::state_dict() const {
   return state;
 }
 
-/// Throws Error that lists the parameters whose shape is another in the state, as far as it has
-/// shapes.
+/// Throws Error that lists the parameters whose shapes differ from those in the state, if the state
+/// has shapes.
 void Optimizer::check_shapes(const StateDict& state, const std::vector<std::string>& names) const {
   std::string misfits;
   for (const Item& item : items_) {
@@ -159,7 +159,8 @@ void Optimizer::check_shapes(const StateDict& state, const std::vector<std::stri
     misfits += detail::join(misfits.empty() ? "" : ", ", "`", names[item.index], "` has shape ",
                             Shape(sizes), " in the state and ", item.parameter.shape(), " here");
   }
-  LADON_CHECK(misfits.empty(), "load_state_dict", "the state is of other parameters: ", misfits);
+  LADON_CHECK(misfits.empty(), "load_state_dict",
+              "the state belongs to other parameters: ", misfits);
 }
 
 void Optimizer::load_state_dict(const StateDict& state) {
@@ -175,7 +176,8 @@ void Optimizer::load_state_dict(const StateDict& state) {
     const std::string& name = names[present.index];
     Item item = present;
     const std::string count = entry(name, "steps");
-    item.steps = reader.has(count) ? reader.count(count) : 0;  // no entry: parameters_of()
+    item.steps =
+        reader.has(count) ? reader.count(count) : 0;  // may be missing: see parameters_of()
     item.moments.clear();
     if (const std::string shape = entry(name, "shape"); reader.has(shape))
       reader.entry(shape, i64, {item.parameter.rank()});
@@ -186,7 +188,7 @@ void Optimizer::load_state_dict(const StateDict& state) {
       LADON_CHECK(!of_squares(moment_names_[j]) || moment.count() == 0 ||
                       number_of("load_state_dict", amin(moment.detach())) >= 0,
                   "load_state_dict", "\"", entry(name, moment_names_[j]),
-                  "\" has an element below 0, or NaN, and is a mean of squares");
+                  "\" has a negative or NaN element, but it must be a mean of squares");
       item.moments.push_back(kernels::clone(moment.detach()));
     }
     items.push_back(std::move(item));
@@ -203,7 +205,7 @@ bool bias_or_vector(const std::string& name, const Tensor& parameter) {
 
 namespace {
 
-/// All but those that are spared, and these.
+/// Two groups: all parameters but the spared ones, and the spared ones.
 ParameterGroups groups_of(const ParameterSet& all, const ParameterSet& spared) {
   const ParameterSet decayed = all.except(spared);
   ParameterGroups groups;

@@ -12,13 +12,13 @@
 namespace ladon::detail {
 namespace {
 
-/// Which of the parameters are named by their places: those of sets of tensors alone, each of which
-/// is "0", "1", …, where two such names meet. (None where a part of such a set is among them.)
+/// Marks the parameters to renumber: those of sets of unnamed tensors, each numbered "0", "1", …, if
+/// two sets share a number. Marks none if some number does not continue such a sequence.
 std::vector<bool> to_be_numbered(const ParameterSet& parameters) {
   std::vector<bool> alone;
   std::set<std::string> known;
   bool meet = false, part = false;
-  std::size_t next = 0;  // in a set of tensors alone
+  std::size_t next = 0;  // next number expected in a set of unnamed tensors
   for (const auto& [name, x] : parameters) {
     if (name == "0") next = 0;
     alone.push_back(name == std::to_string(next));
@@ -50,7 +50,7 @@ std::vector<std::string> state_names(const char* operation, const ParameterSet& 
   for (const auto& [name, x] : parameters) {
     names.push_back(places[names.size()] ? std::to_string(names.size()) : name);
     LADON_CHECK(known.insert(names.back()).second, operation, "two parameters are named `", name,
-                "`, and a state knows them by their names; give those of one model others: "
+                "`, but states identify parameters by name; rename those of one model: "
                 "model.named_parameters().with_prefix(\"decoder.\")");
   }
   return names;
@@ -84,8 +84,8 @@ void check_same_parameters(const std::vector<std::string>& names,
     if (!own.contains(name)) surplus.push_back(name);
   if (missing.empty() && surplus.empty()) return;
   const bool numbered = std::all_of(surplus.begin(), surplus.end(), is_place);
-  fail("load_state_dict",
-       "the state is of other parameters:", missing.empty() ? "" : " it lacks " + listed(missing),
+  fail("load_state_dict", "the state belongs to other parameters:",
+       missing.empty() ? "" : " it lacks " + listed(missing),
        missing.empty() || surplus.empty() ? "" : ", and",
        surplus.empty() ? "" : " it has " + listed(surplus) + ", not known here",
        !surplus.empty() && numbered
@@ -100,14 +100,14 @@ void check_parameters(const ParameterSet& parameters) {
   std::map<const detail::Node*, std::string> seen;
   for (const auto& [name, x] : parameters) {
     LADON_CHECK(x.defined() && x.history(), "optimizer", "parameter ", name,
-                " requires no gradient; make it with parameter(x)");
+                " does not require a gradient; create it with parameter(x)");
     LADON_CHECK(x.contiguous(), "optimizer", "parameter ", name, " of shape ", x.shape(),
                 " is not contiguous (strides ", x.strides(), ")");
     LADON_CHECK(Leaf::of(x), "optimizer", "parameter ", name, " is the result of `",
                 x.history()->operation(), "`; only leaves keep a gradient");
     const auto [first, is_new] = seen.emplace(x.history().get(), name);
     LADON_CHECK(is_new, "optimizer", "parameters ", first->second, " and ", name,
-                " are the same tensor; it would be updated twice a step");
+                " are the same tensor, which would be updated twice per step");
   }
   check_apart("optimizer", parameters);
 }
@@ -117,8 +117,8 @@ void check_apart(const char* operation, const ParameterSet& parameters) {
   for (const auto& [name, x] : parameters) {
     const std::string* other = memory.add(name, x);
     LADON_CHECK(!other, operation, "parameters ", *other, " and ", name,
-                " are two tensors that share memory, so that what moves one moves the other; let "
-                "them be one (share_with), or clone() one");
+                " are two tensors that share memory, so an update of one changes the other; make "
+                "them one tensor (share_with), or clone() one");
   }
 }
 

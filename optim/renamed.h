@@ -1,7 +1,6 @@
 #pragma once
-// Deprecated aliases: the former names of what is called otherwise now. They are removed in the
-// next version. A former name that is an everyday word (Batch, Target, Sum, …) has no alias, which
-// would clash with users' own types.
+// Deprecated aliases: former names, which the next version removes. A former name that is an
+// everyday word (Batch, Target, Sum, …) has no alias, because it would clash with users' own types.
 
 #include <string>
 

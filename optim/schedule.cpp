@@ -16,11 +16,11 @@ double checked_step(std::int64_t step) {
   return static_cast<double>(step);
 }
 
-/// Warm-up, then shape(p) from 1 at p = 0 to 0 at p = 1, lifted to the floor.
+/// Warm-up, then a decay from 1 to the floor: shape(p) goes from 1 at p = 0 to 0 at p = 1.
 template <class Shape>
 Schedule decay(DecayOptions o, Shape shape) {
   LADON_CHECK(o.warmup >= 0 && o.warmup < o.steps, "schedule", "warmup is ", o.warmup, " of ",
-              o.steps, " steps; it must be at least 0 and below them");
+              o.steps, " steps; it must be at least 0 and less than the number of steps");
   LADON_CHECK(o.floor >= 0 && o.floor <= 1, "schedule", "floor is ", o.floor,
               "; it must be in [0, 1]");
   return [o, shape, rise = linear_warmup(o.warmup)](std::int64_t step) {
@@ -36,7 +36,7 @@ void check_factor(double factor) {
 }
 
 void check_given(const Schedule& schedule) {
-  LADON_CHECK(static_cast<bool>(schedule), "schedule", "a schedule is an empty function");
+  LADON_CHECK(static_cast<bool>(schedule), "schedule", "the schedule is an empty function");
 }
 
 /// Half a cosine from a at p = 0 to b at p = 1.
@@ -89,7 +89,7 @@ Schedule step_decay(std::int64_t every, double factor) {
 
 Schedule milestones(std::vector<std::int64_t> steps, double factor) {
   LADON_CHECK(std::is_sorted(steps.begin(), steps.end()) && (steps.empty() || steps[0] >= 0),
-              "schedule", "milestones must be in order and not negative");
+              "schedule", "milestones must be in ascending order and not negative");
   check_factor(factor);
   return [steps = std::move(steps), factor](std::int64_t step) {
     checked_step(step);
@@ -140,7 +140,7 @@ Schedule product(std::vector<Schedule> factors) {
 
 Schedule cycle_fraction(CyclicalOptions o) {
   LADON_CHECK(o.cycles >= 1 && o.cycles <= o.steps, "schedule", "cycles is ", o.cycles, " of ",
-              o.steps, " steps; it must be at least 1 and at most these");
+              o.steps, " steps; it must be at least 1 and at most the number of steps");
   return [length = (o.steps - 1) / o.cycles + 1](std::int64_t step) {
     checked_step(step);
     return double(step % length) / double(length);

@@ -14,7 +14,7 @@ struct SgdOptions {
 };
 
 /// g ← g + λx;  m ← μm + (1−τ)g, at the first update m ← g;  x ← x − lr·m, with Nesterov
-/// x − lr·(g + μm), without momentum x − lr·g.   (Sutskever et al. 2013, in torch's form)
+/// x − lr·(g + μm), without momentum x − lr·g.   (Sutskever et al. 2013, as in PyTorch)
 class Sgd : public Optimizer {
  public:
   explicit Sgd(ParameterGroups groups, SgdOptions options = {});

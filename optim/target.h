@@ -5,10 +5,10 @@
 
 namespace ladon {
 
-/// density ∝ exp(−U(θ)/T), U = N·loss − log prior. The defaults take the loss itself as U.
+/// Density ∝ exp(−U(θ)/T) with U = N·loss − log prior. With the defaults U is the loss itself.
 struct TargetDensity {
-  double count = 1;            ///< N: training items, when the loss is their mean.
-  double prior_precision = 0;  ///< λ of the prior N(0, 1/λ) on every entry; 0: flat.
+  double count = 1;            ///< N: number of training items, if the loss is their mean.
+  double prior_precision = 0;  ///< λ of the prior N(0, 1/λ) on every element; 0: flat.
   double temperature = 1;      ///< T
 };
 
@@ -20,8 +20,8 @@ void check_target(const char* operation, const TargetDensity& target);
 
 }  // namespace detail
 
-/// ∇U(Θ)/N = g + (λ/N)·Θ from Θ and g = ∇loss of one dtype: U in the units of the mean loss. A step
-/// of rate r along it is one of rate r·T/N along the negative score ∇U/T.
+/// ∇U(Θ)/N = g + (λ/N)·Θ from Θ and g = ∇loss of the same dtype, that is, U in units of the mean
+/// loss. A step of rate r along it equals a step of rate r·T/N along the negative score ∇U/T.
 Tensor mean_gradient(const TargetDensity& target, const Tensor& theta, const Tensor& g);
 
 /// ∇U(Θ)/T, the negative score.

@@ -34,7 +34,7 @@ Tensor Bernoulli::sample(const Shape& shape, Generator& rng) const {
 
 namespace {
 
-/// −p·ln σ(l) − n·ln(1 − σ(l)): two terms of one sign, so that either side keeps its small values.
+/// −p·ln σ(l) − n·ln(1 − σ(l)), with p + n = 1. No cancellation: both terms are nonnegative.
 Tensor cross_entropy_of(const Tensor& p, const Tensor& n, const Tensor& l) {
   return p * softplus(-l) + n * softplus(l);
 }
@@ -45,8 +45,8 @@ Tensor Bernoulli::log_prob(const Tensor& x) const {
   check_defined("Bernoulli", {x});
   LADON_CHECK(
       !recorded({x}), "Bernoulli",
-      "outcomes are discrete: log_prob(x) has no derivative by x, which requires a gradient; "
-      "pass x.detach(), or for targets between 0 and 1 take "
+      "outcomes are discrete, so log_prob has no derivative with respect to x, which requires a "
+      "gradient; pass x.detach(), or for targets between 0 and 1 take "
       "binary_cross_entropy_with_logits");
   const Tensor l = cast(logits_, f64), outcome = x.dtype() == boolean ? cast(x, f64) : x;
   const Tensor one = equal(outcome, 1), known = logical_or(one, equal(outcome, 0));
@@ -78,7 +78,8 @@ Tensor Bernoulli::kl_from(const Distribution& other) const {
 
 namespace {
 
-/// Weights [rows, n], f64 and contiguous; for each row `count` draws: i64 [rows, count].
+/// Calls draw() for each row of weights [rows, n] (f64, contiguous) to get `count` classes: i64
+/// [rows, count].
 template <class Draw>
 Tensor draw_rows(const Tensor& weights, std::int64_t count, const Draw& draw) {
   const std::int64_t rows = weights.size(0), n = weights.size(1);
@@ -88,14 +89,14 @@ Tensor draw_rows(const Tensor& weights, std::int64_t count, const Draw& draw) {
   return classes;
 }
 
-/// The class where the running sum of the weights first passes a uniform part of their total.
+/// Inverse CDF: the first class whose cumulative weight exceeds u·total, u uniform.
 Tensor draw_with_replacement(const Tensor& weights, std::int64_t count, Generator& rng) {
   const Tensor u = uniform({weights.size(0), count}, rng, 0, 1, f64);
   const std::int64_t n = weights.size(1);
   std::vector<double> sums(static_cast<std::size_t>(n));
   return draw_rows(weights, count, [&](std::int64_t r, const double* w, std::int64_t* out) {
     std::partial_sum(w, w + n, sums.begin());
-    const double below = std::nextafter(sums.back(), 0.0);  // so that the sum passes it
+    const double below = std::nextafter(sums.back(), 0.0);  // keeps upper_bound in range
     for (std::int64_t i = 0; i < count; ++i) {
       const double at = std::min(u.data<double>()[r * count + i] * sums.back(), below);
       out[i] = std::upper_bound(sums.begin(), sums.end(), at) - sums.begin();
@@ -103,7 +104,7 @@ Tensor draw_with_replacement(const Tensor& weights, std::int64_t count, Generato
   });
 }
 
-/// The classes of the smallest ln E − ln w, with E exponential.
+/// The `count` classes with the smallest ln E − ln w, E exponentially distributed.
 Tensor draw_without_replacement(const Tensor& weights, std::int64_t count, Generator& rng) {
   const Tensor u = uniform(weights.shape(), rng, 0, 1, f64);
   const std::int64_t n = weights.size(1);
@@ -117,13 +118,14 @@ Tensor draw_without_replacement(const Tensor& weights, std::int64_t count, Gener
       possible += w[k] > 0;
     }
     LADON_CHECK(count <= possible, "multinomial", "row ", r, " has ", possible,
-                " classes of positive weight; it cannot give ", count, " without replacement");
+                " classes of positive weight, fewer than the ", count,
+                " to draw without replacement");
     std::partial_sort(keys.begin(), keys.begin() + count, keys.end());
     for (std::int64_t i = 0; i < count; ++i) out[i] = keys[static_cast<std::size_t>(i)].second;
   });
 }
 
-/// The rows may be none, however many classes they would have.
+/// Draws by either method. Handles the case of no rows, which has no weights.
 Tensor draw_classes(const char* operation, const Tensor& rows, std::int64_t count, Generator& rng,
                     bool replacement) {
   const Shape shape{rows.size(0), count};
@@ -142,7 +144,7 @@ Tensor multinomial(const Tensor& probabilities, std::int64_t count, Generator& r
   check_floating("multinomial", probabilities);
   const int rank = probabilities.rank();
   LADON_CHECK(rank >= 1 && probabilities.size(-1) > 0, "multinomial",
-              "needs an axis of classes, got shape ", probabilities.shape());
+              "needs weights [.., classes], got shape ", probabilities.shape());
   LADON_CHECK(count >= 0, "multinomial", "cannot draw ", count, " classes");
   Shape shape = probabilities.shape().sub(0, rank - 1);
   const NoGrad no_grad;
@@ -192,7 +194,7 @@ Tensor Categorical::log_prob(const Tensor& x) const {
 Tensor Categorical::mean() const { detail::fail("Categorical", "classes have no mean"); }
 Tensor Categorical::variance() const { detail::fail("Categorical", "classes have no variance"); }
 
-// Terms of classes that do not occur are 0: p = 0 stands before an infinity.
+// Classes of probability 0 contribute 0, although their ln p is −∞.
 Tensor Categorical::entropy() const {
   const Tensor impossible = equal(log_p_, -HUGE_VAL);
   return cast(-sum(exp(log_p_) * masked_fill(log_p_, impossible, 0), -1), dtype_);
@@ -201,7 +203,7 @@ Tensor Categorical::entropy() const {
 Tensor Categorical::kl_from(const Distribution& other) const {
   const Categorical& given = detail::same_family(*this, other);
   const Tensor& q = given.log_p_;
-  LADON_CHECK(log_p_.size(-1) == q.size(-1), "kl", "of ", log_p_.size(-1), " classes from ",
+  LADON_CHECK(log_p_.size(-1) == q.size(-1), "kl", "p has ", log_p_.size(-1), " classes, q ",
               q.size(-1));
   const Tensor impossible = equal(log_p_, -HUGE_VAL);
   const Tensor apart = masked_fill(log_p_, impossible, 0) - where(impossible, 0, q);

@@ -1,13 +1,12 @@
 #pragma once
-// Distributions of classes, and draws of classes by their weights.
+// Distributions over classes, and draws of classes with given weights.
 
 #include "ladon/autograd/distributions/distribution.h"
 
 namespace ladon {
 
-/// 1 with probability σ(logits), else 0; draws have the dtype of the logits. What is neither 0 nor
-/// 1 has no probability, NaN: for targets between them see binary_cross_entropy_with_logits
-/// (loss.h).
+/// 1 with probability σ(logits), else 0; draws have the dtype of the logits. log_prob of any other
+/// value is NaN: for targets between 0 and 1 see binary_cross_entropy_with_logits (loss.h).
 class Bernoulli : public Distribution {
  public:
   explicit Bernoulli(const Tensor& logits);
@@ -26,8 +25,8 @@ class Bernoulli : public Distribution {
   Tensor logits_;
 };
 
-/// A class 0 … n−1 with probabilities softmax(logits), logits [batch, n]; draws are i64. A logit of
-/// −∞ is a class that does not occur. Classes have no mean and no variance (Error).
+/// A class 0 … n−1 with probabilities softmax(logits), logits [batch, n]; draws are i64. A class
+/// with a logit of −∞ never occurs. mean() and variance() throw Error.
 class Categorical : public Distribution {
  public:
   explicit Categorical(const Tensor& logits);
@@ -44,14 +43,14 @@ class Categorical : public Distribution {
 
  private:
   Tensor log_p_;  ///< [batch, n], f64
-  DType dtype_;   ///< Of the logits.
+  DType dtype_;   ///< Dtype of the logits.
 };
 
-/// `count` classes by each row of weights, which need not sum to 1: probabilities [.., n] → i64
-/// [.., count], in the order in which they were drawn. Without replacement a class is drawn once at
-/// most, and each draw is by the weights of those left (by exponential keys: Efraimidis and
-/// Spirakis 2006). Throws Error where a weight is negative or not finite, a row has no positive
-/// one, or fewer than it is to draw from without replacement.
+/// Draws `count` classes per row of weights, which need not sum to 1: probabilities [.., n] → i64
+/// [.., count], in the order of the draws. Without replacement a class is drawn at most once, and
+/// each draw uses the weights of the remaining classes (by exponential keys: Efraimidis and
+/// Spirakis 2006). Throws Error where a weight is negative or not finite, where a row has no
+/// positive weight, or, without replacement, fewer than `count`.
 Tensor multinomial(const Tensor& probabilities, std::int64_t count, Generator& rng,
                    bool replacement = false);
 

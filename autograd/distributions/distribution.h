@@ -6,14 +6,14 @@
 //   const Tensor loss = -log_likelihood(z) + sum(kl(posterior, Normal(0, 1)), -1);
 //
 // Parameters broadcast to the batch's shape. A draw has shape + batch + event, where the event is
-// [] but for Dirichlet ([n]). What is drawn depends on the generator alone: same seed, same bits,
-// at every instruction level too.
+// [n] for Dirichlet and [] for all others. Draws depend on the generator alone: same seed, same
+// bits, on every instruction set.
 //
 // Densities, moments, entropies and divergences are differences of large numbers where
-// concentrations are large or two distributions are close. So all of them, with their derivatives,
-// are computed in f64 and then rounded to the larger dtype of what they are computed from: the
-// parameters, those of the other distribution, and x. In f32 they are right to an ulp; in f64 to
-// some ulps of the largest term of the formula (tests/autograd/laws_test.cpp has the bounds).
+// concentrations are large or two distributions are close. Therefore they and their derivatives are
+// computed in f64 and then rounded to the larger of the dtypes involved: of the parameters, of the
+// other distribution's, and of x. f32 results are right to an ulp, f64 results to some ulps of the
+// largest term of the formula (tests/autograd/laws_test.cpp has the bounds).
 
 #include <utility>
 
@@ -32,13 +32,13 @@ class Distribution {
 
   /// Draws [shape + batch + event]; no gradient passes through them.
   virtual Tensor sample(const Shape& shape, Generator& rng) const;
-  /// Draws of sample() as differentiable functions of the parameters. Throws Error where values are
-  /// discrete.
+  /// Like sample(), but differentiable with respect to the parameters. Throws Error for discrete
+  /// distributions.
   virtual Tensor rsample(const Shape& shape, Generator& rng) const;
-  /// ln of the density (of the probability, where discrete) of x, which broadcasts with batch +
-  /// event: → [.., batch]. Outside the support it is −∞ with gradient 0; for Bernoulli NaN; a class
-  /// index out of range throws Error. NaN gives NaN. Of a discrete x there is no derivative: one
-  /// that requires a gradient is an Error.
+  /// ln of the density (or probability) of x, which broadcasts with batch + event: → [.., batch].
+  /// Outside the support −∞ with gradient 0; Bernoulli gives NaN there, and Categorical throws
+  /// Error. NaN gives NaN. Discrete log_prob has no derivative with respect to x: Error if x
+  /// requires a gradient.
   virtual Tensor log_prob(const Tensor& x) const = 0;
   /// [batch + event].
   virtual Tensor mean() const = 0;
@@ -51,29 +51,29 @@ class Distribution {
   friend Tensor kl(const Distribution& p, const Distribution& q);
 };
 
-/// KL(p ‖ q) = E_p[ln p − ln q] in closed form, of batches that broadcast. Throws Error where p and
-/// q are of different families.
+/// KL(p ‖ q) = E_p[ln p − ln q] in closed form; batches broadcast. Throws Error where p and q are
+/// of different families.
 Tensor kl(const Distribution& p, const Distribution& q);
 
 namespace detail {
 /// shape + batch + event.
 Shape draw_shape(const Shape& shape, const Distribution& d);
-/// Whether all elements are true, of all examples if x is mapped.
+/// Whether all elements are true (for every example if x is mapped).
 bool everywhere(const Tensor& x);
-/// Throws Error unless x is defined, floating, finite and, where asked for, positive throughout.
+/// Throws Error unless x is defined, floating, finite and, with `positive`, positive throughout.
 void check_parameter(const char* name, const char* what, const Tensor& x, bool positive);
 struct Parameter {
   const char* what;
   const Tensor& value;
   bool positive;
 };
-/// p/q − 1 − ln(p/q) for positive p and q. Near p = q it is small, a difference of terms that are
-/// not: it is taken of p/q − 1, to an absolute error of about ε·|p/q − 1|.
+/// p/q − 1 − ln(p/q) for positive p and q. Near p = q this is a small difference of larger terms,
+/// so it is computed from p/q − 1, to an absolute error of about ε·|p/q − 1|.
 Tensor excess(const Tensor& p, const Tensor& q);
-/// Two parameters, checked, as of one batch and in one dtype.
+/// Checks two parameters, broadcasts them to one batch and casts them to one dtype.
 std::pair<Tensor, Tensor> together(const char* name, const Parameter& a, const Parameter& b);
 [[noreturn]] void throw_families(const Distribution& p, const Distribution& q);
-/// q as of p's family, or Error.
+/// Casts q to p's family. Throws Error if it is of another one.
 template <class Family>
 const Family& same_family(const Family& p, const Distribution& q) {
   const auto* other = dynamic_cast<const Family*>(&q);

@@ -19,7 +19,7 @@
 namespace ladon {
 namespace {
 
-/// ln X of X ~ Gamma(alpha, 1), f64, with its implicit gradient, which itself has none.
+/// ln X for X ~ Gamma(alpha, 1), f64, with its implicit gradient, which is not differentiable.
 Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
   const Tensor draws = kernels::log_gamma_draws(alpha, rng);
   return record("rsample", draws, {alpha}, [alpha = saved(alpha), draws](const Tensor& g) {
@@ -31,7 +31,7 @@ Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
   });
 }
 
-/// X = e^L, and X over the sum of its row.
+/// X = e^L, and X divided by the sum of its row.
 Tensor exp_of_draws(const Tensor& l) {
   return record("rsample", kernels::exp_of_draws(l), {l},
                 symmetric([](const Tensor& g, const Tensor& y) { return g * y; }));
@@ -43,17 +43,17 @@ Tensor softmax_of_draws(const Tensor& l) {
                 }));
 }
 
-/// The density, of points within the support in place of those outside, which have neither a
-/// density nor a gradient: −∞.
+/// density(x), and −∞ with gradient 0 outside the support: `density` is then evaluated at `within`,
+/// a point of the support, so that no NaN arises.
 template <class Density>
 Tensor on_support(const Tensor& x, const Tensor& outside, double within, const Density& density) {
   return where(outside, -std::numeric_limits<double>::infinity(),
                density(where(outside, within, x)));
 }
 
-/// a·ln x, or a·ln(1 + x). It is 0 for a = 0 where the logarithm is infinite too: at the edge of
-/// the support, where the density is finite. Its derivative by a is the logarithm there as well,
-/// −∞.
+/// a·ln x, or a·ln(1 + x) with `of_1_plus`. At the edge of the support, where the logarithm is −∞,
+/// the product is 0 for a = 0: the density is finite there. Its derivative with respect to a is the
+/// logarithm, −∞ there too.
 Tensor times_log(const Tensor& a, const Tensor& x, bool of_1_plus = false) {
   const auto logarithm = [of_1_plus](const Tensor& t) { return of_1_plus ? log1p(t) : log(t); };
   const auto at_edge = [of_1_plus](const Tensor& u, const Tensor& t) {
@@ -65,7 +65,7 @@ Tensor times_log(const Tensor& a, const Tensor& x, bool of_1_plus = false) {
   };
   return record("times_log", value(a.detach(), x.detach()), {a, x},
                 symmetric([logarithm, x = saved(x)](const Tensor& g) {
-                  const Tensor l = logarithm(x);  // 0·(−∞) is no gradient
+                  const Tensor l = logarithm(x);  // 0·(−∞) would be NaN
                   const Tensor none = logical_and(equal(g, 0), logical_not(isfinite(l.detach())));
                   return where(none, 0, g * where(none, 0, l));
                 }),
@@ -75,13 +75,13 @@ Tensor times_log(const Tensor& a, const Tensor& x, bool of_1_plus = false) {
                 }));
 }
 
-/// In f64. Once for each parameter, so that the parts of its gradient add up before they are
-/// rounded.
+/// x in f64. Call it once per parameter, so that the parts of its gradient are summed before
+/// rounding.
 Tensor wide(const Tensor& x) { return cast(x, f64); }
 
-// Of large concentrations a the laws are small differences of terms like a·ln a. There
+// For large concentrations a the log densities are small differences of terms like a·ln a. There
 //   ln Γ(a) = (a − ½)·ln a − a + ½·ln 2π + s(a),  ψ(a) = ln a − 1/(2a) + s'(a)
-// with Stirling's remainders s and s', and the large terms cancel on paper.
+// with Stirling's remainders s and s', and the large terms cancel analytically.
 
 constexpr double half_log_two_pi = 0.91893853320467274178, least_large = 32;
 
@@ -91,7 +91,7 @@ struct Remainders {
 };
 Remainders remainders(const Tensor& a) {
   const Tensor large = greater_equal(a, 16), at = where(large, a, 16), one = where(large, 1, a);
-  // Σ_k B_2k/(2k·(2k − 1)·a^(2k−1)), to rounding from 16 on
+  // Σ_k B_2k/(2k·(2k − 1)·a^(2k−1)), exact to rounding for a ≥ 16
   constexpr double series[] = {1.0 / 12,   -1.0 / 360,      1.0 / 1260, -1.0 / 1680,
                                1.0 / 1188, -691.0 / 360360, 1.0 / 156,  -3617.0 / 122400};
   const Tensor r = 1 / at, r2 = r * r;
@@ -103,19 +103,19 @@ Remainders remainders(const Tensor& a) {
   return {where(large, value * r, lgamma(one) - ((one - 0.5) * log(one) - one + half_log_two_pi)),
           where(large, slope * r2, digamma(one) - log(one) + 0.5 / one)};
 }
-/// s(b) − s(a) − s'(a)·(b − a).
+/// First-order Taylor remainder of s: s(b) − s(a) − s'(a)·(b − a).
 Tensor beyond_tangent(const Tensor& a, const Tensor& b) {
   const Remainders at_a = remainders(a);
   return remainders(b).value - at_a.value - at_a.slope * (b - a);
 }
 
-/// m·(ln(1 + d) − d); `logarithms`: m·ln(1 + d), which is taken where d is not small.
+/// m·(ln(1 + d) − d). `logarithms` is m·ln(1 + d), used where d is not small.
 Tensor times_excess(const Tensor& m, const Tensor& d, const Tensor& logarithms) {
   const Tensor near = less(abs(d), 0.5), u = where(near, d, 0);
   return where(near, m * (log1p(u) - u), logarithms - m * d);
 }
 
-/// `large` where the mask says so, else `usual`; a form that no element asks for is not computed.
+/// `large` where the mask is true, else `usual`; a form that no element needs is not computed.
 template <class Usual, class Large>
 Tensor by_size(const Tensor& mask, const Usual& usual, const Large& large) {
   if (!any(mapped::show(mask)).item<bool>()) return usual();
@@ -205,7 +205,7 @@ Shape Dirichlet::batch_shape() const {
   return concentration_.shape().sub(0, concentration_.rank() - 1);
 }
 
-// X_k/ΣX of independent Gammas is the softmax of their logarithms.
+// X_k/ΣX for independent Gamma variables X_k is the softmax of ln X.
 Tensor Dirichlet::rsample(const Shape& shape, Generator& rng) const {
   const Tensor alpha = expand(cast(concentration_, f64), detail::draw_shape(shape, *this));
   return cast(softmax_of_draws(log_gamma_draws(alpha, rng)), concentration_.dtype());
@@ -213,19 +213,19 @@ Tensor Dirichlet::rsample(const Shape& shape, Generator& rng) const {
 
 namespace {
 
-/// Probabilities that were rounded or printed add up to 1 within this.
+/// Tolerance for Σx = 1, since probabilities may have been rounded or printed.
 constexpr double simplex_tolerance = 1e-5;
 
 /// ln of the normalizer ΠΓ(a_k)/Γ(Σa).
 Tensor log_normalizer(const Tensor& a) { return sum(lgamma(a), -1) - lgamma(sum(a, -1)); }
 
-/// Where the sum A of the concentrations is large.
+/// Whether the sum A of the concentrations is large.
 Tensor large_total(const Tensor& a) { return greater_equal(sum(a, -1), least_large); }
 
-/// Σ(a_k − 1)·ln x_k − log_normalizer(a) by `logarithms`, which are (a_k − 1)·ln x_k, by d_k =
-/// x_k/p_k − 1 with p_k = a_k/A, and by `off` = Σx − 1:
+/// The log density for a large sum A of concentrations, from `logarithms` (a_k − 1)·ln x_k, from
+/// d_k = x_k/p_k − 1 with p_k = a_k/A, and from `off` = Σx − 1:
 /// Σ(a_k − 1)·ln(1 + d_k) − ½·Σ ln p_k + (n − 1)/2·ln A − (n − 1)/2·ln 2π − Σs(a_k) + s(A).
-/// Near the mean Σa_k·d_k = A·off is taken out of the first sum.
+/// Near the mean the term Σa_k·d_k = A·off is split off the first sum.
 Tensor density_of_large(const Tensor& a, const Tensor& logarithms, const Tensor& d,
                         const Tensor& off) {
   const Tensor total = sum(a, -1), log_p = log(a / unsqueeze(total, -1)), m = a - 1;
@@ -243,8 +243,8 @@ Tensor density_of_large(const Tensor& a, const Tensor& logarithms, const Tensor&
 Tensor Dirichlet::log_prob(const Tensor& x) const {
   check_defined("Dirichlet", {x});
   const std::int64_t n = concentration_.size(-1);
-  LADON_CHECK(x.rank() >= 1 && (x.size(-1) == n || x.size(-1) == 1), "Dirichlet", "is of ", n,
-              " numbers, got x of shape ", x.shape());
+  LADON_CHECK(x.rank() >= 1 && (x.size(-1) == n || x.size(-1) == 1), "Dirichlet", "needs x [.., ",
+              n, "], got shape ", x.shape());
   Shape whole = x.shape();
   whole[x.rank() - 1] = n;
   const Tensor a = wide(concentration_), at = expand(wide(x), whole);
@@ -295,7 +295,8 @@ Tensor Dirichlet::entropy() const {
 Tensor Dirichlet::kl_from(const Distribution& other) const {
   const Dirichlet& q = detail::same_family(*this, other);
   const Tensor a = wide(concentration_), b = wide(q.concentration_);
-  LADON_CHECK(a.size(-1) == b.size(-1), "kl", "of ", a.size(-1), " numbers from ", b.size(-1));
+  LADON_CHECK(a.size(-1) == b.size(-1), "kl", "p has ", a.size(-1), " concentrations, q ",
+              b.size(-1));
   const Tensor all_a = sum(a, -1), all_b = sum(b, -1);
   const Tensor y = by_size(
       logical_and(large_total(a), large_total(b)),
@@ -303,7 +304,7 @@ Tensor Dirichlet::kl_from(const Distribution& other) const {
         const Tensor expected = digamma(a) - digamma(unsqueeze(all_a, -1));
         return log_normalizer(b) - log_normalizer(a) + sum((a - b) * expected, -1);
       },
-      [&] {  // as Gamma's, of each minus that of the sums, where Σ b_k·ln(q_k/p_k) ≥ 0 is left
+      [&] {  // KL of each a_k as for Gamma, minus that of the sums; leaves Σ b_k·ln(q_k/p_k) ≥ 0
         const Tensor p = a / unsqueeze(all_a, -1), q_mean = b / unsqueeze(all_b, -1);
         const Tensor each =
             b * detail::excess(p, q_mean) + 0.5 * detail::excess(b, a) + beyond_tangent(a, b);
@@ -333,7 +334,7 @@ Tensor Beta::log_prob(const Tensor& x) const {
     return by_size(
         large_total(both),
         [&] { return times_log(a - 1, p) + times_log(b - 1, -p, true) - log_normalizer(both); },
-        [&] {  // 1 − x is not rounded: its distance from b/(a + b) is that of x from a/(a + b)
+        [&] {  // 1 − x is never formed, hence not rounded: (1 − x) − b/(a + b) = −(x − a/(a + b))
           const Tensor off = p * (a + b) - a;
           const Tensor logarithms = stack({times_log(a - 1, p), times_log(b - 1, -p, true)}, -1);
           return density_of_large(both, logarithms, stack({off / a, -off / b}, -1),

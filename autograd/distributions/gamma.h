@@ -1,10 +1,10 @@
 #pragma once
-// The Gamma distribution and what is made of it: Beta and Dirichlet.
+// The Gamma distribution, and the two built on it: Beta and Dirichlet.
 //
-// Their draws are ratios of Gamma draws, taken in logarithms, so that small concentrations do not
-// underflow. Gradients are implicit: they keep the value of the distribution function (Figurnov,
-// Mohamed and Mnih 2018, "Implicit reparameterization gradients"), to about 1e-12. Their own
-// derivatives are not known here: an Error.
+// Beta and Dirichlet draws are ratios of Gamma draws, computed in logarithms, so that small
+// concentrations do not underflow. Gradients are implicit: they hold the distribution function
+// constant (Figurnov, Mohamed and Mnih 2018, "Implicit reparameterization gradients"), to about
+// 1e-12. Draws have no second derivatives: Error.
 
 #include "ladon/autograd/distributions/distribution.h"
 
@@ -38,7 +38,7 @@ class Dirichlet : public Distribution {
   Shape batch_shape() const override;
   Shape event_shape() const override { return {concentration_.size(-1)}; }
   Tensor rsample(const Shape& shape, Generator& rng) const override;
-  /// −∞ where a number of x is outside of [0, 1], or their sum is not 1 within 1e-5.
+  /// −∞ where an element of x is outside [0, 1], or their sum differs from 1 by more than 1e-5.
   Tensor log_prob(const Tensor& x) const override;
   Tensor mean() const override;
   Tensor variance() const override;
@@ -51,7 +51,8 @@ class Dirichlet : public Distribution {
   Tensor concentration_;
 };
 
-/// Density Γ(a + b)/(Γ(a)Γ(b))·x^(a−1)·(1 − x)^(b−1): the first of two numbers of a Dirichlet.
+/// Density Γ(a + b)/(Γ(a)Γ(b))·x^(a−1)·(1 − x)^(b−1): the first component of a Dirichlet with n =
+/// 2.
 class Beta : public Distribution {
  public:
   Beta(const Tensor& a, const Tensor& b);

@@ -5,7 +5,7 @@
 
 namespace ladon {
 
-/// N(mean, stddev²); a batch of independent ones. Throws Error where stddev is not positive.
+/// Independent normal distributions N(mean, stddev²). Throws Error where stddev is not positive.
 class Normal : public Distribution {
  public:
   Normal(const Tensor& mean, const Tensor& stddev);

@@ -26,7 +26,7 @@
 namespace ladon {
 namespace {
 
-/// The inputs, checked and in one dtype.
+/// Inputs after checks and promotion to one dtype.
 struct Inputs {
   Tensor q, k, v;
   Tensor mask;             ///< May be undefined.
@@ -61,7 +61,7 @@ Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, con
                 "needs [.., heads, time, width], got shape ", x->shape());
   }
   LADON_CHECK(q.size(-1) == k.size(-1), operation, "queries are ", q.size(-1), " wide, keys ",
-              k.size(-1), ": ", q.shape(), " against ", k.shape());
+              k.size(-1), ": ", q.shape(), " and ", k.shape());
   LADON_CHECK(k.size(-2) == v.size(-2) && k.size(-3) == v.size(-3), operation, "keys have shape ",
               k.shape(), ", values ", v.shape(), "; heads and time must be equal");
   const std::int64_t heads = q.size(-3), shared = k.size(-3);
@@ -76,14 +76,14 @@ Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, con
                 "the mask is boolean (true = may attend) or floating (added), got ", mask.dtype());
     LADON_CHECK(broadcast_shapes(operation, mask.shape(), shape) == shape, operation,
                 "a mask of shape ", mask.shape(), " does not broadcast to the logits, ", shape);
-    if (mask.dtype() == f64 && dtype == f32) {  // what is finite stays so
+    if (mask.dtype() == f64 && dtype == f32) {  // finite values stay finite in f32
       constexpr double most = std::numeric_limits<float>::max();
       mask = where(isfinite(mask.detach()), clamp(mask, -most, most), mask);
     }
     if (mask.dtype() != boolean) mask = cast(mask, dtype);
   }
   const double width = static_cast<double>(q.size(-1));
-  // Without query heads no key head is seen.
+  // Without query heads no key head is used.
   const auto seen = [heads](const Tensor& x) { return heads > 0 ? x : slice(x, -3, {.stop = 0}); };
   return {cast(q, dtype),
           cast(seen(k), dtype),
@@ -93,11 +93,11 @@ Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, con
           options.scale.value_or(width > 0 ? 1 / std::sqrt(width) : 1)};
 }
 
-// --- the composed form: the T × T matrix is formed, all in public operations ---
+// --- the composed form, in public operations: stores the whole Tq × Tk matrix ---
 
-// Grouped heads get an axis of their own, along which keys and values are broadcast:
-//   q, logits, weights [.., H, a, b] ↔ [.., Hkv, group, a, b];   k, v [.., Hkv, Tk, d] → [.., Hkv,
-//   1, Tk, d]
+// Grouped heads get an extra axis, along which keys and values are broadcast:
+//   q, logits, weights [.., H, a, b] ↔ [.., Hkv, group, a, b];
+//   k, v [.., Hkv, Tk, d] → [.., Hkv, 1, Tk, d]
 Tensor group_heads(const Tensor& x, std::int64_t group) {
   if (group == 1) return x;
   Shape shape = x.shape();
@@ -112,24 +112,26 @@ Tensor spread_heads(const Tensor& x, std::int64_t group) {
   return group == 1 ? x : unsqueeze(x, -3);
 }
 
-/// [Tq, Tk], true where a key comes too late for the query.
+/// [Tq, Tk], true where causal masking hides the key from the query.
 Tensor too_late(std::int64_t queries, std::int64_t keys, std::int64_t offset) {
-  offset = std::clamp(offset, -queries, keys);  // beyond: none, all
+  offset = std::clamp(offset, -queries, keys);  // outside this range it masks no key or all keys
   return greater(arange(keys), unsqueeze(arange(offset, offset + queries), 1));
 }
 
 // A key or value is *ordinary* if it is finite and small enough that its products with gradients
-// cannot overflow. Ordinary ones go through one matrix product. The others are added key by key,
-// only for queries that see them, because 0·NaN = NaN would otherwise reach queries that do not.
+// cannot overflow. Ordinary ones go through one matrix product. The others, called odd, are added
+// key by key, only for queries that attend to them, because otherwise 0·NaN = NaN would reach the
+// other queries too.
 
 Tensor ordinary(const Tensor& x) { return less(abs(x), x.dtype() == f64 ? 0x1p500 : 0x1p60); }
 
-/// Keys that hold an element which is not ordinary: bool [.., Tk] of x [.., Tk, d].
+/// Keys with an element that is not ordinary: bool [.., Tk] of x [.., Tk, d].
 Tensor odd_keys(const Tensor& x) { return logical_not(all(ordinary(x.detach()), -1)); }
 
 bool has_odd_keys(const Tensor& x) { return kernels::anywhere(odd_keys(x)); }
 
-/// Indices of those that a query sees in any batch or head, by `seen` bool [.., Tq, Tk].
+/// Indices of the odd keys that some query attends to in any batch or head; `seen` is bool [.., Tq,
+/// Tk].
 std::vector<std::int64_t> seen_keys(const Tensor& odd, const Tensor& seen) {
   const Tensor both = mapped::show(logical_and(odd, any(seen, -2)));
   std::vector<int> others(static_cast<std::size_t>(both.rank() - 1));
@@ -144,15 +146,15 @@ std::vector<std::int64_t> seen_keys(const Tensor& odd, const Tensor& seen) {
 Tensor ordinary_part(const Tensor& x) {
   return where(ordinary(x.detach()), x, scalar(0, x.dtype()));
 }
-/// What ordinary_part() leaves out of one key, [.., 1, d].
+/// The elements of one key that ordinary_part() replaced by 0, [.., 1, d].
 Tensor rest_of(const Tensor& x, std::int64_t key) {
   const Tensor one = slice(x, -2, {.start = key, .stop = key + 1});
   return where(ordinary(one.detach()), scalar(0, x.dtype()), one);
 }
 
-/// product(x) of keys or values x [.., Tk, d], in which those of them that are not ordinary meet
-/// queries that see them alone, by seen() bool [.., Tq, Tk]: the product of the ordinary parts and,
-/// for each other key that is seen, of(key, what the parts leave out of it, seen [.., Tq, 1]).
+/// product(x) of keys or values x [.., Tk, d], in which odd keys affect only the queries that
+/// attend to them, by seen() bool [.., Tq, Tk]: the product of the ordinary parts plus, for each
+/// odd key that is attended to, of(key, rest_of(x, key), seen [.., Tq, 1]).
 template <class Product, class Seen, class OfKey>
 Tensor by_seen_keys(const Tensor& x, const Product& product, const Seen& seen, const OfKey& of) {
   const Tensor odd = odd_keys(x);
@@ -164,8 +166,8 @@ Tensor by_seen_keys(const Tensor& x, const Product& product, const Seen& seen, c
   return y;
 }
 
-/// Q·Kᵀ, in which a query and a key that it may not see, by seen() bool [.., Tq, Tk], meet in
-/// ordinary numbers.
+/// Q·Kᵀ, in which an odd key contributes only to queries that may attend to it, by seen() bool [..,
+/// Tq, Tk].
 template <class Seen>
 Tensor products(const Tensor& q, const Tensor& k, const Seen& seen) {
   const Tensor none = scalar(0, k.dtype());
@@ -187,8 +189,8 @@ Tensor may_see(const Inputs& in, const AttentionOptions& options) {
   return logical_and(may, mask.dtype() == boolean ? mask : not_equal(mask.detach(), -INFINITY));
 }
 
-/// The inputs with keys and values repeated for each head (group 1) if a mask hides some and some
-/// are not ordinary; unchanged otherwise.
+/// The inputs with keys and values repeated for each query head (group 1) if there is a mask and an
+/// odd key or value; unchanged otherwise.
 Inputs prepared(const Inputs& in, const AttentionOptions& options) {
   const bool hides = in.mask.defined() || options.causal;
   if (in.group == 1 || !hides || (!has_odd_keys(in.k) && !has_odd_keys(in.v))) return in;
@@ -209,7 +211,7 @@ Tensor logits(const Inputs& in, const AttentionOptions& options) {
                                      in.group);
 }
 
-/// The same under a cap, if there is one, before the masks.
+/// The logits after the soft cap, if there is one, before the masks.
 Tensor capped(const Tensor& logits, double softcap) {
   return softcap > 0 ? softcap * tanh(logits / softcap) : logits;
 }
@@ -234,9 +236,9 @@ AttentionResult composed(const Inputs& given, const AttentionOptions& options) {
           p};
 }
 
-// dV = Pᵀ·g,  dP = g·Vᵀ,  dL = P ∘ (dP − ⟨dP, P⟩),  dS = dL ∘ tanh'(S/c) under a cap c,
-// dQ = scale·dS·K,  dK = scale·dSᵀ·Q,  with S the logits before the cap. Heads that share a key
-// add up.
+// dV = Pᵀ·g,  dP = g·Vᵀ,  dL = P ∘ (dP − ⟨dP, P⟩),  dS = dL ∘ tanh'(S/c) with a soft cap c, dQ =
+// scale·dS·K,  dK = scale·dSᵀ·Q,  with S the logits before the cap. Gradients of a key or value are
+// summed over the query heads that share it.
 kernels::AttentionGradients gradients(const Inputs& given, const AttentionOptions& options,
                                       const Tensor& g) {
   const Inputs in = prepared(given, options);
@@ -271,7 +273,7 @@ Tensor fused(const Inputs& in, const AttentionOptions& options) {
       [q = saved(in.q), k = saved(in.k), v = saved(in.v), mask = saved(settings.mask), settings,
        log_sum = f.log_sum, group = in.group,
        options](const Tensor& g, const Tensor& y, detail::GradientSink& sink) {
-        const Inputs kept{*q, *k, *v, *mask, group, settings.scale};  // none was edited since
+        const Inputs kept{*q, *k, *v, *mask, group, settings.scale};  // throws if one was edited
         const kernels::AttentionGradients d = fast_or_composed(
             "attention_gradient", {g, kept.q, kept.k, kept.v},
             [&] {
@@ -300,7 +302,7 @@ Tensor detail::weighted_values(const Tensor& weights, const Tensor& values) {
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options) {
   const Inputs in = check_inputs("scaled_dot_product_attention", q, k, v, options);
-  if (options.dropout > 0) return composed(in, options).output;  // has no fast form
+  if (options.dropout > 0) return composed(in, options).output;  // dropout has no fast form
   return fast_or_composed(
       "scaled_dot_product_attention", {in.mask}, [&] { return fused(in, options); },
       [&] { return composed(in, options).output; });

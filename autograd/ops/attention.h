@@ -9,28 +9,28 @@
 
 namespace ladon {
 
-/// Masks: boolean, true = may attend; or floating, added to the logits. A query that may attend to
-/// nothing gives zeros, forward and backward, never NaN.
+/// A boolean mask is true where a query may attend; a floating one is added to the logits. A query
+/// that may attend to no key gives zeros, forward and backward, never NaN.
 struct AttentionOptions {
   Tensor mask = {};     ///< bool or floating, broadcast to [.., heads, Tq, Tk]; a floating one may
                         ///< require a gradient (which is computed unfused).
   bool causal = false;  ///< Query i sees keys ≤ i + causal_offset.
   std::int64_t causal_offset = 0;    ///< Keys that precede the first query (length of a cache).
-  std::optional<double> scale = {};  ///< Of the logits; default 1/sqrt(head_dim).
+  std::optional<double> scale = {};  ///< Factor of the logits; default 1/sqrt(head_dim).
   double softcap = 0;                ///< c > 0: logits become c·tanh(logits/c), before the masks.
-  double dropout = 0;                ///< Of the weights, with `rng`.
+  double dropout = 0;                ///< Probability of dropping a weight, with `rng`.
   Generator* rng = nullptr;          ///< Needed when dropout > 0 (Error).
 };
 
 /// softmax(scale·Q·Kᵀ + mask)·V.   q [.., H, Tq, d], k [.., Hkv, Tk, d], v [.., Hkv, Tk, dv]
 /// → [.., H, Tq, dv]; leading axes are equal or broadcast. H is a multiple of Hkv: query head h
 /// uses key head h/(H/Hkv) (grouped heads). Without a second derivative or dropout it runs fused,
-/// in tiles, and never forms the Tq × Tk matrix (Dao et al. 2022; Rabe and Staats 2021).
+/// in tiles, and never stores the Tq × Tk matrix (Dao et al. 2022; Rabe and Staats 2021).
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});
 
-/// The same, and the weights [.., H, Tq, Tk] before dropout, which are formed. Both are
-/// differentiable.
+/// The same, and also the weights [.., H, Tq, Tk] before dropout (the whole matrix is stored). Both
+/// results are differentiable.
 struct AttentionResult {
   Tensor output, weights;
 };

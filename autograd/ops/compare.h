@@ -18,8 +18,8 @@ Tensor less_equal(const Tensor& x, double s);
 Tensor greater(const Tensor& x, double s);
 Tensor greater_equal(const Tensor& x, double s);
 
-/// Comparisons as operators, a bool per element. There is no == and no !=: equality of two tensors
-/// has three meanings, which are `equal`, `all_equal` and `same_elements`.
+/// Comparisons as operators, one bool per element. There is no == and no !=, because equality of
+/// two tensors has three meanings: `equal`, `all_equal` and `same_elements`.
 Tensor operator<(const Tensor& a, const Tensor& b);
 Tensor operator<=(const Tensor& a, const Tensor& b);
 Tensor operator>(const Tensor& a, const Tensor& b);
@@ -43,7 +43,7 @@ Tensor isfinite(const Tensor& x);
 
 /// condition ? a : b, with broadcasting of all three.   condition: bool.
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
-/// A number takes the dtype of the tensor beside it (Error for a fraction beside integers).
+/// s takes the dtype of x (Error if x holds integers and s is a fraction).
 Tensor where(const Tensor& condition, const Tensor& x, double s);
 Tensor where(const Tensor& condition, double s, const Tensor& x);
 

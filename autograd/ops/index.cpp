@@ -15,7 +15,8 @@
 namespace ladon {
 namespace {
 
-// Two linear maps, adjoint to each other: rows of an axis, and their sum back (kernels/index.h).
+// Two linear maps, adjoint to each other: taking rows of an axis, and adding rows into it
+// (kernels/index.h).
 Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n);
 
 Tensor take_rows(const Tensor& x, int axis, const Tensor& rows) {
@@ -28,7 +29,7 @@ Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
                 [axis, rows](const Tensor& g) { return take_rows(g, axis, rows); });
 }
 
-// Two more: the elements where a mask is true, and these where they were.
+// Two more adjoint maps: elements where a mask is true, and their scattering back.
 Tensor put_masked(const Tensor& x, const Tensor& mask);
 
 Tensor masked_elements(const Tensor& x, const Tensor& mask) {
@@ -48,19 +49,19 @@ bool all_inside(const Tensor& index, std::int64_t n) {
          kernels::all_within(index, 0, static_cast<double>(n - 1));
 }
 
-/// One slice of what is expanded off the axis.
+/// The index reduced to one slice along each axis other than `axis` on which it is expanded.
 Tensor unexpanded(Tensor index, int axis) {
   for (int i = 0; i < index.rank(); ++i)
     if (i != axis && index.strides()[i] == 0) index = view::slice(index, i, 0, 1, 1);
   return index;
 }
 
-/// The index itself, found to fit x as gather needs it; rules keep it by saved(). If it is expanded
-/// it stays so: its rows are moved as a whole.
+/// The index, after checking that it fits x as gather requires; rules keep it by saved(). An
+/// expanded index stays expanded, so that its rows are moved as a whole.
 Tensor places(const char* operation, const Tensor& x, int axis, const Tensor& index) {
   check_defined(operation, {index});
   LADON_CHECK(index.rank() == x.rank(), operation, "the index of shape ", index.shape(),
-              " has not the rank of the tensor of shape ", x.shape());
+              " must have the rank of the tensor, whose shape is ", x.shape());
   for (int i = 0; i < x.rank(); ++i)
     LADON_CHECK(i == axis || index.shape()[i] <= x.shape()[i], operation, "the index of shape ",
                 index.shape(), " is larger than the tensor of shape ", x.shape(), " at axis ", i);
@@ -121,11 +122,12 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& sou
   kernels::scatter(kernels::Scatter::write, y, axis, at, source);
   return record(
       "scatter", y, {x, source},
-      [axis, at = saved(at)](const Tensor& g) {  // 0 where something was written
+      [axis, at = saved(at)](const Tensor& g) {  // written elements get gradient 0
         return scatter(g, axis, *at, zeros_of(at->shape(), g.dtype()));
       },
       [axis, at = saved(at), shape = x.shape()](const Tensor& g) {
-        // Only the last of several writes to one place counts: the one found there.
+        // Of several writes to one element only the last counts: the one whose number is found
+        // there.
         const Tensor writes = reshape(arange(at->count()), at->shape());
         const Tensor last = scatter(zeros_of(shape, i64), axis, *at, writes);
         const Tensor lost = not_equal(gather(last, axis, *at), writes);
@@ -145,16 +147,16 @@ struct Scattering {
   Tensor counts() const {
     return scatter_add(zeros(x.shape(), i64), axis, index, ones(index.shape(), i64));
   }
-  /// x, and `neutral` where it takes no part.
+  /// x, with `neutral` in elements that are not used.
   Tensor own(double neutral) const {
     return include_self ? x : masked_fill(x, counts() > 0, neutral);
   }
 };
 
-/// Elements are sorted by destination, x's own before those that come to it, and multiplied along
-/// by
-///   h_t = v_t·h_{t−1}, or v_t where a destination begins.
-/// The last h of each is its product; and every derivative of the recurrence is exact at zeros.
+/// Elements are sorted by destination, x's own first in each, and multiplied by the recurrence
+///   h_t = v_t·h_{t−1}, or v_t at the first element of a destination.
+/// The last h of each destination is its product; all derivatives of the recurrence are exact at
+/// zeros.
 Tensor scattered_product(const Scattering& s) {
   const Tensor places = arange(s.x.count());
   const Tensor targets = gather(reshape(places, s.x.shape()), s.axis, s.index);
@@ -169,7 +171,7 @@ Tensor scattered_product(const Scattering& s) {
 }
 
 Tensor scattered_extreme(const Scattering& s, kernels::Scatter op) {
-  const Tensor alone = s.include_self ? zeros(s.x.shape(), boolean) : s.counts() > 0;  // without x
+  const Tensor alone = s.include_self ? zeros(s.x.shape(), boolean) : s.counts() > 0;  // x not used
   const Tensor begin = s.include_self ? s.x : scatter(s.x, s.axis, s.index, s.source);
   Tensor y = mapped::room(kernels::clone(begin.detach()), {&s.index, &s.source});
   kernels::scatter(op, y, s.axis, s.index, s.source);
@@ -196,7 +198,8 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
   check_defined(operation, {x, index, source});
   axis = detail::normalize_axis(operation, axis, x.rank());
   check_source(operation, x, index, source);
-  LADON_CHECK(x.dtype() != boolean, operation, "of booleans; convert them with cast(x, i64)");
+  LADON_CHECK(x.dtype() != boolean, operation,
+              "does not reduce booleans; convert them with cast(x, i64)");
   const Scattering s{x, places(operation, x, axis, index), source, axis, include_self};
   switch (by) {
     case Scattered::sum:
@@ -213,7 +216,7 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
     case Scattered::min:
       return scattered_extreme(s, kernels::Scatter::min);
   }
-  detail::fail(operation, "there is no such reduction");
+  detail::fail(operation, "unknown reduction; use a value of Scattered");
 }
 
 Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingLookupOptions options) {
@@ -226,7 +229,7 @@ Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingLookupOptio
   Shape shape = index.shape();
   shape.append(d);
   Tensor y = reshape(kernels::take_rows(weight.detach(), 0, rows), shape);
-  if (options.padding_index >= 0)  // add_rows drops what belongs to row −1
+  if (options.padding_index >= 0)  // add_rows ignores gradients of row −1
     rows = where(equal(rows, static_cast<double>(options.padding_index)), scalar(-1, i64), rows);
   return record("embedding", y, {weight}, [rows, n, d](const Tensor& g) {
     return add_rows(reshape(g, {rows.count(), d}), 0, rows, n);
@@ -246,7 +249,8 @@ Tensor one_hot(const Tensor& index, std::int64_t classes, DType dtype) {
 
 Tensor masked_select(const Tensor& x, const Tensor& mask) {
   check_defined("masked_select", {x, mask});
-  LADON_CHECK(mask.dtype() == boolean, "masked_select", "the mask is bool, got ", mask.dtype());
+  LADON_CHECK(mask.dtype() == boolean, "masked_select", "the mask must be bool, got ",
+              mask.dtype());
   LADON_CHECK(mask.shape() == x.shape(), "masked_select", "the mask has shape ", mask.shape(),
               ", the tensor ", x.shape());
   return masked_elements(x, mask);
@@ -264,9 +268,11 @@ UniqueElements unique(const Tensor& x, std::optional<int> axis) {
   const std::int64_t n = list.size(a);
   const Tensor front = transpose(list, 0, a);
   const Tensor rows = reshape(front.detach(), {n, front.shape().sub(1, front.rank()).count()});
-  const std::int64_t columns = n > 1 ? rows.size(1) : 0;  // of no rows there may be very many
+  const std::int64_t columns = n > 1 ? rows.size(1) : 0;  // n = 0: rows may have huge numbers of
+                                                          // columns
   Tensor order = columns == 0 ? arange(n) : Tensor();
-  for (std::int64_t column = columns; column-- > 0;) {  // the first one decides: sorted last
+  for (std::int64_t column = columns; column-- > 0;) {  // last column first: stable sorts make the
+                                                        // first column decide
     const Tensor all = select(rows, 1, column);
     const Tensor keys = order.defined() ? kernels::take_rows(all, 0, order) : all;
     const Tensor by_key = kernels::argsort(keys, 0, false);

@@ -1,6 +1,6 @@
 #pragma once
 // Indexing by tensors of indices (i64). An index outside [0, size) throws Error naming it: a −1 in
-// data is padding or a mistake far more often than a wish for the last row. (A position written in
+// data is far more often padding or a mistake than a request for the last row. (An index written in
 // the program, as in select, at and slice, may count from the end.) Gradients of repeated indices
 // add up, in order.
 
@@ -10,28 +10,28 @@
 
 namespace ladon {
 
-/// Rows of an axis:  x [.., n, ..], index [k] → [.., k, ..].
+/// Selects slices along an axis:  x [.., n, ..], index [k] → [.., k, ..].
 Tensor index_select(const Tensor& x, int axis, const Tensor& index);
 
-/// out[i][j].. = x[index[i][j]..][j].. along `axis`; index has x's rank, and at most its sizes off
-/// the axis. The graph keeps the index, here and below: an edit before backward() is an Error.
+/// out[i][j].. = x[index[i][j]..][j].. along `axis`; index has x's rank, and on other axes at most
+/// x's sizes. The graph keeps the index, here and below: editing it before backward() is an Error.
 Tensor gather(const Tensor& x, int axis, const Tensor& index);
 
-/// x with source added at (or, for scatter, written to) the places that gather would read. With
-/// repeated indices scatter keeps the last written in row-major order.
+/// x with source added at (or, for scatter, written to) the elements that gather would read. With
+/// repeated indices scatter keeps the last one written, in row-major order.
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& source);
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& source);
 
-/// x with every element reduced together with the source elements that scatter_add would add to it.
-/// x itself takes part, or (include_self = false) only where nothing is scattered to. `mean` needs
-/// a floating dtype; equal extremes share the gradient evenly, and that of `prod` is exact where
-/// elements are zero.
+/// Reduces each element of x together with the source elements that scatter_add would add to it.
+/// With include_self = false an element of x is used only if no source element goes there. `mean`
+/// needs a floating dtype. Equal extremes share the gradient evenly; the gradient of `prod` is
+/// exact where elements are zero.
 enum class Scattered { sum, prod, mean, max, min };
 Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& source,
                       Scattered by, bool include_self = true);
 
-/// Rows of a table:  weight [n, d], index [..] → [.., d]. `padding_index` ≥ 0: that row gets no
-/// gradient. Throws Error for a token outside [0, n).
+/// Selects rows of a table:  weight [n, d], index [..] → [.., d]. The row `padding_index`, if ≥ 0,
+/// gets no gradient. Throws Error for an index outside [0, n).
 struct EmbeddingLookupOptions {
   std::int64_t padding_index = -1;
 };
@@ -45,14 +45,14 @@ Tensor masked_select(const Tensor& x, const Tensor& mask);
 /// Indices (i64, [k, rank]) of the elements that are not zero, in row-major order.
 Tensor nonzero(const Tensor& x);
 
-/// The different elements of x in ascending order, NaN last, each as itself; or its different
-/// slices along an axis, in lexicographic order. Gradients of `values` go to the first of the equal
-/// ones.
+/// The distinct elements of x in ascending order, NaN last, each NaN distinct from the others; or
+/// with an axis its distinct slices, in lexicographic order. The gradient of a value goes to its
+/// first occurrence.
 struct UniqueElements {
   Tensor values;   ///< [k]; or x's shape with k along the axis.
-  Tensor first;    ///< [k]: the first place of each, in row-major order.
-  Tensor inverse;  ///< x's shape, or [n] along an axis: which of them each one is.
-  Tensor counts;   ///< [k]: how many there are of each. All three i64.
+  Tensor first;    ///< [k]: index of its first occurrence, in row-major order.
+  Tensor inverse;  ///< x's shape, or [n] along an axis: index in `values` of each element.
+  Tensor counts;   ///< [k]: number of occurrences. All three are i64.
 };
 UniqueElements unique(const Tensor& x, std::optional<int> axis = {});
 

@@ -8,14 +8,14 @@
 namespace ladon {
 namespace {
 
-/// Throws Error where an edit of x would be lost to the graph.
+/// Throws Error if x is recorded, since the graph would not include the edit.
 void check_editable(const char* operation, const Tensor& x) {
   check_defined(operation, {x});
   LADON_CHECK(!recorded({x}), operation, "the tensor of shape ", x.shape(),
               " records history; edit it under NoGrad, or a detached copy");
 }
 
-/// y as the source of an edit of x, in x's dtype.
+/// Checks y as the source of an edit of x, and casts it to x's dtype.
 Tensor source(const char* operation, const Tensor& x, const Tensor& y) {
   check_editable(operation, x);
   check_defined(operation, {y});
@@ -27,14 +27,14 @@ Tensor source(const char* operation, const Tensor& x, const Tensor& y) {
   return kernels::cast(y, x.dtype());
 }
 
-/// x ← result, which was computed from x.
+/// x ← result, where result was computed from x.
 Tensor& assign(const char* operation, Tensor& x, const Tensor& result) {
   LADON_CHECK(result.shape() == x.shape(), operation, "the result has shape ", result.shape(),
-              ", x ", x.shape(), ", which an edit keeps");
+              ", x ", x.shape(), "; an edit in place keeps x's shape");
   LADON_CHECK(
       result.dtype() == x.dtype() || (is_floating(result.dtype()) && is_floating(x.dtype())),
-      operation, "the result is ", result.dtype(), ", x ", x.dtype(),
-      ", which an edit keeps; convert x with cast");
+      operation, "the result is ", result.dtype(), ", but x ", x.dtype(),
+      "; an edit in place keeps x's dtype: convert x with cast first");
   if (result.requires_grad() || result.tangent())
     x = cast(result, x.dtype());
   else
@@ -42,21 +42,21 @@ Tensor& assign(const char* operation, Tensor& x, const Tensor& result) {
   return x;
 }
 
-/// x, unless it is a leaf that records: what is computed from it would take its place.
+/// x, unless it is a leaf that requires a gradient (Error): x = f(x) would replace the leaf.
 const Tensor& not_leaf(const char* operation, const Tensor& x) {
   LADON_CHECK(!recorded({x}) || Leaf::of(x) == nullptr, operation, "the tensor of shape ",
               x.shape(), " is a leaf that requires a gradient; edit it under NoGrad");
   return x;
 }
 
-/// Whether f(x, y) may be written over x as it is computed: nothing is recorded, nothing broadcast
-/// or converted, and no element of y is one of x.
+/// Whether f(x, y) may be written over x during the computation: nothing is recorded, broadcast or
+/// converted, and x and y share no memory.
 bool plain(const Tensor& x, const Tensor& y) {
   return x.defined() && y.defined() && x.dtype() == y.dtype() && is_floating(x.dtype()) &&
          x.shape() == y.shape() && !recorded({x, y}) && !(x.storage() == y.storage());
 }
 
-/// x ← f(x, y), whose loop is `op`.
+/// x ← f(x, y), where `op` is the kernel of f.
 Tensor& edit(const char* operation, kernels::Binary op, Tensor& x, const Tensor& y,
              Tensor (*f)(const Tensor&, const Tensor&)) {
   if (!plain(x, y)) return assign(operation, x, f(not_leaf(operation, x), y));
@@ -93,7 +93,7 @@ Tensor& operator/=(Tensor& x, double s) {
 
 void fill_(Tensor x, double value) {
   check_editable("fill_", x);
-  LADON_CHECK(holds(x.dtype(), value), "fill_", value, " is no ", x.dtype(),
+  LADON_CHECK(holds(x.dtype(), value), "fill_", value, " is not representable in ", x.dtype(),
               "; fill a floating tensor");
   kernels::fill(x, value);
 }

@@ -1,8 +1,7 @@
 #pragma once
-// In-place edits, for what stands outside the graph: parameters in an optimizer, buffers,
-// gradients. Where x or y records history they throw Error unless under NoGrad; the operators at
-// the end tell what they do then. Each counts as a
-// new version of the storage, which backward checks.
+// In-place edits of tensors outside the graph: parameters in an optimizer, buffers, gradients. If x
+// or y records history the functions throw Error, except under NoGrad; the operators at the end are
+// documented below. Each edit increments the version of the storage, which backward checks.
 
 #include "ladon/core/tensor.h"
 
@@ -20,11 +19,11 @@ void mul_(Tensor x, const Tensor& y);
 void mul_(Tensor x, double s);
 
 /// x ← x + y and so on, y broadcast to x's shape; x keeps its dtype (Error for a floating result in
-/// an integer). Where nothing is recorded the elements are edited in place, as whoever shares them
-/// sees:
+/// an integer tensor). If nothing is recorded the elements are edited in place, visibly to every
+/// tensor that shares them:
 ///   { NoGrad no_grad;  weight -= lr * weight.grad(); }
-/// If x or y records history, x is given the recorded result instead, as by x = x + y
-/// (total += loss); others that share x's elements keep the old ones. A leaf is never lost so:
+/// If x or y records history, x becomes the recorded result instead, as by x = x + y (total +=
+/// loss); tensors that share x's old elements keep them. A leaf cannot be replaced in this way:
 /// Error.
 Tensor& operator+=(Tensor& x, const Tensor& y);
 Tensor& operator-=(Tensor& x, const Tensor& y);

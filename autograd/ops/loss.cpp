@@ -16,16 +16,16 @@
 namespace ladon {
 namespace {
 
-/// The targets, checked, in the form the losses use. All but `total`, a number, have the targets'
-/// shape. `weight` and `total` have the derivatives of the class weights.
+/// The targets after checks, in the form that the losses use. All but the scalar `total` have the
+/// targets' shape. `weight` and `total` are differentiable with respect to the class weights.
 struct Targets {
   Tensor index;    ///< i64; 0 where the target is ignored.
   Tensor counted;  ///< bool; false where the target is ignored.
-  Tensor weight;   ///< Of the target's class; 0 where it is ignored.
-  Tensor total;    ///< Sum of the weights, and 1 where it would be 0.
+  Tensor weight;   ///< Weight of the target's class; 0 where it is ignored.
+  Tensor total;    ///< Sum of `weight`, or 1 if it is 0.
 };
 
-/// Reads the targets, those of each example separately if there are several (core/mapped.h).
+/// Reads the targets, separately for each example if they are mapped (core/mapped.h).
 Targets read_targets(const char* operation, const Tensor& x, const Tensor& target,
                      const CrossEntropyOptions& options) {
   const std::int64_t classes = x.size(-1), count = target.count();
@@ -35,7 +35,8 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
   auto* index = result.index.mutable_data<std::int64_t>();
   bool* counted = result.counted.mutable_data<bool>();
   std::vector<double> counts(
-      static_cast<std::size_t>(target.mapped() ? target.examples() : 1));  // of targets
+      static_cast<std::size_t>(target.mapped() ? target.examples() : 1));  // number of targets per
+                                                                           // example
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (given[i] == options.ignore_index) continue;
     LADON_CHECK(given[i] >= 0 && given[i] < classes, operation, "target ", given[i],
@@ -66,7 +67,7 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
   return result;
 }
 
-/// A mean over an empty batch means nothing, and hides that there was no data.
+/// The mean over an empty batch is undefined, and would hide that there was no data.
 void check_not_empty(const char* operation, const Tensor& x, const Tensor& target,
                      Reduction reduction) {
   LADON_CHECK(reduction != Reduction::mean || target.count() > 0, operation,
@@ -77,10 +78,10 @@ void check_not_empty(const char* operation, const Tensor& x, const Tensor& targe
 Targets check_targets(const char* operation, const Tensor& x, const Tensor& target,
                       const CrossEntropyOptions& options) {
   check_defined(operation, {x, target});
-  LADON_CHECK(x.rank() >= 1, operation, "needs an axis of classes, got a tensor of shape ",
+  LADON_CHECK(x.rank() >= 1, operation, "needs scores [.., classes], got a tensor of shape ",
               x.shape());
   LADON_CHECK(target.dtype() == i64, operation, "targets are class indices (i64), got ",
-              target.dtype(), "; cast(targets, i64), or argmax(targets) of one-hot rows");
+              target.dtype(), "; use cast(targets, i64), or argmax(targets) for one-hot rows");
   LADON_CHECK(target.shape() == x.shape().sub(0, x.rank() - 1), operation, "scores of shape ",
               x.shape(), " need targets of shape ", x.shape().sub(0, x.rank() - 1), ", got ",
               target.shape());
@@ -92,7 +93,7 @@ Targets check_targets(const char* operation, const Tensor& x, const Tensor& targ
   return read_targets(operation, x, target, options);
 }
 
-/// w·x, 0 where w is 0 and x infinite: what has no weight takes no part.
+/// w·x, and 0 where w is 0 and x infinite: an element of weight 0 contributes nothing.
 Tensor weighted(const Tensor& w, const Tensor& x) {
   const Tensor y = w * x;
   if (all(isfinite(mapped::show(y))).item<bool>()) return y;
@@ -104,14 +105,13 @@ Tensor pick(const Tensor& log_p, const Targets& t) {
   return -weighted(t.weight, squeeze(gather(log_p, -1, unsqueeze(t.index, -1)), -1));
 }
 
-/// The scores, 0 in rows that are ignored: what stands there, NaN too, takes no part in
-/// derivatives.
+/// The scores, with 0 in ignored rows, so that their values, even NaN, do not affect derivatives.
 Tensor counted_rows(const Tensor& x, const Targets& t) {
   const Tensor counted = unsqueeze(t.counted, -1);
   return all(mapped::show(t.counted)).item<bool>() ? x : where(counted, x, 0);
 }
 
-/// 0 where ignored, whatever the scores there; then summed, or divided by the weights as well.
+/// Sets ignored rows to 0, then reduces; the mean divides by the sum of the weights.
 Tensor reduce(const Tensor& rows, const Targets& t, Reduction reduction) {
   const Tensor loss = where(t.counted, rows, scalar(0, rows.dtype()));
   if (reduction == Reduction::none) return loss;
@@ -147,7 +147,7 @@ Tensor nll_loss(const Tensor& log_probability, const Tensor& target,
 
 namespace {
 
-/// Both of one shape: a loss that broadcast would hide a transposed batch.
+/// Throws Error unless shapes are equal: broadcasting in a loss would hide a transposed batch.
 void check_alike(const char* operation, const Tensor& prediction, const Tensor& target,
                  Reduction reduction) {
   check_defined(operation, {prediction, target});
@@ -156,7 +156,7 @@ void check_alike(const char* operation, const Tensor& prediction, const Tensor& 
               prediction.count() == target.count()
                   ? "; squeeze or reshape one of them (broadcasting would pair every prediction "
                     "with every target)"
-                  : "; there must be one target for each prediction");
+                  : "; there must be one target per prediction");
   check_not_empty(operation, prediction, target, reduction);
 }
 
@@ -165,7 +165,7 @@ Tensor reduce(const Tensor& losses, Reduction reduction) {
   return reduction == Reduction::mean ? mean(losses) : sum(losses);
 }
 
-/// A weight of each element of `losses` may not broadcast them to more.
+/// Throws Error where `weight` would broadcast `losses` to a larger shape.
 void check_weight(const char* operation, const char* what, const Tensor& weight,
                   const Tensor& losses) {
   if (!weight.defined()) return;
@@ -200,12 +200,13 @@ Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double bet
   check_alike("smooth_l1_loss", prediction, target, reduction);
   LADON_CHECK(beta > 0, "smooth_l1_loss", "beta is ", beta,
               "; it must be positive (its limit at 0 is l1_loss)");
-  // huber_loss/β, whose square of β may leave the range of the dtype
+  // huber_loss/β, without β², which may overflow or underflow the dtype
   const Tensor e = prediction - target, c = clamp(e, -beta, beta);
   return reduce((c / beta) * (e - 0.5 * c), reduction);
 }
 
-// −ln σ(x) = softplus(−x) and −ln(1 − σ(x)) = softplus(x): each side keeps its small values.
+// −ln σ(x) = softplus(−x) and −ln(1 − σ(x)) = softplus(x): no cancellation, so small losses are
+// accurate.
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
                                         const BinaryCrossEntropyOptions& options) {
   const char* name = "binary_cross_entropy_with_logits";
@@ -220,12 +221,12 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
                 options.reduction);
 }
 
-// At p = 0 both ln p and ln q may be −∞: they are replaced before they meet a 0 in a gradient.
+// At p = 0 both ln p and ln q may be −∞: they are replaced before a gradient multiplies them by 0.
 Tensor kl_div(const Tensor& log_probability, const Tensor& target, const KlDivOptions& options) {
   check_floating("kl_div", log_probability);
   check_floating("kl_div", target);
-  LADON_CHECK(log_probability.rank() >= 1, "kl_div", "needs an axis of classes, got shape ",
-              log_probability.shape());
+  LADON_CHECK(log_probability.rank() >= 1, "kl_div",
+              "needs log probabilities [.., classes], got shape ", log_probability.shape());
   check_alike("kl_div", log_probability, target, options.reduction);
   const Tensor none = options.log_target ? equal(target, -HUGE_VAL) : equal(target, 0);
   const Tensor given = masked_fill(target, none, options.log_target ? 0 : 1);
@@ -246,7 +247,7 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps)
   const auto unit = [&](const Tensor& x) {
     LADON_CHECK(x.rank() >= -k, "cosine_similarity", "axis ", axis, " of shapes ", a.shape(),
                 " and ", b.shape(), " is not in both");
-    Shape whole = x.shape();  // lengths are of all elements, also where one stands for many
+    Shape whole = x.shape();  // norms over the broadcast size, also of an axis of size 1
     whole[x.rank() + k] = shape[last + k];
     const Tensor y = expand(x, whole);
     return y / maximum(norm(y, k, keep_dims), eps);
@@ -270,7 +271,8 @@ Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& lab
               "the labels require a gradient or have a tangent, but they only choose between two "
               "losses; pass label.detach()");
   for (const double l : mapped::show(label).to_vector<double>())
-    LADON_CHECK(l == 1 || l == -1, name, "a label is ", l, "; it is 1 (alike) or -1 (not)");
+    LADON_CHECK(l == 1 || l == -1, name, "a label is ", l,
+                "; it must be 1 (similar) or -1 (dissimilar)");
   check_not_empty(name, a, label, options.reduction);
   const Tensor c = cosine_similarity(a, b);
   return reduce(where(equal(label, 1), 1 - c, relu(c - options.margin)), options.reduction);

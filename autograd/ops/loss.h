@@ -11,14 +11,15 @@ enum class Reduction { mean, sum, none };
 
 struct CrossEntropyOptions {
   double label_smoothing = 0;        ///< ε: target (1−ε)·one-hot + ε/classes.
-  std::int64_t ignore_index = -100;  ///< Rows with this target give no loss and do not count.
-  /// [classes]: weight of each class, differentiable; the mean divides by those of all targets.
+  std::int64_t ignore_index = -100;  ///< Rows with this target are excluded from loss and mean.
+  /// [classes]: weight per class, differentiable; the mean divides by the sum of the targets'
+  /// weights.
   Tensor weight = {};
   Reduction reduction = Reduction::mean;
 };
-/// −ln softmax(logits)[target] over the last axis:  logits [.., classes], target i64 [..].
-/// The mean where every row is ignored is 0. Throws Error for a target outside [0, classes) that is
-/// not ignored, and for the mean of an empty batch.
+/// −ln softmax(logits)[target] over the last axis:  logits [.., classes], target i64 [..]. The mean
+/// is 0 if every row is ignored. Throws Error for a target outside [0, classes) that is not
+/// ignored, and for the mean of an empty batch.
 Tensor cross_entropy(const Tensor& logits, const Tensor& target,
                      const CrossEntropyOptions& options = {});
 
@@ -42,25 +43,25 @@ Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double bet
                       Reduction reduction = Reduction::mean);
 
 struct BinaryCrossEntropyOptions {
-  Tensor weight = {};      ///< Of each element's loss; broadcasts to the logits.
-  Tensor pos_weight = {};  ///< p, of the positive side: above 1 it favours recall; broadcasts too.
+  Tensor weight = {};      ///< Weight of each element's loss; broadcasts to the logits.
+  Tensor pos_weight = {};  ///< p, weight of positive targets: > 1 favours recall; broadcasts too.
   Reduction reduction = Reduction::mean;
 };
 /// −(p·t·ln σ(x) + (1 − t)·ln(1 − σ(x))) for logits x and targets t of one shape, accurate for
 /// large |x|. Targets are probabilities, or booleans. The mean divides by the number of elements,
-/// whatever their weights. Throws Error where shapes differ, where a weight would enlarge the
-/// result, and for the mean of an empty batch.
+/// whatever their weights. Throws Error where shapes differ, where a weight does not broadcast to
+/// the logits' shape, and for the mean of an empty batch.
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
                                         const BinaryCrossEntropyOptions& options = {});
 
 struct KlDivOptions {
-  bool log_target = false;  ///< The target is given as ln p too.
+  bool log_target = false;  ///< The target is given as ln p.
   Reduction reduction = Reduction::mean;
 };
-/// KL(p ‖ q) = Σ p·(ln p − ln q) over the last axis, where p is the target and ln q the input:
-/// [.., n] both → the mean (sum, or none) over rows [..]. Terms with p = 0 are 0. Throws Error
-/// where shapes differ, and for the mean of an empty batch. (The mean is what PyTorch calls
-/// "batchmean" for matrices; its "mean", which divides by n also, is no divergence.)
+/// KL(p ‖ q) = Σ p·(ln p − ln q) over the last axis, where p is the target and ln q the input: [..,
+/// n] both → the mean (sum, or none) over rows [..]. Terms with p = 0 are 0. Throws Error where
+/// shapes differ, and for the mean of an empty batch. (PyTorch calls this mean "batchmean" for
+/// matrices; its "mean" also divides by n, and is not a divergence.)
 Tensor kl_div(const Tensor& log_probability, const Tensor& target,
               const KlDivOptions& options = {});
 
@@ -68,10 +69,10 @@ Tensor kl_div(const Tensor& log_probability, const Tensor& target,
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis = -1, double eps = 1e-8);
 
 struct CosineEmbeddingOptions {
-  double margin = 0;  ///< m in [−1, 1]: unlike pairs whose cosine is below it give no loss.
+  double margin = 0;  ///< m in [−1, 1]: dissimilar pairs with a cosine below it have no loss.
   Reduction reduction = Reduction::mean;
 };
-/// 1 − c where a pair of rows is alike (label 1), max(0, c − m) where it is not (label −1), with
+/// 1 − c for a similar pair of rows (label 1), max(0, c − m) for a dissimilar one (label −1), with
 /// c = cosine_similarity(a, b):  a, b [.., n], label [..]. Throws Error for another label, where
 /// shapes differ, and for the mean of an empty batch.
 Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& label,

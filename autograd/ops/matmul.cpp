@@ -28,7 +28,7 @@ DType common_dtype(const char* operation, const Tensor& a, const Tensor& b) {
 Tensor matmul(const Tensor& a, const Tensor& b) {
   check_defined("matmul", {a, b});
   LADON_CHECK(a.rank() > 0 && b.rank() > 0, "matmul", "operands of shapes ", a.shape(), " and ",
-              b.shape(), "; a number is multiplied with *");
+              b.shape(), "; both must have axes: multiply by a number with *");
   if (a.rank() == 1) return squeeze(matmul(unsqueeze(a, 0), b), b.rank() == 1 ? -1 : -2);
   if (b.rank() == 1) return squeeze(matmul(a, unsqueeze(b, 1)), -1);
   const DType dtype = common_dtype("matmul", a, b);

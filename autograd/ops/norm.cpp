@@ -33,21 +33,22 @@ void check_norm(const char* operation, const Tensor& x, const Tensor& weight, co
                 p->shape());
 }
 
-/// A power of two at or below r, and below what would take multiples of mu out of range.
+/// Largest power of two at or below r for which multiples of mu stay in the dtype's range.
 Tensor unit_of(const Tensor& r, const Tensor& mu) {
   const double bound = mu.dtype() == f32 ? 0x1p100 : 0x1p1000;
   const Tensor limit = kernels::binary(Binary::div, bound, kernels::unary(Unary::abs, mu));
   return kernels::power_of_two(kernels::binary(Binary::minimum, r, limit));
 }
 
-/// The gradients in operations that have gradients of their own, of norms over `axis`; those of
-/// weight and bias are still to be summed over the rows, which the sweep does.
+/// The gradients of norms over `axis`, in differentiable operations. Those of weight and bias are
+/// not summed over the rows here: the sweep does it.
 kernels::LayerNormGradients norm_gradients(const Tensor& g, const Tensor& x, const Tensor& mu,
                                            const Tensor& r, const Tensor& w, double eps, int axis) {
   if (x.size(-1) == 0)
-    return {g, g, g};  // nothing; a number for each of very many rows is too much
-  // In units of a power of two, and from the rounded mean, which takes no part in gradients: so all
-  // is in range, and the mean is exact beside the deviations from it.
+    return {g, g, g};  // returns empty tensors without allocating a number per row, of which there
+                       // may be very many
+  // Scaled by a power of two, and relative to the rounded mean, both constants in gradients: all
+  // values stay in range, and deviations from the mean are not lost to rounding.
   const Tensor s = unit_of(r, mu);
   const Tensor shifted = x * s - kernels::binary(Binary::mul, mu, s);
   const Tensor centred = shifted - mean(shifted, axis, keep_dims);
@@ -83,9 +84,8 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
 
 namespace {
 
-/// x·r where squares of x leave the range: h·rsqrt(mean h² + eps/p²) of h = x/p, with a power of
-/// two p of each row. As a function of x it is the same whatever p, which so takes no part in
-/// gradients.
+/// x·r where squares of x overflow or underflow: h·rsqrt(mean h² + eps/p²) with h = x/p and a power
+/// of two p per row. The result does not depend on p, so p counts as a constant in gradients.
 Tensor rms_scaled(const Tensor& x, double eps) {
   const Tensor least = scalar(std::sqrt(eps), x.dtype());
   const Tensor p = kernels::power_of_two(
@@ -102,7 +102,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   if (x.size(-1) == 0) return weight.defined() ? x * cast(weight, x.dtype()) : x;
   const Tensor w = cast_if_defined(weight, x.dtype());
   const kernels::RmsNormResult f = kernels::rms_norm(x, w, eps);
-  const double bound = x.dtype() == f32 ? 0x1p20 : 0x1p150;  // its fifth power is in range
+  const double bound = x.dtype() == f32 ? 0x1p20 : 0x1p150;  // its fifth power does not overflow
   if (!kernels::all_within(f.r, 1 / bound, bound))
     return w.defined() ? rms_scaled(x, eps) * w : rms_scaled(x, eps);
   const auto rule = [x = saved(x), w = saved(w), r = f.r, eps](const Tensor& g,
@@ -131,7 +131,8 @@ Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const 
     LADON_CHECK(p->shape() == Shape{x.size(-1)}, "batch_norm", "the rows have ", x.size(-1),
                 " channels, the ", p == &mean ? "mean" : "variance", " has shape ", p->shape());
   const Tensor r = rsqrt(cast(var, x.dtype()) + eps);
-  const double most = x.dtype() == f64 ? 1e100 : 1e12;  // r³, of r's derivative, is finite below
+  const double most = x.dtype() == f64 ? 1e100 : 1e12;  // r³, in r's derivative, is finite below
+                                                        // this
   if (any(greater(mapped::show(r), most)).item<bool>()) {
     Tensor y = (x - cast(mean, x.dtype())) / sqrt(cast(var, x.dtype()) + eps);
     if (weight.defined()) y = y * cast(weight, x.dtype());
@@ -142,8 +143,8 @@ Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const 
   return bias.defined() ? y + cast(bias, x.dtype()) : y;
 }
 
-// y = h ∘ w + b,  h = (x − mean)·r,  r = 1/sqrt(var + eps), over all axes but the last:  x → [R,
-// C].
+// y = h ∘ w + b,  h = (x − mean)·r,  r = 1/sqrt(var + eps), over all axes but the last:
+// x → [R, C].
 NormalizedBatch normalize_batch(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                 double eps) {
   check_norm("normalize_batch", x, weight, bias, eps);
@@ -172,14 +173,14 @@ NormalizedBatch normalize_batch(const Tensor& x, const Tensor& weight, const Ten
 
 namespace {
 
-// Groups become rows, which layer_norm takes:  [N, P, g, C/g] → [N·g, P·C/g].
+// Groups become rows for layer_norm:  [N, P, g, C/g] → [N·g, P·C/g].
 Tensor normalized_groups(const char* operation, const Tensor& x, std::int64_t groups,
                          const Tensor& weight, const Tensor& bias, double eps) {
   check_norm(operation, x, weight, bias, eps);
   LADON_CHECK(x.rank() >= 2, operation, "expects [N, positions.., channels], got shape ",
               x.shape());
   const std::int64_t n = x.size(0), channels = x.size(-1);
-  LADON_CHECK(groups > 0 && channels % groups == 0, operation, groups, " groups do not share ",
+  LADON_CHECK(groups > 0 && channels % groups == 0, operation, groups, " groups do not divide ",
               channels, " channels evenly");
   const std::int64_t positions = x.shape().sub(1, x.rank() - 1).count(), each = channels / groups;
   const Tensor by_group = permute(reshape(x, {n, positions, groups, each}), {0, 2, 1, 3});

@@ -96,8 +96,8 @@ Tensor maximum(double s, const Tensor& x) { return maximum(x, s); }
 Tensor minimum(double s, const Tensor& x) { return minimum(x, s); }
 
 Tensor atan2(const Tensor& y, const Tensor& x) {
-  // a/(a² + b²), 0 at the origin and at ∞. In units of the larger one, which takes no part in
-  // derivatives, so that squares stay in range.
+  // a/(a² + b²), 0 at the origin and at ∞. Scaled by the larger magnitude, a constant in
+  // derivatives, so that squares do not overflow or underflow.
   const auto slope = [](const Tensor& a, const Tensor& b) {
     const Tensor larger = maximum(abs(a.detach()), abs(b.detach()));
     const Tensor none = logical_or(equal(larger, 0), equal(larger, HUGE_VAL));
@@ -146,7 +146,7 @@ Tensor operator/(double s, const Tensor& x) {
 
 Tensor operator-(const Tensor& x) { return neg(x); }
 
-// --- closed over the integers ---
+// --- functions that map integers to integers ---
 
 Tensor neg(const Tensor& x) {
   return elementwise(Unary::neg, x, [](const Tensor& g) { return -g; });
@@ -182,7 +182,7 @@ Tensor clamp(const Tensor& x, double low, double high) {
   check_defined("clamp", {x});
   LADON_CHECK(low <= high, "clamp", "the lower end ", low, " is above the upper end ", high);
   const bool whole = is_whole(x.dtype());
-  if (whole) {  // the integers inside; a bound beyond all of them (±∞) is no bound
+  if (whole) {  // round inwards to integers; a bound beyond the range of i64 (±∞) has no effect
     low = std::ceil(low);
     high = std::floor(high);
   }

@@ -1,14 +1,14 @@
 #pragma once
-// Pointwise operations. Two tensors broadcast by NumPy's rule and compute in the larger of their
-// dtypes (bool < i64 < f32 < f64), arithmetic on booleans in i64 and on halves in f32. A number
-// takes the dtype of the tensor beside it (Error for a fraction beside integers). Functions that
-// are not closed over integers take integers and booleans as f32. All throw Error for shapes that
-// do not broadcast and for undefined tensors.
+// Pointwise operations. Two tensors broadcast by NumPy's rule and are promoted to the larger of
+// their dtypes (bool < i64 < f32 < f64); booleans are computed in i64, half-precision dtypes in
+// f32. A number takes the dtype of the tensor operand (Error for a fraction with integers).
+// Functions whose results are not integers convert integers and booleans to f32. All throw Error
+// for shapes that do not broadcast and for undefined tensors.
 //
-// Derivatives are accurate to a few units in the last place of each element, by reverse and forward
+// Derivatives are accurate to a few units in the last place of each element, in reverse and forward
 // mode, fused or recorded (tests/autograd/contract), also where functions saturate and at both ends
-// of the range. Where a derivative is infinite, a gradient of 0 gives 0·∞ = NaN, as in PyTorch:
-// minimum(exp(x), 1) at x = 100 has the gradient NaN in f32; write exp(minimum(x, 0)).
+// of the dtype's range. Where a derivative is infinite, a gradient of 0 gives 0·∞ = NaN, as in
+// PyTorch: minimum(exp(x), 1) at x = 100 has the gradient NaN in f32; write exp(minimum(x, 0)).
 
 #include "ladon/core/tensor.h"
 
@@ -19,15 +19,16 @@ Tensor sub(const Tensor& a, const Tensor& b);
 Tensor mul(const Tensor& a, const Tensor& b);
 /// True division: two integers give f32.
 Tensor div(const Tensor& a, const Tensor& b);
-/// a^b. The gradient by b is a^b·ln a, and 0 where a = 0 and b ≥ 0. That by a has the rounding of
-/// b − 1 in its exponent: relatively |ln a| units in the last place of b.
+/// a^b. The gradient with respect to b is a^b·ln a, and 0 where a = 0 and b ≥ 0. The one with
+/// respect to a has the rounding error of b − 1 in its exponent: relatively |ln a| units in the
+/// last place of b.
 Tensor pow(const Tensor& a, const Tensor& b);
 Tensor pow(const Tensor& x, double exponent);
 /// The angle of the point (x, y) from the x axis, in (−π, π]. Gradient 0 at the origin and
 /// at infinity.
 Tensor atan2(const Tensor& y, const Tensor& x);
-/// The larger (smaller) element. Where both are equal each gets half the gradient, beside a number
-/// too.
+/// The larger (smaller) element. Where both are equal each operand gets half the gradient, also if
+/// one is a number.
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor minimum(const Tensor& a, const Tensor& b);
 Tensor maximum(const Tensor& x, double s);
@@ -50,11 +51,11 @@ Tensor operator/(double s, const Tensor& x);
 Tensor operator-(const Tensor& x);
 
 Tensor neg(const Tensor& x);
-/// Gradient sign(x), which is 0 at the kink.
+/// The gradient is sign(x), which is 0 at x = 0.
 Tensor abs(const Tensor& x);
 /// −1, 0 or 1; gradient 0.
 Tensor sign(const Tensor& x);
-/// Rounding; gradient 0. `round` takes halves to even.
+/// Rounding; gradient 0. `round` rounds halfway cases to even.
 Tensor floor(const Tensor& x);
 Tensor ceil(const Tensor& x);
 Tensor round(const Tensor& x);
@@ -92,11 +93,12 @@ enum class Gelu { exact, tanh };
 /// (Hendrycks and Gimpel 2016).
 Tensor gelu(const Tensor& x, Gelu form = Gelu::exact);
 
-/// Restricted to [low, high]; the gradient passes inside, ends included.
+/// x limited to [low, high]; the gradient is 1 inside, ends included, and 0 outside.
 Tensor clamp(const Tensor& x, double low, double high);
 
-/// Elements in another dtype; the gradient is cast back, where that dtype is f32 or f64 (others
-/// have none). A half is the nearest to its element, ties to even. x itself when it has the dtype.
+/// Elements converted to another dtype; the gradient is cast back, if that dtype is f32 or f64
+/// (others have no gradient). Half-precision results are rounded to nearest, ties to even. Returns
+/// x itself if it has the dtype.
 Tensor cast(const Tensor& x, DType dtype);
 
 }  // namespace ladon

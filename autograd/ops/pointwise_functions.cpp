@@ -18,7 +18,7 @@ namespace {
 using kernels::Binary;
 using kernels::Unary;
 
-/// x where the function it multiplies is not 0, so that ∞·0 does not arise.
+/// x clamped where the function that multiplies it is 0 anyway, to avoid ∞·0.
 Tensor within(const Tensor& x, double bound) { return clamp(x, -bound, bound); }
 
 /// exp(−c·x²) for a power of two c.
@@ -133,7 +133,7 @@ Tensor leaky_relu(const Tensor& x, double slope) {
 
 Tensor elu(const Tensor& x, double alpha) {
   check_floating("elu", x);
-  const Tensor below = clamp(x, -HUGE_VAL, 0);  // so that e^x stays finite where it is not used
+  const Tensor below = clamp(x, -HUGE_VAL, 0);  // so that e^x is finite where it is not selected
   return where(greater(x, 0), x, alpha * expm1(below));
 }
 
@@ -178,7 +178,7 @@ Tensor gelu_tanh_gate_slope(const Tensor& x) {
   return gelu_tanh_gate(x) * gelu_tanh_gate(-x) * slope;
 }
 
-/// x/2·(1 + tanh(v/2)) = x·σ(v): the gate σ(v).
+/// The gate σ(v) in x/2·(1 + tanh(v/2)) = x·σ(v).
 Tensor gelu_tanh_gate(const Tensor& x) {
   return elementwise(Unary::gelu_tanh_gate, x,
                      [x = saved(x)](const Tensor& g) { return g * gelu_tanh_gate_slope(x); });

@@ -28,7 +28,7 @@ std::vector<int> Axes::normalized(std::string_view operation, int rank) const {
   for (const int axis : axes_) axes.push_back(detail::normalize_axis(operation, axis, rank));
   std::sort(axes.begin(), axes.end());
   const auto twice = std::adjacent_find(axes.begin(), axes.end());
-  if (twice != axes.end()) detail::fail(operation, "axis ", *twice, " is named twice");
+  if (twice != axes.end()) detail::fail(operation, "axis ", *twice, " is listed twice");
   return axes;
 }
 
@@ -36,11 +36,11 @@ namespace {
 
 using kernels::Reduce;
 
-/// The axes a reduction of x runs over, and what its rule needs to undo it.
+/// The axes that a reduction of x runs over, and the shapes that its gradient needs.
 struct Reduced {
   std::vector<int> axes;
   Shape from, kept;
-  std::int64_t count = 1;  // elements that are reduced to one
+  std::int64_t count = 1;  // number of elements reduced to one
 
   Reduced(const char* operation, const Tensor& x, const Axes& over) {
     check_defined(operation, {x});
@@ -55,7 +55,7 @@ struct Reduced {
   Tensor reduce(Reduce op, const Tensor& x, Dims dims) const {
     return kernels::reduce(op, x, axes, dims == Dims::keep);
   }
-  /// The adjoint of summing: each gradient goes to all the elements that it came from.
+  /// The adjoint of summing: each gradient goes to all the elements that were summed.
   Tensor spread(const Tensor& g) const { return expand(reshape(g, kept), from); }
 };
 
@@ -89,14 +89,14 @@ Tensor mean(const Tensor& x, const Axes& axes, Dims dims) {
 
 namespace {
 
-/// x − mean, from a rounded mean that takes no part in gradients.
+/// x − mean, with a rounded first estimate of the mean subtracted first, a constant in gradients.
 Tensor centred(const Tensor& x, const std::vector<int>& axes) {
   const Tensor shifted = x - kernels::mean(x, axes, true);
   return shifted - mean(shifted, axes, keep_dims);
 }
 
-/// x/y·g, where each y belongs to the elements of x that were reduced to it; 0 where y is 0. The
-/// quotient comes first: 1/y may leave the range of the dtype.
+/// x/y·g, with y and g broadcast along the reduced axes; 0 where y is 0. The quotient is computed
+/// first because 1/y may overflow.
 Tensor share(const Reduced& reduced, const Tensor& g, const Tensor& x, const Tensor& y) {
   const Tensor none = reshape(equal(y, 0), reduced.kept);
   const Tensor quotient = x / where(none, 1, reshape(y, reduced.kept));
@@ -147,7 +147,7 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 
 namespace {
 
-/// Numbers m·2^e: products of them stay in range. The exponents, f64, take no part in derivatives.
+/// Numbers m·2^e, whose products do not overflow. The exponents (f64) are constants in derivatives.
 struct Scaled {
   Tensor m, e;
 };
@@ -157,8 +157,9 @@ Scaled scaled(const Tensor& x) {
   return {x / power, kernels::unary(kernels::Unary::round, exponent * (1 / std::numbers::ln2))};
 }
 
-/// g·m·2^e, where 2^e and g·m may leave the range. It is multiplied by powers of two in range, by
-/// those that m needs room for first. Beyond the bound every g gives 0 or ∞.
+/// g·m·2^e, where 2^e and g·m may overflow or underflow. Multiplies by several powers of two in
+/// range instead, the first chosen so that multiplying by m cannot overflow. With exponents beyond
+/// the bound every g gives 0 or ∞.
 Tensor times(const Tensor& g, const Scaled& x) {
   const double step = g.dtype() == f32 ? 126 : 1022, bound = 2.5 * step;
   const Scaled y = scaled(x.m);
@@ -173,9 +174,9 @@ Tensor times(const Tensor& g, const Scaled& x) {
   return product;
 }
 
-/// For each element of a row the product of the others:  [rows, n] → [rows, n]. Elements are
-/// multiplied in pairs; the others of an element are its partner and the others of their pair. So
-/// the work is of order n, and every derivative is exact.
+/// For each element of a row the product of all others:  [rows, n] → [rows, n]. Elements are
+/// multiplied in pairs; the product for an element is its partner times the product for its pair.
+/// The work is O(n), and every derivative is exact.
 Scaled product_of_others(const Scaled& x) {
   const std::int64_t rows = x.m.size(0), n = x.m.size(1);
   if (n == 1) return {ones_like(x.m), zeros_like(x.e)};
@@ -195,7 +196,7 @@ Scaled product_of_others(const Scaled& x) {
           reshape(flip(e, {2}) + unsqueeze(rest.e, 2), {rows, n})};
 }
 
-/// For each element the product of the others along `axis`.
+/// For each element the product of all others along `axis`.
 Scaled product_of_others(const Tensor& x, int axis) {
   if (x.count() == 0) return {x, zeros(x.shape(), f64)};
   const Tensor last = transpose(x, axis, -1);
@@ -204,7 +205,7 @@ Scaled product_of_others(const Tensor& x, int axis) {
   return {back(y.m), back(y.e)};
 }
 
-/// Whether no product of elements along the axis, of some or of all, can leave the normal range.
+/// Whether no product of any elements along the axis can overflow or become subnormal.
 bool products_in_range(const Tensor& x, int axis) {
   const double n = std::max(static_cast<double>(x.size(axis)), 1.0);
   const double bound = std::exp2((x.dtype() == f32 ? 126 : 1022) / n);
@@ -247,7 +248,7 @@ namespace {
 
 Tensor extreme(const char* name, Reduce op, const Tensor& x, const Axes& axes, Dims dims) {
   const Reduced reduced(name, x, axes);
-  LADON_CHECK(reduced.count > 0 || is_floating(x.dtype()), name, "of no ", x.dtype(),
+  LADON_CHECK(reduced.count > 0 || is_floating(x.dtype()), name, "over no ", x.dtype(),
               " elements is undefined: shape ", x.shape());
   return record(name, reduced.reduce(op, x, dims), {x},
                 [reduced, x = saved(x)](const Tensor& g, const Tensor& y) {
@@ -284,7 +285,7 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, Dims dims) {
   return one_by_one(Reduced("logsumexp", x, axes), x, dims, logsumexp_along);
 }
 
-// --- positions ---
+// --- indices of elements ---
 
 namespace {
 
@@ -295,7 +296,7 @@ int checked_axis(const char* operation, const Tensor& x, int axis) {
   return a;
 }
 
-/// The elements at `index`, whose axis is kept with size 1.
+/// The elements at `index`, where `axis` has size 1.
 ValuesAndIndices pick(const Tensor& x, int axis, const Tensor& index, Dims dims) {
   const Tensor values = gather(x, axis, index);
   if (dims == Dims::keep) return {values, index};
@@ -338,7 +339,7 @@ ValuesAndIndices topk(const Tensor& x, std::int64_t k, TopkOptions options) {
   return {gather(x, a, order), order};
 }
 
-// --- truth ---
+// --- reductions of booleans ---
 
 Tensor any(const Tensor& x, const Axes& axes, Dims dims) {
   check_boolean("any", x);

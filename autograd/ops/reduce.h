@@ -13,15 +13,15 @@ namespace ladon {
 enum class Dims { drop, keep };
 inline constexpr Dims keep_dims = Dims::keep;
 
-/// The axes an operation works on: one, several, or (default) all. Negative ones count from the
-/// end.
+/// The axes that an operation works on: one, several, or (default) all. Negative axes count from
+/// the end.
 class Axes {
  public:
   Axes() = default;
   Axes(int axis) : axes_{axis}, all_(false) {}  // NOLINT: reads sum(x, 1)
   Axes(std::initializer_list<int> axes) : axes_(axes), all_(false) {}
   Axes(std::vector<int> axes) : axes_(std::move(axes)), all_(false) {}  // NOLINT
-  /// Ascending axes in [0, rank). Throws Error when one is out of range or named twice.
+  /// Ascending axes in [0, rank). Throws Error when one is out of range or listed twice.
   std::vector<int> normalized(std::string_view operation, int rank) const;
 
  private:
@@ -31,25 +31,27 @@ class Axes {
 
 /// Integers and booleans sum to i64.
 Tensor sum(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// Floating dtypes only. The mean of nothing is NaN.
+/// Floating dtypes only. The mean of no elements is NaN.
 Tensor mean(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// Partial products may leave the range of the dtype, and the gradient is exact where elements are
-/// zero or the product leaves the range itself.
+/// Partial products may overflow or underflow; the gradient is exact where elements are zero, or
+/// where the product itself overflows or underflows.
 Tensor prod(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 /// Σ(x − mean)²/(n − correction); correction 1 is the unbiased estimate, 0 the population variance.
 Tensor var(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop, double correction = 1);
-/// sqrt(var), in range also where var is not. At 0 its gradient and second derivatives are 0.
+/// sqrt(var), correct even where var overflows or underflows. At 0 its gradient and second
+/// derivatives are 0.
 Tensor stddev(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop,
               double correction = 1);
-/// Largest (smallest) element; equal ones share the gradient evenly. NaN propagates. Over nothing:
-/// −∞ (+∞), and Error for integers.
+/// Largest (smallest) element; equal ones share the gradient evenly. NaN propagates. An empty
+/// reduction gives −∞ (+∞), and for integers an Error.
 Tensor amax(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 Tensor amin(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// ln Σ e^x, without overflow. Over nothing, or all −∞: −∞, with gradient 0. One element of +∞
-/// takes the whole gradient; of several it is NaN.
+/// ln Σ e^x, without overflow. −∞, with gradient 0, if x is empty or all −∞. A single element of +∞
+/// gets the whole gradient; with several the gradient is NaN.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// sqrt Σ x², in range also where the squares are not. At 0, where it has a kink, its gradient and
-/// its second derivatives are 0, as in PyTorch: of the square of a norm write sum(square(x)).
+/// sqrt Σ x², correct even where the squares overflow or underflow. At 0, where it has a kink, its
+/// gradient and its second derivatives are 0, as in PyTorch: for the square of a norm write
+/// sum(square(x)).
 Tensor norm(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 
 /// The largest (smallest) element along an axis and its first index (i64). The gradient goes to
@@ -74,7 +76,8 @@ struct SortOptions {
 };
 ValuesAndIndices sort(const Tensor& x, SortOptions options = {});
 
-/// Whether any, or all, of the booleans are true; over nothing false (any) and true (all).
+/// Whether any, or all, of the booleans are true; an empty reduction gives false (any) or true
+/// (all).
 Tensor any(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 Tensor all(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 
@@ -82,8 +85,8 @@ Tensor all(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 Tensor cumsum(const Tensor& x, int axis);
 /// Running product along an axis. The gradient is exact where elements are zero.
 Tensor cumprod(const Tensor& x, int axis);
-/// h_t = a_t·h_{t−1} + b_t along an axis, from h = 0 before its first element; a and b of one
-/// shape. Where a_t = 0 all before is forgotten, infinities and NaN too.
+/// h_t = a_t·h_{t−1} + b_t along an axis, starting from h = 0; a and b have the same shape. a_t = 0
+/// resets the state, even an infinite or NaN one.
 Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis);
 
 /// x summed over the axes along which `shape` would be broadcast to x's shape: the adjoint of

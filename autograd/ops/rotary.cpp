@@ -11,7 +11,7 @@ Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, b
   check_defined("rotary_embedding", {x, cos, sin});
   LADON_CHECK(x.rank() > 0 && cos.rank() > 0 && cos.shape() == sin.shape() &&
                   2 * cos.size(-1) <= x.size(-1),
-              "rotary_embedding", "x is [.., T, d], cos and sin are [.., T, r/2] with r ≤ d; got ",
+              "rotary_embedding", "needs x [.., T, d] and cos, sin [.., T, r/2] with r ≤ d, got ",
               x.shape(), ", ", cos.shape(), " and ", sin.shape());
   const std::int64_t half = cos.size(-1), width = x.size(-1);
   const Tensor turned = slice(x, -1, {.stop = 2 * half});
@@ -19,8 +19,8 @@ Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, b
   const Tensor v =
       slice(turned, -1, interleaved ? Slice{.start = 1, .step = 2} : Slice{.start = half});
   const Shape shape = broadcast_shapes("rotary_embedding", u.shape(), cos.shape());
-  LADON_CHECK(shape == u.shape(), "rotary_embedding", "angles ", cos.shape(),
-              " do not broadcast to the pairs of x, ", u.shape());
+  LADON_CHECK(shape == u.shape(), "rotary_embedding", "cos and sin of shape ", cos.shape(),
+              " do not broadcast to the pairs of x, of shape ", u.shape());
   const Tensor first = u * cos - v * sin, second = v * cos + u * sin;
   const Tensor y =
       interleaved ? flatten(stack({first, second}, -1), -2, -1) : concat({first, second}, -1);

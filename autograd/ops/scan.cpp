@@ -21,15 +21,15 @@ Tensor cumsum(const Tensor& x, int axis) {
 
 namespace {
 
-/// x moved one place towards the end, with `first` in the place that becomes free.
+/// x shifted by one towards the end of the axis, with `first` as its first element.
 Tensor delayed(const Tensor& x, int axis, double first) {
   Shape one = x.shape();
   one[axis] = 1;
   return concat({full(one, first, x.dtype()), slice(x, axis, {.stop = -1})}, axis);
 }
 
-/// x·y, 0 where one factor is 0 and the other infinite: which was beyond the range of the dtype
-/// where another factor, or the gradient, is 0.
+/// x·y, but 0 where one factor is 0 and the other infinite: the infinity is then an overflow of a
+/// finite number, since 0 as another factor, or as the gradient, makes the true product 0.
 Tensor product_or_0(const Tensor& x, const Tensor& y) {
   const auto lost = [](const Tensor& u, const Tensor& v) {
     return logical_and(equal(u, 0), equal(abs(v), HUGE_VAL));
@@ -38,7 +38,7 @@ Tensor product_or_0(const Tensor& x, const Tensor& y) {
   return masked_fill(x, none, 0) * masked_fill(y, none, 0);
 }
 
-/// S_t = g_t + a_{t+1}·S_{t+1}: the adjoint of a recurrence with coefficients a.
+/// S_t = g_t + a_{t+1}·S_{t+1}: the adjoint of the recurrence with coefficients a.
 Tensor swept_back(const Tensor& a, const Tensor& g, int axis) {
   const Tensor following = delayed(flip(a, {axis}), axis, 0);
   return flip(linear_recurrence(following, flip(g, {axis}), axis), {axis});
@@ -72,7 +72,7 @@ Tensor cumprod(const Tensor& x, int axis) {
   if (x.size(a) == 0) return record("cumprod", y, {x}, zeros_like);
   return record("cumprod", y, {x}, [a, x = saved(x)](const Tensor& g, const Tensor& out) {
     // Σ_{k≥i} g_k·Π_{j≤k, j≠i} x_j = (Π_{j<i} x_j)·S_i with S_i = g_i + x_{i+1}·S_{i+1}: no
-    // division. Either factor may be out of f32's range where their product is not.
+    // division. In f32 a factor may overflow or underflow though the product does not, hence f64.
     if (out.dtype() == f64) return product_or_0(delayed(out, a, 1), swept_back(x, g, a));
     const Tensor wide = cast(x, f64);
     const Tensor before = delayed(cumprod(wide, a), a, 1);

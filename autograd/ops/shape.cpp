@@ -12,7 +12,7 @@
 namespace ladon {
 namespace {
 
-/// `shape` with its −1, if any, replaced so that it holds x's elements.
+/// `shape` with its −1, if any, replaced by the size that gives x's number of elements.
 Shape resolve(const Tensor& x, const Shape& shape) {
   Shape to = shape;
   int inferred = -1;
@@ -25,7 +25,7 @@ Shape resolve(const Tensor& x, const Shape& shape) {
   const std::int64_t known = detail::checked_count("reshape", to);
   if (inferred >= 0) {
     LADON_CHECK(known != 0, "reshape", "the −1 in ", shape,
-                " cannot be inferred beside a size of 0; write the size");
+                " cannot be inferred if another size is 0; write the size");
     to[inferred] = x.count() / known;
   }
   LADON_CHECK(to.count() == x.count(), "reshape", "shape ", x.shape(), " holds ", x.count(),
@@ -33,8 +33,8 @@ Shape resolve(const Tensor& x, const Shape& shape) {
   return to;
 }
 
-/// Zeros of `shape` with x written where `window` looks: the adjoint of a view that shows no
-/// element twice.
+/// Zeros of `shape` with x written into the view window(zeros): the adjoint of a view in which no
+/// element occurs twice.
 template <class Window>
 Tensor place(const Tensor& x, const Shape& shape, Window window) {
   Tensor y = mapped::room(zeros(shape, x.dtype()), {&x});
@@ -42,7 +42,7 @@ Tensor place(const Tensor& x, const Shape& shape, Window window) {
   return record("place", y, {x}, [window](const Tensor& g) { return window(g); });
 }
 
-/// Records y as what `window` shows of x, no element twice.
+/// Records y as the view window(x), in which no element occurs twice.
 template <class Window>
 Tensor record_window(const char* operation, const Tensor& y, const Tensor& x, Window window) {
   return record_joint(operation, y, {x},
@@ -68,7 +68,7 @@ Tensor flatten(const Tensor& x, int first, int last) {
   if (x.rank() == 0) return reshape(x, {1});
   first = detail::normalize_axis("flatten", first, x.rank());
   last = detail::normalize_axis("flatten", last, x.rank());
-  LADON_CHECK(first <= last, "flatten", "axis ", first, " stands after axis ", last);
+  LADON_CHECK(first <= last, "flatten", "axis ", first, " comes after axis ", last);
   Shape to = x.shape().sub(0, first);
   to.append(x.shape().sub(first, last + 1).count());
   for (int i = last + 1; i < x.rank(); ++i) to.append(x.shape()[i]);
@@ -77,12 +77,12 @@ Tensor flatten(const Tensor& x, int first, int last) {
 
 Tensor permute(const Tensor& x, const std::vector<int>& order) {
   check_defined("permute", {x});
-  LADON_CHECK(static_cast<int>(order.size()) == x.rank(), "permute", "an order of ", order.size(),
-              " axes for a tensor of shape ", x.shape());
+  LADON_CHECK(static_cast<int>(order.size()) == x.rank(), "permute", "the order lists ",
+              order.size(), " axes for a tensor of shape ", x.shape());
   std::vector<int> to(order.size()), inverse(order.size(), -1);
   for (int i = 0; i < x.rank(); ++i) {
     to[i] = detail::normalize_axis("permute", order[i], x.rank());
-    LADON_CHECK(inverse[to[i]] < 0, "permute", "axis ", to[i], " is named twice");
+    LADON_CHECK(inverse[to[i]] < 0, "permute", "axis ", to[i], " is listed twice");
     inverse[to[i]] = i;
   }
   return record("permute", view::permute(x, to), {x},
@@ -106,7 +106,7 @@ Tensor expand(const Tensor& x, const Shape& shape) {
     const std::int64_t size = i < lead ? 1 : x.shape()[i - lead];
     if (to[i] == -1 && i >= lead) to[i] = size;
     LADON_CHECK(to[i] >= 0 && (size == to[i] || size == 1), "expand", "shape ", x.shape(),
-                " does not expand to ", shape, ": only axes of size 1 stretch");
+                " does not expand to ", shape, ": only axes of size 1 can be expanded");
   }
   detail::checked_count("expand", to);
   return record("expand", view::expand(x, to), {x},
@@ -136,7 +136,8 @@ Tensor slice(const Tensor& x, int axis, Slice range) {
   axis = detail::normalize_axis("slice", axis, x.rank());
   const std::int64_t n = x.shape()[axis], step = range.step;
   LADON_CHECK(step != 0, "slice", "the step along axis ", axis, " is 0");
-  // Positions run in [0, n) forwards and (−1, n−1] backwards; a bound beyond them is clipped.
+  // start and stop lie in [0, n] for a positive step, in [−1, n − 1] for a negative one; others are
+  // clipped.
   const std::int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
   const auto bound = [&](std::int64_t at) {
     return std::clamp(at < 0 ? at + n : at, lowest, highest);
@@ -144,7 +145,7 @@ Tensor slice(const Tensor& x, int axis, Slice range) {
   const std::int64_t start = range.start ? bound(*range.start) : step > 0 ? lowest : highest;
   const std::int64_t stop = range.stop ? bound(*range.stop) : step > 0 ? highest : lowest;
   const std::int64_t distance = step > 0 ? stop - start : start - stop;
-  // (distance − 1)/|step| + 1 elements; −(step + 1) is |step| − 1 without overflow.
+  // The slice has (distance − 1)/|step| + 1 elements; −(step + 1) is |step| − 1 without overflow.
   const std::uint64_t stride = step > 0 ? step : static_cast<std::uint64_t>(-(step + 1)) + 1;
   const std::int64_t length =
       distance > 0 ? static_cast<std::int64_t>((distance - 1) / stride) + 1 : 0;
@@ -155,7 +156,7 @@ Tensor slice(const Tensor& x, int axis, Slice range) {
 
 namespace {
 
-/// A position of an axis, which may count from the end.
+/// Checks an index, which may count from the end, and returns it in [0, n).
 std::int64_t position(const char* operation, const Shape& shape, int axis, std::int64_t index) {
   const std::int64_t n = shape[axis];
   LADON_CHECK(index >= -n && index < n, operation, "index ", index, " is out of range for axis ",
@@ -215,17 +216,17 @@ Tensor flip(const Tensor& x, const std::vector<int>& axes) {
   Tensor y = x.detach();
   for (int axis : axes) {
     axis = detail::normalize_axis("flip", axis, x.rank());
-    LADON_CHECK(!seen[axis], "flip", "axis ", axis, " is named twice");
+    LADON_CHECK(!seen[axis], "flip", "axis ", axis, " is listed twice");
     seen[axis] = true;
     y = view::slice(y, axis, y.shape()[axis] - 1, y.shape()[axis], -1);
   }
   return record("flip", y, {x}, [axes](const Tensor& g) { return flip(g, axes); });
 }
 
-// --- joining and cutting ---
+// --- joining and splitting ---
 
 Tensor concat(const std::vector<Tensor>& parts, int axis) {
-  LADON_CHECK(!parts.empty(), "concat", "there is nothing to join");
+  LADON_CHECK(!parts.empty(), "concat", "needs at least one tensor");
   for (const Tensor& part : parts) check_defined("concat", {part});
   Shape shape = parts[0].shape();
   DType dtype = parts[0].dtype();
@@ -235,7 +236,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
     bool fits = part.rank() == shape.rank();
     for (int i = 0; fits && i < shape.rank(); ++i) fits = i == axis || part.shape()[i] == shape[i];
     LADON_CHECK(fits, "concat", "shapes ", parts[0].shape(), " and ", part.shape(),
-                " differ off axis ", axis);
+                " differ on an axis other than ", axis);
     shape[axis] = detail::checked_sum("concat", shape[axis], part.shape()[axis]);
     dtype = promote(dtype, part.dtype());
   }
@@ -257,7 +258,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
 }
 
 Tensor stack(const std::vector<Tensor>& parts, int axis) {
-  LADON_CHECK(!parts.empty(), "stack", "there is nothing to join");
+  LADON_CHECK(!parts.empty(), "stack", "needs at least one tensor");
   std::vector<Tensor> rows;
   for (const Tensor& part : parts) {
     LADON_CHECK(part.shape() == parts[0].shape(), "stack", "shapes ", parts[0].shape(), " and ",
@@ -272,12 +273,12 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
   axis = detail::normalize_axis("split", axis, x.rank());
   std::int64_t total = 0;
   for (const std::int64_t size : sizes) {
-    LADON_CHECK(size >= 0 && size <= x.shape()[axis], "split", "a piece of size ", size,
-                " of axis ", axis, ", which has ", x.shape()[axis]);
+    LADON_CHECK(size >= 0 && size <= x.shape()[axis], "split", "a part of size ", size,
+                " does not fit axis ", axis, " of size ", x.shape()[axis]);
     total = detail::checked_sum("split", total, size);
   }
-  LADON_CHECK(total == x.shape()[axis], "split", "the sizes sum to ", total, ", axis ", axis,
-              " of shape ", x.shape(), " has ", x.shape()[axis]);
+  LADON_CHECK(total == x.shape()[axis], "split", "the sizes sum to ", total, ", but axis ", axis,
+              " of shape ", x.shape(), " has size ", x.shape()[axis]);
   std::vector<Tensor> parts;
   std::int64_t start = 0;
   for (const std::int64_t size : sizes) {
@@ -289,11 +290,11 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
 
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, int axis) {
   check_defined("split", {x});
-  LADON_CHECK(size >= 1, "split", "pieces need a size of at least 1, got ", size);
+  LADON_CHECK(size >= 1, "split", "the size of the parts must be at least 1, got ", size);
   constexpr std::int64_t most = 1 << 20;
   LADON_CHECK(x.size(axis) / size < most, "split", "axis ", axis, " of shape ", x.shape(),
-              " in pieces of ", size, " makes more than ", most,
-              " tensors; slice it where they are needed");
+              " in parts of size ", size, " makes more than ", most,
+              " tensors; call slice for the parts that you need");
   std::vector<std::int64_t> sizes;
   for (std::int64_t left = x.size(axis); left > 0; left -= size)
     sizes.push_back(std::min(size, left));
@@ -305,7 +306,7 @@ Tensor roll(const Tensor& x, std::int64_t shift, int axis) {
   axis = detail::normalize_axis("roll", axis, x.rank());
   const std::int64_t n = x.shape()[axis];
   if (n == 0) return x;
-  const std::int64_t first = n - ((shift % n) + n) % n;  // which comes to stand at 0
+  const std::int64_t first = n - ((shift % n) + n) % n;  // index of the element that moves to 0
   return concat({slice(x, axis, {.start = first}), slice(x, axis, {.stop = first})}, axis);
 }
 
@@ -332,18 +333,19 @@ Tensor pad(const Tensor& x, const std::vector<std::int64_t>& before,
            const std::vector<std::int64_t>& after, double value) {
   check_defined("pad", {x});
   const auto rank = static_cast<std::size_t>(x.rank());
-  LADON_CHECK(before.size() == rank && after.size() == rank, "pad", before.size(),
-              " counts before and ", after.size(), " after for a tensor of shape ", x.shape());
+  LADON_CHECK(before.size() == rank && after.size() == rank, "pad",
+              "needs one count per axis, got ", before.size(), " before and ", after.size(),
+              " after for a tensor of shape ", x.shape());
   Shape shape = x.shape();
   Tensor inside = x.detach();
   std::vector<std::int64_t> uncrop_before, uncrop_after;
   for (int i = 0; i < x.rank(); ++i) {
     const std::int64_t n = shape[i], low = before[i], high = after[i];
     LADON_CHECK(low >= -n && high >= -n, "pad", "counts ", low, " and ", high,
-                " crop more than there is along axis ", i, " of shape ", x.shape());
+                " crop more elements than axis ", i, " has, of shape ", x.shape());
     shape[i] = detail::checked_sum("pad", detail::checked_sum("pad", n, low), high);
     LADON_CHECK(shape[i] >= 0, "pad", "counts ", low, " and ", high, " around axis ", i,
-                " of shape ", x.shape(), " give no size");
+                " of shape ", x.shape(), " give a negative size");
     const std::int64_t from = std::max<std::int64_t>(0, -low);
     const std::int64_t to = n + std::min<std::int64_t>(0, high);
     inside = view::slice(inside, i, from, std::max<std::int64_t>(0, to - from), 1);

@@ -12,7 +12,7 @@
 
 namespace ladon {
 
-/// Same elements in row-major order under another shape; one size may be −1 (inferred). A view
+/// The same elements in row-major order with another shape; one size may be −1 (inferred). A view
 /// where strides allow, else a copy.
 Tensor reshape(const Tensor& x, const Shape& shape);
 /// Merges the axes from `first` to `last` (both included).
@@ -21,9 +21,9 @@ Tensor flatten(const Tensor& x, int first = 0, int last = -1);
 Tensor permute(const Tensor& x, const std::vector<int>& order);
 /// (view) Swaps two axes; by default the last two.
 Tensor transpose(const Tensor& x, int a = -2, int b = -1);
-/// (view) Stretches axes of size 1 to `shape`, −1 keeps a size; adds leading axes.
+/// (view) Repeats axes of size 1 to fit `shape`, where −1 keeps a size; adds leading axes.
 Tensor expand(const Tensor& x, const Shape& shape);
-/// (view) Adds an axis of size 1 at `axis`, which counts in the result.
+/// (view) Adds an axis of size 1, whose index in the result is `axis`.
 Tensor unsqueeze(const Tensor& x, int axis);
 /// (view) Drops an axis of size 1 (Error otherwise).
 Tensor squeeze(const Tensor& x, int axis);
@@ -35,14 +35,14 @@ struct Slice {
   std::optional<std::int64_t> stop = {};
   std::int64_t step = 1;
 };
-/// (view) One axis sliced.
+/// (view) x restricted to a range of one axis.
 Tensor slice(const Tensor& x, int axis, Slice range);
 /// (view) One index of an axis, which is dropped. Throws Error when out of range.
 Tensor select(const Tensor& x, int axis, std::int64_t index);
 
-/// Keeps an axis whole in at().
+/// Entry of at() that keeps a whole axis.
 inline constexpr Slice all_of{};
-/// Stands for as many whole axes as the other entries of at() leave.
+/// Entry of at() that keeps all axes that the other entries do not use.
 struct Ellipsis {};
 inline constexpr Ellipsis ellipsis{};
 /// An entry of at(): an integer, a range {start, stop} or {start, stop, step}, a Slice, `all_of`,
@@ -56,30 +56,31 @@ struct AxisIndex {
       : entry(Slice{.start = start, .stop = stop, .step = step}) {}
   std::variant<std::int64_t, Slice, Ellipsis> entry;
 };
-/// (view) NumPy-style basic indexing, an entry per axis from the left: an integer selects, a range
-/// cuts.
+/// (view) NumPy-style basic indexing, one entry per axis from the left: an integer selects an index
+/// and drops the axis, a range slices it.
 ///   at(x, {0, {1, 3}, -1});  at(x, {ellipsis, 0});  at(x, {{1, 3}});  at(x, {Slice{.start = 1}})
 Tensor at(const Tensor& x, const std::vector<AxisIndex>& indices);
 
-/// Joined along an axis; other sizes must agree.
+/// Joins tensors along an existing axis; other sizes must agree.
 Tensor concat(const std::vector<Tensor>& parts, int axis);
-/// Joined along a new axis; all of one shape.
+/// Joins tensors of one shape along a new axis.
 Tensor stack(const std::vector<Tensor>& parts, int axis = 0);
-/// (views) Cut into pieces of the given sizes, or of `size` each (the last may be shorter).
+/// (views) Splits an axis into parts of the given sizes, or of `size` each (the last may be
+/// shorter).
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis = 0);
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, int axis = 0);
 inline std::vector<Tensor> split(const Tensor& x, std::initializer_list<std::int64_t> sizes,
-                                 int axis = 0) {  // split(x, {2}) is a list of one size
+                                 int axis = 0) {  // makes {2} a list of one size
   return split(x, std::vector(sizes), axis);
 }
 /// (view) Reversed order along the axes.
 Tensor flip(const Tensor& x, const std::vector<int>& axes);
-/// x with each element moved `shift` places along an axis, those beyond its end back to its
+/// x with each element moved by `shift` along an axis; elements moved past the end continue at the
 /// beginning.
 Tensor roll(const Tensor& x, std::int64_t shift, int axis);
 /// x repeated counts[i] times along axis i; missing leading axes are added.
 Tensor tile(const Tensor& x, const std::vector<std::int64_t>& counts);
-/// `before[i]` and `after[i]` elements of `value` around axis i; negative counts crop.
+/// Adds `before[i]` and `after[i]` elements of `value` around axis i; negative counts crop.
 Tensor pad(const Tensor& x, const std::vector<std::int64_t>& before,
            const std::vector<std::int64_t>& after, double value = 0);
 /// Zeroes above (below) the diagonal `offset` of the last two axes.
@@ -87,9 +88,9 @@ Tensor tril(const Tensor& x, std::int64_t offset = 0);
 Tensor triu(const Tensor& x, std::int64_t offset = 0);
 /// (view) The diagonal of two axes, as a new last axis.
 Tensor diagonal(const Tensor& x, std::int64_t offset = 0, int axis1 = -2, int axis2 = -1);
-/// Row-major elements; x itself if it is contiguous.
+/// Copy in row-major order; x itself if it is contiguous.
 Tensor contiguous(const Tensor& x);
-/// A copy on storage of its own.
+/// A copy with its own storage.
 Tensor clone(const Tensor& x);
 
 }  // namespace ladon

@@ -16,7 +16,7 @@
 namespace ladon {
 namespace {
 
-/// Inside, a tangent of `level` is found: only those below it are seen.
+/// Scope in which a tangent of `level` is computed: only tangents of lower levels are visible.
 struct Pushing : private detail::Bracket<bool> {
   explicit Pushing(std::uint64_t level)
       : Bracket(detail::modes.pushing, true), below_(detail::modes.tangents_below, level) {}
@@ -25,14 +25,14 @@ struct Pushing : private detail::Bracket<bool> {
   detail::Bracket<std::uint64_t> below_;
 };
 
-/// Keeps the gradients that a rule gives of the inputs which have tangents.
+/// Collects a rule's gradients of those inputs that have tangents.
 class Gathered final : public detail::GradientSink {
  public:
   Gathered(const char* operation, const std::vector<Tensor>& tangents)
       : operation_(operation), tangents_(tangents), gradients_(tangents.size()) {}
   bool needs(std::size_t input) const override {
-    LADON_CHECK(input < tangents_.size(), operation_, "its gradient asks for input ", input,
-                ", but it was recorded with ", tangents_.size());
+    LADON_CHECK(input < tangents_.size(), operation_, "its gradient rule uses input ", input,
+                ", but the number of recorded inputs is ", tangents_.size());
     return tangents_[input].defined();
   }
   void give(std::size_t input, Tensor gradient) override {
@@ -46,8 +46,8 @@ class Gathered final : public detail::GradientSink {
   std::vector<Tensor> gradients_;
 };
 
-// The rules g ↦ Jᵀ·g are linear in g, so that the gradient of Σ⟨Jᵢᵀ·g, tᵢ⟩ by g is ΣJᵢ·tᵢ, whatever
-// g.
+// The rules g ↦ Jᵀ·g are linear in g, so the gradient of Σ⟨Jᵢᵀ·g, tᵢ⟩ with respect to g is ΣJᵢ·tᵢ,
+// whatever g is.
 Tensor transposed(detail::Node& node, const std::vector<Tensor>& tangents) {
   const bool higher = grad_enabled();
   const EnableGrad enable_grad;
@@ -63,7 +63,8 @@ Tensor transposed(detail::Node& node, const std::vector<Tensor>& tangents) {
     const bool depends = r.requires_grad() && r.history()->number() >= g.history()->number();
     LADON_CHECK(depends || !kernels::anywhere(r), "forward_mode", "the gradient of `",
                 node.operation(),
-                "` is not written in operations, so that it cannot be transposed");
+                "` uses kernels directly, so forward mode cannot transpose it; write it in public "
+                "operations");
     if (!depends) continue;
     outputs.push_back(r);
     cotangents.push_back(expand(cast(tangents[i], r.dtype()), r.shape()));
@@ -102,7 +103,7 @@ namespace detail {
 
 namespace {
 
-/// The first tangent of a level below.
+/// The tangent of the highest level below `level`.
 const std::shared_ptr<const Tangent>& first_below(const std::shared_ptr<const Tangent>& tangent,
                                                   std::uint64_t level) {
   const std::shared_ptr<const Tangent>* first = &tangent;
@@ -164,7 +165,8 @@ Origins origins(std::span<const Tensor> inputs) {
 void attach(Tensor& y, const std::shared_ptr<Node>& node, Origins origins) {
   if (origins.recorded) y.set_history(node);
   if (origins.tangents.empty()) return;
-  node->keep_tangents(std::move(origins.tangents));  // a rule that reads y finds its tangents below
+  node->keep_tangents(std::move(origins.tangents));  // for a rule that reads y and its tangents of
+                                                     // lower levels
   y.set_tangent(push_forward(*node, node->tangents()));
   node->add_levels(levels_of(y));
   if (!origins.recorded) node->keep_tangents({});
@@ -174,8 +176,8 @@ Tensor as_output(const Node& node, const Tensor& t) {
   return expand(cast(t, node.dtype()), node.shape());
 }
 
-// J·ẋ of the highest level, computed with the tangents below: its value carries theirs. Then of the
-// next one, where that is not seen.
+// Computes J·ẋ of the highest level with the lower tangents visible, so that its value carries
+// theirs; then recursively that of the next lower level, where the highest is not visible.
 std::shared_ptr<const Tangent> push_forward(Node& node, const Tangents& inputs) {
   std::uint64_t level = 0;
   for (const auto& input : inputs)

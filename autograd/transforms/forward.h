@@ -1,22 +1,22 @@
 #pragma once
-// Forward mode: derivatives along one direction, computed beside the values. A dual number x + ε·ẋ
-// is a tensor that carries a tangent; what is computed from it by recorded operations carries J·ẋ.
-// Nothing is kept on the way: the memory is that of the function itself, whatever its depth.
+// Forward mode: derivatives along one direction, computed together with the values. A dual number x
+// + ε·ẋ is a tensor that carries a tangent; results of recorded operations on it carry J·ẋ. No
+// intermediate results are stored: the memory is that of the function itself, whatever its depth.
 //
 //   const Tensor x = make_dual(input, direction);
 //   const UnpackedDual y = unpack_dual(f(x));   // y.tangent is J·direction
 //
-// An operation's tangent is found from its gradient (record.h). The two modes go together: a
-// gradient taken inside, by grad(), carries its tangent H·ẋ, and a tangent of what requires
-// gradients is recorded. NoGrad does not stop tangents; detach() does, and backward() stores
-// gradients without.
+// An operation's tangent is derived from its gradient (record.h). The two modes combine: a gradient
+// computed inside by grad() carries its tangent H·ẋ, and the tangent of a tensor that requires a
+// gradient is recorded. NoGrad does not stop tangents; detach() does, and backward() stores
+// gradients without tangents.
 //
-// Forward mode nests: each call of jvp (functional.h) has a level, and a call inside it a higher
-// one. A dual number has a tangent for each level that it depends on. While that of one level is
-// found, those of it and above are not seen, and those below are carried along: d/dε₁ of d/dε₂.
-// Tangents of a call that has ended are not seen either   (Siskind and Pearlmutter 2008,
-// "Nesting forward-mode AD in a functional framework"). make_dual has a level of its own inside
-// each call, and outside of all.
+// Forward mode nests: each call of jvp (functional.h) has a level, higher than that of the call
+// around it. A dual number has one tangent for each level that it depends on. While the tangent of
+// one level is computed, tangents of this and higher levels are ignored, and lower ones are
+// propagated: d/dε₁ of d/dε₂. Tangents of a call that has ended are ignored too   (Siskind and
+// Pearlmutter 2008, "Nesting forward-mode AD in a functional framework"). make_dual has a separate
+// level inside each call, and one outside all calls.
 
 #include <cstdint>
 #include <memory>
@@ -27,12 +27,11 @@
 
 namespace ladon {
 
-/// x with a tangent of its shape and dtype, sharing its elements and history. Throws Error if x is
-/// no floating tensor, or was made a dual number already: inside make_dual, jvp() nests.
+/// x with a tangent of its shape and dtype, sharing x's elements and history. Throws Error if x is
+/// not floating, or already is a dual number made by make_dual: nest jvp() instead.
 Tensor make_dual(const Tensor& x, const Tensor& tangent);
 
-/// The two parts of a dual number that make_dual made; the tangent is undefined where there is
-/// none.
+/// The two parts of a dual number made by make_dual; the tangent is undefined for other tensors.
 struct UnpackedDual {
   Tensor primal, tangent;
 };
@@ -40,22 +39,22 @@ UnpackedDual unpack_dual(const Tensor& x);
 
 namespace detail {
 
-/// The first of a dual number's tangents that is seen now; null if none is.
+/// The tangent of the highest level visible at present; null if there is none.
 const std::shared_ptr<const Tangent>& visible(const Tensor& x);
 /// Levels (of vmap) of x and of its visible tangents.
 mapped::Levels levels_of(const Tensor& x);
-/// A level above all others. The next one is left for make_dual inside it; outside of all that is
-/// 1.
+/// A level higher than all before. The next number is reserved for make_dual inside the new level;
+/// outside all calls make_dual uses level 1.
 std::uint64_t new_level();
-/// While one is alive on this thread, a function of dual numbers of this level is being computed.
+/// Scope on this thread in which a function is computed on dual numbers of this level.
 struct AtLevel : private Bracket<std::uint64_t> {
   explicit AtLevel(std::uint64_t level) : Bracket(modes.tangents_below, level + 2) {}
 };
 Tensor make_dual(const char* operation, const Tensor& x, const Tensor& tangent,
                  std::uint64_t level);
-/// The parts of y at that level; tangents above it are dropped.
+/// The value and the tangent of y at that level; tangents of higher levels are dropped.
 UnpackedDual unpack_dual(const Tensor& y, std::uint64_t level);
-/// The tangents of the node's output, one for each visible level of the inputs'; null if there is
+/// The tangents of the node's output, one for each visible level of the inputs; null if there is
 /// none.
 std::shared_ptr<const Tangent> push_forward(Node& node, const Tangents& tangents);
 

@@ -34,9 +34,9 @@ using detail::as_leaf;
 
 namespace {
 
-/// Captured tensors of a function: those that `output` depends on and that were there before node
-/// `first`, parameters and results alike. (A leaf counts as such however young it is.) Each comes
-/// as a stand-in that has the tensor's place in the graph; `known` are left out.
+/// Tensors that a function captured: those on which `output` depends and that existed before node
+/// `first`, parameters and results alike. (Leaves count as captured whenever they were made.) Each
+/// is returned as a scalar that shares the tensor's node; `known` ones are left out.
 std::vector<Tensor> captured_by(const Tensor& output, const std::vector<Tensor>& known,
                                 std::uint64_t first) {
   std::unordered_set<const detail::Node*> seen;
@@ -58,12 +58,12 @@ std::vector<Tensor> captured_by(const Tensor& output, const std::vector<Tensor>&
   return captured;
 }
 
-/// A function inside a derivative. What is found of it is recorded as the result of an operation
-/// is: where an input, or what the function captures, requires a gradient, and so does what they
-/// carry as tangents.
+/// Wraps the inputs of a function that is called inside a derivative, and decides whether the
+/// result is recorded: it is if an input, or a tensor that the function captures, requires a
+/// gradient, or a tangent of one does.
 class Inner {
  public:
-  /// To be made before gradients are enabled for the inside.
+  /// Construct it before enabling gradients for the call of the function.
   explicit Inner(const std::vector<Tensor>& inputs)
       : outer_(grad_enabled()), first_(as_leaf(empty({})).history()->number()) {
     for (const Tensor& x : inputs) {
@@ -77,10 +77,10 @@ class Inner {
     return wanted_ || (cotangent.defined() && cotangent.requires_grad()) || depends(output);
   }
 
-  std::vector<Tensor> at;  ///< The inputs, where a sweep ends.
+  std::vector<Tensor> at;  ///< The inputs as leaves or aliases, where a sweep ends.
 
  private:
-  /// Whether y, or a tangent of it, depends on more than the inputs.
+  /// Whether y, or a tangent of it, depends on a captured tensor.
   bool depends(const Tensor& y) const {
     if (!captured_by(y, at, first_).empty()) return true;
     for (auto t = detail::visible(y); t; t = t->below)
@@ -92,7 +92,7 @@ class Inner {
   std::uint64_t first_;
 };
 
-/// y without its history, unless it is to be recorded; still a dual number where it is one.
+/// y without its history unless it is recorded; keeps its tangent if it is a dual number.
 Tensor result_of(const Tensor& y, bool recorded) {
   if (recorded) return y;
   Tensor plain = y.detach();
@@ -100,8 +100,8 @@ Tensor result_of(const Tensor& y, bool recorded) {
   return plain;
 }
 
-/// Gradients of ⟨cotangent, output⟩ by the inputs, zeros where the output does not depend on one;
-/// undefined for an input that does not require a gradient.
+/// Gradients of ⟨cotangent, output⟩ with respect to the inputs: zeros if the output does not depend
+/// on an input, undefined if the input does not require a gradient.
 std::vector<Tensor> gradients_or_zeros(const Tensor& output, const std::vector<Tensor>& inputs,
                                        const Tensor& cotangent, const BackwardOptions& options) {
   std::vector<Tensor> wanted, gradients(inputs.size());
@@ -123,7 +123,7 @@ std::vector<Tensor> gradients_or_zeros(const Tensor& output, const std::vector<T
   return gradients;
 }
 
-/// Vector of x's elements in row-major order, unrecorded.
+/// x's elements in row-major order as a vector, not recorded.
 Tensor flat(const Tensor& x) { return reshape(x.detach(), {-1}); }
 
 }  // namespace
@@ -159,7 +159,8 @@ JvpResult jvp(const TensorFunction& f, const std::vector<Tensor>& inputs,
 
 namespace {
 
-/// The Jacobian by each input that requires a gradient, as rows: [output count, input count].
+/// The Jacobian with respect to each input that requires a gradient, as rows: [output count, input
+/// count].
 std::vector<Tensor> jacobian_rows(const Tensor& output, const std::vector<Tensor>& inputs,
                                   bool recorded = false) {
   std::vector<std::vector<Tensor>> rows(inputs.size());
@@ -200,7 +201,7 @@ Tensor hvp(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const
   const Inner inner({x});
   const EnableGrad enable_grad;
   const Tensor value = f(inner.at[0]);
-  LADON_CHECK(value.count() == 1, "hvp", "f must give one element, got shape ", value.shape());
+  LADON_CHECK(value.count() == 1, "hvp", "f must return one element, got shape ", value.shape());
   const bool recorded = inner.recorded(value, v);
   const Tensor gradient =
       gradients_or_zeros(value, inner.at, ones_like(value), {.create_graph = true})[0];
@@ -212,8 +213,8 @@ Tensor hvp(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const
 
 namespace {
 
-/// Central differences of f by input i: [output count, input count]. f gets leaves, as where its
-/// Jacobian is taken: it may take gradients by them.
+/// Central differences of f with respect to input i: [output count, input count]. f receives
+/// leaves, as when its Jacobian is computed, so it may call grad() on them.
 Tensor difference_rows(const TensorFunction& f, const std::vector<Tensor>& inputs, std::size_t i,
                        std::int64_t outputs, double step) {
   const Tensor& x = inputs[i];
@@ -245,8 +246,7 @@ void check_jacobian(const Tensor& reverse, const Tensor& central, std::size_t in
   }
 }
 
-/// gradcheck() whose central differences are taken of `values`, a function with the same values as
-/// f.
+/// gradcheck() with central differences of `values`, a function with the same values as f.
 bool check_against_differences(const TensorFunction& f, const std::vector<Tensor>& inputs,
                                GradcheckOptions options, const TensorFunction& values) {
   const EnableGrad enable_grad;
@@ -285,7 +285,7 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
   std::vector<Tensor> extended = inputs;
   extended.push_back(as_leaf(normal(value.shape(), rng, 0, 1, f64)));
 
-  // The gradients of ⟨c, f⟩, one after the other, as a function of the inputs and of c.
+  // The gradients of ⟨c, f⟩, concatenated, as a function of the inputs and of c.
   const auto gradient = [&](const std::vector<Tensor>& at) {
     const bool recorded = grad_enabled();
     const EnableGrad enable_grad;
@@ -299,7 +299,7 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
       if (g.defined()) parts.push_back(reshape(g, {-1}));
     return concat(parts, 0);
   };
-  // Differences are taken of the gradient as training computes it, by the fast forms.
+  // Differences use the gradient as training computes it, by the fast forms.
   return check_against_differences(gradient, extended, options, [&](const std::vector<Tensor>& at) {
     const NoGrad no_grad;
     return gradient(at);
@@ -310,8 +310,9 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
 
 namespace {
 
-/// Sums over a tensor, by which two that differ by rounding are told from two that differ: of the
-/// elements and of their sizes, each over every 64th element, so that none is lost among all.
+/// Sums of the elements and of their absolute values, each over every 64th element so that few
+/// elements share a sum. Distinguishes tensors that differ by rounding from tensors that differ by
+/// more.
 struct Outline {
   static constexpr std::int64_t width = 64;
 
@@ -326,8 +327,8 @@ struct Outline {
         sizes[static_cast<std::size_t>(k)] += std::abs(from[i + k]);
       }
   }
-  /// Whether the tensors have one shape and dtype, and sums that agree to half of their digits; a
-  /// sum that is not finite agrees with any other such one.
+  /// Whether the tensors have equal shapes and dtypes, and sums that agree to half of their digits.
+  /// A sum that is not finite agrees with any other that is not finite.
   bool agrees(const Outline& other) const {
     if (shape != other.shape || dtype != other.dtype) return false;
     const double rounding = dtype == f64 ? std::numeric_limits<double>::epsilon()
@@ -347,20 +348,19 @@ struct Outline {
   std::array<double, width> sums{}, sizes{};
 };
 
-/// What checkpoint() keeps of the first run of f, to compare the second run with.
+/// State that checkpoint() keeps from the first run of f, to compare with the second run.
 struct FirstRun {
-  std::uint64_t first;  ///< Its nodes are numbered from here on.
+  std::uint64_t first;  ///< Number of its first node.
   detail::DrawTape tape = {};
   std::vector<detail::Read> reads = {};
-  std::vector<Tensor> captured =
-      {};                    ///< Stand-ins of the trained tensors and results it depends on.
-  std::uint64_t output = 0;  ///< Fingerprint.
+  std::vector<Tensor> captured = {};  ///< Stand-ins for the tensors that f captured.
+  std::uint64_t output = 0;           ///< Fingerprint of the output.
   std::optional<Outline> outline = {};
-  std::vector<bool> trained = {};  ///< Of the inputs.
+  std::vector<bool> trained = {};  ///< For each input whether it required a gradient.
   bool rowwise = detail::modes.rowwise, composing = detail::modes.composing;
-  mapped::Levels levels = mapped::running();  ///< Of the vmap that it was in.
+  mapped::Levels levels = mapped::running();  ///< Levels of the vmaps around the run.
 
-  /// f(inputs) under the modes of the first run, with its draws.
+  /// f(inputs) with the modes and the random draws of the first run.
   Tensor run_again(const TensorFunction& f, const std::vector<Tensor>& inputs) const {
     const mapped::Scope scope(levels);
     const detail::Scoped as_rowwise(detail::modes.rowwise, rowwise);
@@ -370,12 +370,12 @@ struct FirstRun {
     replay.finish();
     return y;
   }
-  /// Throws Error where something that f read was edited since.
+  /// Throws Error if a tensor that f read was edited since.
   void check_unedited() const {
     for (const detail::Read& read : reads) static_cast<void>(*read.tensor);
   }
-  /// Whether all that f read is still trained, or still is not. Else it may compute by other forms,
-  /// which round otherwise.
+  /// Whether the same tensors as before require gradients. Otherwise f may use other forms, which
+  /// round differently.
   bool trains_the_same(const std::vector<Saved>& inputs) const {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i]->requires_grad() != trained[i]) return false;
@@ -383,15 +383,15 @@ struct FirstRun {
       return read.tensor->requires_grad() == read.trained;
     });
   }
-  /// Whether it is a leaf that was frozen in the first run, and is trained now.
+  /// Whether x is a leaf that was frozen in the first run, and is trained now.
   bool thawed(const Tensor& x) const {
     return std::any_of(reads.begin(), reads.end(), [&](const detail::Read& read) {
       return !read.trained && read.tensor->history() == x.history();
     });
   }
-  /// Throws Error where a second run with these inputs, whose nodes are numbered from `second` on,
-  /// depends on more tensors or on fewer, but for those that were frozen or thawed meanwhile, or
-  /// gave something else: another bit where it is comparable, else more than rounding.
+  /// Throws Error if a second run with these inputs, whose first node is `second`, depends on more
+  /// or fewer tensors than the first run (except those frozen or unfrozen in between), or gave
+  /// another output: by any bit if `comparable`, else by more than rounding.
   void check_same(const Tensor& again, const std::vector<Tensor>& inputs, std::uint64_t second,
                   bool comparable) const {
     const std::vector<Tensor> found = captured_by(again, inputs, second);
@@ -412,9 +412,9 @@ struct FirstRun {
           among(found, x) || x.history()->frozen() || x.history()->number() >= first, "checkpoint",
           "backward runs the function again, and it no longer depends on a tensor of shape ",
           x.history()->shape(),
-          " that it used the first time, and that would get no gradient: what put it there "
-          "(functional_call, HeadMask, set_hyperparameter) has ended; run backward before that, or "
-          "put it there inside the function");
+          " that it used the first time, which would get no gradient: the scope that inserted it "
+          "(functional_call, HeadMask, set_hyperparameter) has ended; run backward before it ends, "
+          "or open it inside the function");
     LADON_CHECK(comparable ? detail::fingerprint(again) == output : outline->agrees(Outline(again)),
                 "checkpoint", "backward runs the function again, and its output (shape ",
                 again.shape(),
@@ -435,11 +435,11 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
   Tensor output;
   {
     const detail::RecordDraws recording(before.tape);
-    output = f(leaves);  // recorded to see what f captures; the record goes before this returns
+    output = f(leaves);  // recorded to find what f captures; this graph is freed below
   }
   const bool dual = std::any_of(inputs.begin(), inputs.end(),
                                 [](const Tensor& x) { return detail::visible(x) != nullptr; });
-  if (dual || detail::visible(output))  // forward mode has no use for keeping less
+  if (dual || detail::visible(output))  // in forward mode nothing would be kept anyway
     return before.run_again(f, inputs);
   before.captured = captured_by(output, leaves, first);
   sources.insert(sources.end(), before.captured.begin(), before.captured.end());
@@ -471,11 +471,11 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
       });
 }
 
-// --- a user's own operation ---
+// --- user-defined operations ---
 
 namespace {
 
-/// The name as a node keeps it, for as long as the program runs.
+/// A copy of the name that lives as long as the program, for nodes.
 const char* interned(const std::string& name) {
   static std::mutex mutex;
   static std::set<std::string> names;
@@ -502,19 +502,20 @@ Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
                       [operation, rule = gradient, kept](const Tensor& g, const Tensor& y,
                                                          detail::GradientSink& sink) {
                         const std::vector<Tensor> saved_inputs(kept.begin(), kept.end());
-                        const auto run = [&] {  // each example's own, also after its vmap
+                        const auto run = [&] {  // levels: each example draws its own random
+                                                // numbers, even after its vmap has ended
                           const mapped::Scope scope(mapped::running().with(y.levels()));
                           return rule(g, saved_inputs, y);
                         };
                         const std::vector<Tensor> gradients = run();
                         LADON_CHECK(gradients.size() == kept.size(), operation,
-                                    "its gradient gave ", gradients.size(), " tensors for ",
+                                    "its gradient returned ", gradients.size(), " tensors for ",
                                     kept.size(), " inputs");
                         for (std::size_t i = 0; i < kept.size(); ++i) {
                           const Tensor& gi = gradients[i];
                           LADON_CHECK(!gi.defined() || gi.shape() == kept[i]->shape(), operation,
                                       "its gradient for input ", i, " has shape ", gi.shape(),
-                                      ", the input ", kept[i]->shape());
+                                      ", but the input has shape ", kept[i]->shape());
                           if (gi.defined()) sink.give(i, detail::repeat_examples(gi, y.levels()));
                         }
                       });

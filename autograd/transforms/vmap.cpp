@@ -11,7 +11,7 @@
 namespace ladon {
 namespace {
 
-/// The mapped inputs with their examples along axis 0, and how many examples there are.
+/// The inputs, mapped ones with their examples along axis 0, and the number of examples.
 struct Batch {
   std::vector<Tensor> inputs;
   std::vector<bool> mapped;
@@ -32,7 +32,7 @@ Batch read_batch(const std::vector<Tensor>& inputs, const std::vector<MappedAxis
     const int a = detail::normalize_axis("vmap", *axis, x.rank());
     const std::int64_t n = x.shape()[a];
     LADON_CHECK(batch.examples < 0 || batch.examples == n, "vmap", "input ", i, " has ", n,
-                " examples along axis ", a, " of shape ", x.shape(), ", others have ",
+                " examples along axis ", a, " of shape ", x.shape(), ", but others have ",
                 batch.examples);
     batch.examples = n;
     std::vector<int> order{a};
@@ -50,8 +50,8 @@ namespace detail {
 
 namespace {
 
-/// The gradient of all examples from that of each one, which is 0 but at its own place: x
-/// [examples, shape..], mapped by the level.
+/// The gradient of a whole batch from that of each example, which is 0 except in the slice of this
+/// example: [examples, shape..], mapped by the level.
 Tensor at_own_place(const Tensor& gradient, const mapped::Level& level) {
   Shape place = Shape::filled(gradient.rank() + 1, 1);
   place[0] = level.examples;
@@ -68,8 +68,8 @@ Tensor copies(const Tensor& x, const mapped::Level& level) {
 
 }  // namespace
 
-// While the call runs, a sweep takes the gradient of each example by all of them; after it, of all
-// by all.
+// While the vmap runs, x's gradient is that of one example with respect to the whole batch; after
+// it, the gradients of the examples are stacked.
 Tensor map_examples(const Tensor& x, const mapped::Level& level) {
   const auto gradient = [level](const Tensor& g) {
     return mapped::running().contains(level) ? at_own_place(g, level) : list_examples(g, level);
@@ -86,7 +86,7 @@ Tensor list_examples(const Tensor& x, const mapped::Level& level) {
                                [level](const Tensor& t) { return list_examples(t, level); }));
   if (!levels_of(x).contains(level)) return copies(x, level);
   const Tensor nothing = map_examples(copies(zeros_like(x), level), level);
-  return list_examples(x + nothing, level);  // its tangent has the examples
+  return list_examples(x + nothing, level);  // its tangent is mapped by the level
 }
 
 Tensor repeat_examples(Tensor x, const mapped::Levels& levels) {
@@ -120,7 +120,7 @@ std::vector<Tensor> vmap(const TensorsFunction& f, const std::vector<Tensor>& in
   for (const Tensor& y : of_each()) {
     check_defined("vmap", {y});
     LADON_CHECK(all.contains(y.levels()), "vmap", "a result of shape ", y.shape(), " has ",
-                y.examples(), " examples; it comes from another call of vmap, which has ended");
+                y.examples(), " examples of another call of vmap, which has ended");
     results.push_back(detail::list_examples(y, level));
   }
   return results;
@@ -138,11 +138,12 @@ std::vector<Tensor> per_example_gradients(const TensorFunction& loss,
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Tensor& p = parameters[i];
     check_defined("per_example_gradients", {p});
-    LADON_CHECK(p.requires_grad(), "per_example_gradients", "parameter ", i, " (shape ", p.shape(),
-                p.history() ? ") is frozen; call thaw() on its module"
-                            : ") does not require a gradient; call set_requires_grad() before the "
-                              "loss uses it",
-                ". Inside jvp or vmap, use vmap of vjp to differentiate by an argument");
+    LADON_CHECK(
+        p.requires_grad(), "per_example_gradients", "parameter ", i, " (shape ", p.shape(),
+        p.history() ? ") is frozen; call thaw() on its module"
+                    : ") does not require a gradient; call set_requires_grad() before the "
+                      "loss uses it",
+        ". Inside jvp or vmap, use vmap of vjp to differentiate with respect to an argument");
   }
   const bool recorded = grad_enabled();
   const TensorsFunction gradients = [&](const std::vector<Tensor>& example) {

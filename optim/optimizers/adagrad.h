@@ -7,14 +7,14 @@ namespace ladon {
 
 struct AdagradOptions {
   double lr = 1e-2;
-  double lr_decay = 0;  ///< δ: the parameter's t-th update has rate lr/(1 + (t − 1)·δ).
+  double lr_decay = 0;  ///< δ: the t-th update of a parameter has rate lr/(1 + (t − 1)·δ).
   double eps = 1e-10;
   double weight_decay = 0;  ///< λ: adds λ·x to the gradient (L2).
   double initial = 0;       ///< v before the first update
 };
 
 /// g ← g + λx;  v ← v + g²;  x ← x − lr·g/(sqrt(v) + eps).
-/// (Duchi, Hazan and Singer 2011, with diagonal matrices; in torch's form)
+/// (Duchi, Hazan and Singer 2011, with diagonal matrices; as in PyTorch)
 class Adagrad : public Optimizer {
  public:
   explicit Adagrad(ParameterGroups groups, AdagradOptions options = {});

@@ -51,13 +51,16 @@ double Lbfgs::step(const std::function<Tensor()>& loss) {
 double Lbfgs::run(const std::function<Tensor()>& loss) {
   LinePoint now = evaluate(loss);
   LADON_CHECK(std::isfinite(now.value) && std::isfinite(inner(now.gradient, now.gradient)), "lbfgs",
-              "the loss is ", now.value, ", or its gradient is not finite, at the start of a step");
+              "at the start of a step the loss is ", now.value,
+              "; it and its gradient must be finite");
   for (std::int64_t i = 0; i < options_.iterations; ++i) {
     const Tensor g = now.gradient, x = parameters_.to_row();
     if (largest(g) <= options_.gradient_tolerance) break;
     const Tensor d = direction(g);
     const double slope = inner(g, d), length = number_of("lbfgs", sum(abs(g)));
-    if (!(slope < 0) || !std::isfinite(slope)) break;  // rounding has the last word
+    if (!(slope < 0) || !std::isfinite(slope))
+      break;  // not a descent direction, because of
+              // rounding
     const double first = options_.lr * (state_.pairs.empty() ? std::min(1.0, 1 / length) : 1);
     const LineFunction phi = [&](double t) {
       parameters_.assign_row(x + t * d);
@@ -68,8 +71,8 @@ double Lbfgs::run(const std::function<Tensor()>& loss) {
     LinePoint next =
         options_.line_search ? strong_wolfe(phi, start, first, options_.wolfe) : phi(first);
     parameters_.assign_row(x + next.t * d);
-    if (next.t == 0) break;                     // no length decreases the loss
-    const Tensor s = parameters_.to_row() - x;  // rounded as the parameters are
+    if (next.t == 0) break;                     // no step length decreases the loss
+    const Tensor s = parameters_.to_row() - x;  // the step after rounding to the parameters' dtypes
     ++state_.iterations;
     remember(s, next.gradient - g);
     const double change = std::abs(next.value - now.value);
@@ -89,7 +92,7 @@ LinePoint Lbfgs::evaluate(const std::function<Tensor()>& loss) const {
   return {0, number_of("lbfgs", value.detach()), 0, detail::gradient_row(value, parameters_)};
 }
 
-// The two loops of algorithm 7.4: H·g without H.
+// The two-loop recursion of algorithm 7.4: H·g without forming H.
 Tensor Lbfgs::direction(const Tensor& gradient) const {
   Tensor q = -gradient;
   std::vector<double> along(state_.pairs.size());
@@ -159,7 +162,7 @@ void Lbfgs::load_state_dict(const StateDict& state) {
               " pairs, more than the history of ", options_.history);
   const std::vector<std::string> names = detail::state_names("load_state_dict", parameters_);
   detail::check_same_parameters(names, detail::names_in(state, "steps."));
-  std::vector<Tensor> steps, changes;  // [pairs, its count] each
+  std::vector<Tensor> steps, changes;  // each [pairs, x.count()]
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Tensor& x = parameters_[i].second;
     const auto rows = [&](const std::string& name) {

@@ -1,6 +1,6 @@
 #pragma once
-// L-BFGS: Newton's directions from the last few steps. It asks for the loss several times per step,
-// so it is no Optimizer: particle methods, samplers and schedules have no place in it.
+// L-BFGS: quasi-Newton directions from the last few steps. It evaluates the loss several times per
+// step, so it is not an Optimizer: particle methods, samplers and schedules do not apply to it.
 //
 //   Lbfgs lbfgs(model.parameters());
 //   for (int i = 0; i < 10; ++i) lbfgs.step([&] { return mse_loss(model(x), y); });
@@ -16,21 +16,23 @@
 namespace ladon {
 
 struct LbfgsOptions {
-  double lr = 1;                     ///< The first length that is tried along a direction.
-  std::int64_t iterations = 20;      ///< Directions taken in a step(), at most.
-  std::int64_t history = 10;         ///< m: pairs kept, each as large as all parameters, in f64.
-  double gradient_tolerance = 1e-7;  ///< A step() ends where max |g| is at most this,
-  double change_tolerance = 1e-9;    ///< or neither a parameter nor the loss changed by more.
-  bool line_search = true;           ///< strong_wolfe; false: always the length lr.
+  double lr = 1;                     ///< The first step length tried along a direction.
+  std::int64_t iterations = 20;      ///< Maximum number of directions per step().
+  std::int64_t history = 10;         ///< m: number of pairs kept, each as large as all parameters,
+                                     ///< in f64.
+  double gradient_tolerance = 1e-7;  ///< A step() ends when max |g| is at most this,
+  double change_tolerance = 1e-9;    ///< or when no parameter nor the loss changed by more.
+  bool line_search = true;           ///< Use strong_wolfe; false: always length lr.
   WolfeOptions wolfe = {};
 };
 
-/// Minimizes a loss that is the same function at each call (whole batches, no dropout):
+/// Minimizes a loss that is the same function at each call (full batch, no dropout):
 ///   x ← x + t·d,  d = −H·g,  t by strong_wolfe,
-/// H the inverse Hessian as the pairs s = x₊ − x, y = g₊ − g of the last m iterations have it, on
-/// top of (s·y)/(y·y)·I. The first direction is −g, tried at length min(1, 1/Σ|g|)·lr. Pairs
-/// without positive curvature, s·y ≤ 0 up to rounding, are left out. Computes in f64, whatever the
-/// dtype of the parameters.   (Nocedal and Wright, 2nd edition, algorithms 7.4 and 7.5)
+/// where H approximates the inverse Hessian: (s·y)/(y·y)·I updated by the pairs s = x₊ − x, y = g₊
+/// − g of the last m iterations. The first direction is −g, first tried with length min(1,
+/// 1/Σ|g|)·lr. Pairs without positive curvature, s·y ≤ 0 up to rounding, are left out. Computes in
+/// f64, whatever the dtype of the parameters.   (Nocedal and Wright, 2nd edition, algorithms 7.4
+/// and 7.5)
 class Lbfgs {
  public:
   /// Throws Error as an Optimizer does for its parameters, and for a setting out of range.
@@ -38,21 +40,20 @@ class Lbfgs {
   Lbfgs(const Lbfgs&) = delete;
   Lbfgs& operator=(const Lbfgs&) = delete;
 
-  /// Up to `iterations` iterations; `loss` computes the (recorded) loss of the parameters as they
-  /// are, one element, and calls no backward(). Gradients of the parameters are not touched.
-  /// Returns the loss at the parameters that it leaves. Throws Error where the first loss or
-  /// gradient is not finite; an exception, also one of `loss`, leaves parameters and state as they
-  /// were.
+  /// Up to `iterations` iterations. `loss` computes the (recorded) loss at the current parameters,
+  /// one element, and does not call backward(). Gradients of the parameters are not changed.
+  /// Returns the loss at the final parameters. Throws Error if the first loss or gradient is not
+  /// finite; an exception, including one from `loss`, restores parameters and state.
   double step(const std::function<Tensor()>& loss);
   /// Iterations so far.
   std::int64_t iterations() const { return state_.iterations; }
 
-  /// "iterations", "pairs" (i64), and the pairs, oldest first, by parameter: "steps.NAME" and
-  /// "changes.NAME", f64 [pairs, its shape..]. Names, and what is alone, as in an Optimizer's
-  /// state.
+  /// "iterations", "pairs" (i64), and the pairs, oldest first, per parameter: "steps.NAME" and
+  /// "changes.NAME", f64 [pairs, parameter shape..]. Names, and numbers for unnamed tensors, as in
+  /// an Optimizer's state.
   StateDict state_dict() const;
-  /// Throws Error, and changes nothing, where the state is of other parameters, which it lists, and
-  /// for the first entry that does not fit.
+  /// Throws Error, and changes nothing, if the state belongs to other parameters, which it lists,
+  /// or for the first entry that does not fit.
   void load_state_dict(const StateDict& state);
 
  private:

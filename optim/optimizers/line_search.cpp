@@ -8,8 +8,8 @@
 namespace ladon {
 namespace {
 
-/// Minimum of the cubic through values and slopes of both points (equation 3.59); their middle
-/// where it has no minimum, or one of them is not finite.
+/// Minimum of the cubic that interpolates values and slopes at both points (equation 3.59); their
+/// midpoint if it has no minimum, or a number is not finite.
 double cubic_minimum(const LinePoint& a, const LinePoint& b) {
   const double d1 = a.slope + b.slope - 3 * (a.value - b.value) / (a.t - b.t);
   const double d2 = std::copysign(std::sqrt(d1 * d1 - a.slope * b.slope), b.t - a.t);
@@ -22,7 +22,8 @@ class Search {
   Search(const LineFunction& phi, const LinePoint& start, const WolfeOptions& options)
       : phi_(phi), start_(start), options_(options), left_(options.evaluations) {}
 
-  /// Lengthens the step until it is good, or an interval holds a good one (algorithm 3.5).
+  /// Increases t until it fulfils both conditions, or an interval contains such a t (algorithm
+  /// 3.5).
   LinePoint run(double t) {
     LinePoint before = start_;
     while (left_ > 0) {
@@ -32,7 +33,7 @@ class Search {
       if (now.slope >= 0) return zoom(now, before);
       t = std::clamp(cubic_minimum(before, now), 1.1 * now.t, 10 * now.t);
       before = std::move(now);
-      if (!std::isfinite(t)) break;  // it falls for ever
+      if (!std::isfinite(t)) break;  // the function falls without bound
     }
     return before;
   }
@@ -50,8 +51,9 @@ class Search {
     return std::abs(p.slope) <= options_.curvature * -start_.slope;
   }
 
-  /// Between them lies a good point, and low has the least value of those that decrease enough
-  /// (algorithm 3.6). A trial keeps a tenth of the interval away from its ends, so that it shrinks.
+  /// The interval contains a t that fulfils both conditions, and `low` has the least value of the
+  /// points that fulfil the first (algorithm 3.6). Trials keep a tenth of the width away from both
+  /// ends, so that the interval shrinks.
   LinePoint zoom(LinePoint low, LinePoint high) {
     while (left_ > 0) {
       const double width = high.t - low.t, margin = 0.1 * std::abs(width);
@@ -91,8 +93,8 @@ LinePoint strong_wolfe(const LineFunction& phi, const LinePoint& start, double f
   LADON_CHECK(static_cast<bool>(phi), "strong_wolfe", "the function is empty");
   LADON_CHECK(
       start.t == 0 && std::isfinite(start.value) && start.slope < 0 && std::isfinite(start.slope),
-      "strong_wolfe", "it starts at t = ", start.t, " with value ", start.value, " and slope ",
-      start.slope, "; t must be 0, both finite, and the slope negative");
+      "strong_wolfe", "the start is t = ", start.t, " with value ", start.value, " and slope ",
+      start.slope, "; t must be 0, value and slope finite, and the slope negative");
   LADON_CHECK(first > 0 && std::isfinite(first), "strong_wolfe", "the first trial is ", first,
               "; it must be finite and positive");
   detail::check_wolfe(options);

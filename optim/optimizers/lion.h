@@ -1,17 +1,17 @@
 #pragma once
-// Lion: the sign of a momentum.
+// Lion: steps along the sign of the momentum.
 
 #include "ladon/optim/optimizer.h"
 
 namespace ladon {
 
-/// Its steps are as long in every direction: rates a third to a tenth of AdamW's serve, with decays
-/// three to ten times as large.
+/// All elements of a Lion step have the same size: use rates of a third to a tenth of AdamW's, and
+/// three to ten times its weight decay.
 struct LionOptions {
   double lr = 1e-4;
   double beta1 = 0.9;
   double beta2 = 0.99;
-  double weight_decay = 0;  ///< λ: shrinks x by lr·λ·x beside the update (decoupled).
+  double weight_decay = 0;  ///< λ: subtracts lr·λ·x in addition to the update (decoupled).
 };
 
 /// x ← (1 − lr·λ)x − lr·sign(β₁m + (1−β₁)g);  m ← β₂m + (1−β₂)g.

@@ -12,12 +12,13 @@ struct RmspropOptions {
   double weight_decay = 0;  ///< λ: adds λ·x to the gradient (L2).
   double momentum = 0;      ///< μ
   bool centered =
-      false;  ///< Divide by an estimate of the standard deviation of g, not of its size.
+      false;  ///< Divide by an estimate of the standard deviation of g, not of its root mean
+              ///< square.
 };
 
 /// g ← g + λx;  v ← ρv + (1−ρ)g²;  c ← ρc + (1−ρ)g if centered, else 0;
 /// m ← μm + g/(sqrt(v − c²) + eps);  x ← x − lr·m.
-/// (Tieleman and Hinton 2012; centered: Graves 2013, arXiv 1308.0850; in torch's form)
+/// (Tieleman and Hinton 2012; centered: Graves 2013, arXiv 1308.0850; as in PyTorch)
 class Rmsprop : public Optimizer {
  public:
   explicit Rmsprop(ParameterGroups groups, RmspropOptions options = {});

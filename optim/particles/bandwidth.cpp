@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 5> bandwidth_names = {"median", "liu", "p
                                                              "fixed"};
 static_assert(bandwidth_names.size() == static_cast<std::size_t>(Bandwidth::fixed) + 1);
 
-/// The middle of N values, of ranks (N − 1)/2 and N/2: of `zeros` zeros, and each of `pairs` twice,
-/// none below 0. Reorders the pairs.
+/// The two middle values, of ranks (N − 1)/2 and N/2, among N nonnegative values: `zeros` zeros,
+/// and each of `pairs` twice. Reorders the pairs.
 struct Middle {
   double low, high;
   double mean() const { return low + (high - low) / 2; }
@@ -49,7 +49,7 @@ double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given) 
   LADON_CHECK(squared_distances.defined() && squared_distances.rank() == 2 &&
                   squared_distances.size(0) == squared_distances.size(1) &&
                   squared_distances.count() > 0 && squared_distances.contiguous(),
-              "bandwidth", "squared distances are contiguous [M, M] with M > 0, got ",
+              "bandwidth", "squared distances must be contiguous [M, M] with M > 0, got ",
               squared_distances.shape());
   rows::check_finite("bandwidth", "squared distance", squared_distances);
   if (fixed) return given;

@@ -1,5 +1,5 @@
 #pragma once
-// Bandwidth rules. Published codes differ, so each has a name.
+// Bandwidth rules. Published implementations differ, so each rule has a name.
 
 #include <string_view>
 
@@ -7,25 +7,25 @@
 
 namespace ladon {
 
-/// Rule for h², from the squared distances d²_ij of M particles.
+/// Rule for h², given the squared distances d²_ij of M particles.
 enum class Bandwidth {
   median,  ///< ½·median(d², i ≠ j)/ln(M + 1): our default.
-  liu,    ///< ½·median(d², all i, j)/ln(M + 1), zeros of the diagonal included (Liu 2016, code).
+  liu,    ///< ½·median(d², all i, j)/ln(M + 1), including the diagonal's zeros (Liu 2016, code).
   paper,  ///< As liu, with the lower median ("Repulsive Attention", An et al. 2020, code).
   nips,  ///< ½·median(d, i ≠ j)²/ln M (Liu and Wang 2016, text; their kernel exp(−d²/h') has
          ///< h' = 2h²).
-  fixed,  ///< Given.
+  fixed,  ///< h² given by the user.
 };
 
-/// "median", "liu", "paper", "nips" or "fixed"; throws Error listing them otherwise.
+/// Parses "median", "liu", "paper", "nips" or "fixed". Throws Error listing these otherwise.
 Bandwidth bandwidth_from_name(std::string_view name);
 std::string_view to_string(Bandwidth rule);
 
-/// h² from squared distances f64 [M, M]. `given` is h² under Bandwidth::fixed. Gives 0, "no scale",
-/// for one particle and where the median is 0: where most pairs of particles are equal, the
-/// diagonal counted under `liu` and `paper`. (So it is with two particles under `paper`.) The
-/// medians of an even number of values are the mean of the middle two, but for the lower median.
-/// Throws Error if a distance is not finite, or if `given` is used and is not positive and finite.
+/// h² from squared distances f64 [M, M]. `given` is h² for Bandwidth::fixed. Returns 0, meaning no
+/// scale, for one particle and where the median is 0: where most pairs of particles are equal,
+/// counting the diagonal under `liu` and `paper` (always so with two particles under `paper`). The
+/// median of an even number of values is the mean of the middle two, except under `paper`. Throws
+/// Error if a distance is not finite, or if `given` is used and is not positive and finite.
 double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given = 1);
 
 }  // namespace ladon

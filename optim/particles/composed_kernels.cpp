@@ -16,7 +16,7 @@ void check(const char* operation, const SteinKernel& kernel) {
   LADON_CHECK(kernel.at, operation, "the kernel `", kernel.name, "` has no function `at`");
 }
 
-/// The kernel at Θ, with all that is asked of it.
+/// The kernel at Θ, after checking that it has all required functions.
 KernelAt complete(const SteinKernel& kernel, const Tensor& theta) {
   KernelAt at = kernel.at(theta);
   LADON_CHECK(at.share && at.repel, kernel.name, "has no function `", at.share ? "repel" : "share",
@@ -39,8 +39,9 @@ SteinKernel per_block(SteinKernel kernel, std::vector<std::int64_t> cuts) {
             std::vector<KernelAt> parts;
             std::int64_t begin = 0;
             for (const std::int64_t end : ends) {
-              LADON_CHECK(begin < end && end <= theta.size(1), "blocks", "a block from ", begin,
-                          " to ", end, " of ", theta.size(1), " coordinates");
+              LADON_CHECK(begin < end && end <= theta.size(1), "blocks",
+                          "cuts must increase and lie inside the coordinates, got a block from ",
+                          begin, " to ", end, " of ", theta.size(1), " coordinates");
               parts.push_back(complete(kernel, columns(theta, begin, end)));
               begin = end;
             }
@@ -83,10 +84,10 @@ SteinKernel preconditioned(SteinKernel kernel, const Tensor& precision) {
   const std::string name = detail::join("preconditioned ", kernel.name);
   return {name, [kernel = std::move(kernel), root](const Tensor& theta) {
             LADON_CHECK(theta.size(1) == root.size(0), "preconditioned", "particles of ",
-                        theta.size(1), " numbers under a precision ", root.shape());
+                        theta.size(1), " numbers do not fit a precision of shape ", root.shape());
             const KernelAt inner = complete(kernel, matmul(theta, root));  // rows Lᵀθ
-            // y·Q⁻¹ = (Q⁻¹yᵀ)ᵀ, and by the chain rule Q⁻¹·L·R = L⁻ᵀR for the repulsion R of rows
-            // Lᵀθ.
+            // In rows y·Q⁻¹ = (Q⁻¹yᵀ)ᵀ, and by the chain rule Q⁻¹·L·R = L⁻ᵀR for the repulsion R at
+            // the rows Lᵀθ.
             return KernelAt{
                 .share =
                     [=](const Tensor& s) {
@@ -103,7 +104,8 @@ SteinKernel preconditioned(SteinKernel kernel, const Tensor& precision) {
 }
 
 SteinKernel mixture(std::vector<SteinKernel> kernels, std::vector<double> weights) {
-  LADON_CHECK(!kernels.empty() && kernels.size() == weights.size(), "mixture", weights.size(),
+  LADON_CHECK(!kernels.empty() && kernels.size() == weights.size(), "mixture",
+              "needs one weight per kernel and at least one kernel, got ", weights.size(),
               " weights for ", kernels.size(), " kernels");
   std::string name = "mixture";
   for (std::size_t g = 0; g < kernels.size(); ++g) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Over the entries above the diagonal of figure(i, j).
+/// Mean, minimum and maximum of figure(i, j) over pairs i < j.
 template <class F>
 PairSpread over_pairs(std::int64_t m, const F& figure) {
   if (m < 2) return {nan, nan, nan};
@@ -34,20 +34,21 @@ PairSpread over_pairs(std::int64_t m, const F& figure) {
   return spread;
 }
 
-/// Exponent of the largest |x|; 0 where squares are far within the range of f64 in any case.
+/// Exponent of the largest |x|, or 0 if its square is far from overflow and underflow in f64.
 int extreme_exponent(const double* x, std::int64_t n) {
   const int exponent = rows::largest_exponent(x, n);
   return std::abs(exponent) < 400 ? 0 : exponent;
 }
 
-/// Sum over pairs of heads of the cosine between their rows of weights, and the number of pairs;
-/// head h's row begins at row + h·stride. Nothing for a query that attends to nothing.
+/// For one query: the sum over pairs of heads of the cosine between their rows of weights, and the
+/// number of pairs; head h's row begins at row + h·stride. Both are 0 if the query attends to
+/// nothing.
 struct Tally {
   double sum = 0, count = 0;
 };
 template <class T>
 Tally query_redundancy(const T* row, std::int64_t heads, std::int64_t stride, std::int64_t keys) {
-  std::vector<double> squares(heads), factors(heads, 1);  // rows times these are in range
+  std::vector<double> squares(heads), factors(heads, 1);  // row·factor has squares in range
   if constexpr (std::is_same_v<T, double>)
     for (std::int64_t h = 0; h < heads; ++h)
       factors[h] = std::ldexp(1, -std::max(extreme_exponent(row + h * stride, keys), -1000));
@@ -69,8 +70,9 @@ Tally query_redundancy(const T* row, std::int64_t heads, std::int64_t stride, st
   return tally;
 }
 
-/// Particles of f64, each row divided by 2^exponents[i], so that products are in the range of f64;
-/// `together`: all by one power. What needs none of it, as all f32, is not copied.
+/// f64 particles, each row divided by 2^exponents[i], or all by the same power if `together`, so
+/// that products neither overflow nor underflow. Not copied if no scaling is needed, as always in
+/// f32.
 struct InRange {
   InRange(const Tensor& theta, bool together) : rows(theta.detach()) {
     if (!rows.defined() || rows.dtype() != f64 || rows.rank() != 2) return;
@@ -133,7 +135,7 @@ double map_redundancy(const Tensor& maps, const Tensor& query_mask) {
   const Tensor x = contiguous(maps.detach());
   const Tensor mask = masked ? contiguous(query_mask) : Tensor();
   const bool* visible = masked ? mask.data<bool>() : nullptr;
-  Tensor tallies = zeros({batch * queries, 2}, f64);  // sum and count of each
+  Tensor tallies = zeros({batch * queries, 2}, f64);  // sum and count for each query
   double* const tally_of = tallies.mutable_data<double>();
   visit_floating("map_redundancy", x.dtype(), [&]<class T>() {
     const T* data = x.data<T>();

@@ -19,7 +19,7 @@
 namespace ladon {
 namespace {
 
-/// f(), whose Errors say where they arose.
+/// f(), with `where` prepended to its Errors.
 template <class F>
 auto located(const std::string& where, const F& f) {
   try {
@@ -32,20 +32,20 @@ auto located(const std::string& where, const F& f) {
 void check_finite_rows(const std::string& where, const char* what, const Tensor& x) {
   const std::vector<double> norms = rows::norms(x);
   for (std::size_t i = 0; i < norms.size(); ++i)
-    LADON_CHECK(std::isfinite(norms[i]), "kernel", where, " gives row ", i, " of ", what,
+    LADON_CHECK(std::isfinite(norms[i]), "kernel", where, " returns row ", i, " of ", what,
                 " with norm ", norms[i]);
 }
 
-/// Result of ask(), contiguous. Throws Error, saying where, if ask() throws one, and unless it is
-/// of that shape, and of that dtype or f64.
+/// Result of ask(), contiguous. Throws Error, naming `where`, if ask() throws one, and unless the
+/// result has that shape and is of that dtype or f64.
 template <class F>
 Tensor checked(const std::string& where, const char* what, const Shape& shape, DType dtype,
                const F& ask) {
   const Tensor x = located(where, ask);
   const std::string expected = detail::join(dtype == f64 ? "f64 " : "f32 or f64 ", shape);
-  LADON_CHECK(x.defined(), "kernel", where, " gives no ", what, "; it must be ", expected);
+  LADON_CHECK(x.defined(), "kernel", where, " returns no ", what, "; it must be ", expected);
   LADON_CHECK((x.dtype() == dtype || x.dtype() == f64) && x.shape() == shape, "kernel", where,
-              " gives ", what, " as ", x.dtype(), " ", x.shape(), "; it must be ", expected);
+              " returns ", what, " as ", x.dtype(), " ", x.shape(), "; it must be ", expected);
   if (detail::modes.looking) check_finite_rows(where, what, x);
   return contiguous(x.detach());
 }
@@ -54,7 +54,7 @@ void check_scale(const std::string& where, const Tensor& theta, const Tensor& re
   const bool equal = number_of("kernel", amax(rows::squared_distances(theta))) == 0;
   LADON_CHECK(equal || number_of("kernel", amax(abs(repulsion))) > 0, "kernel", where,
               " has bandwidth h² = 0 for ", theta.size(0),
-              " particles that are not all equal, so that none would repel another; choose "
+              " particles that are not all equal, so there would be no repulsion; choose "
               "Bandwidth::median, which does not count the diagonal's zeros, or, where most "
               "particles are equal, Bandwidth::fixed");
 }
@@ -68,9 +68,10 @@ ValueAndSlope of_profile(const std::function<Tensor(const Tensor&)>& profile, Te
   t.set_requires_grad();
   const Tensor value = profile(t);
   LADON_CHECK(value.defined() && value.dtype() == f64 && value.shape() == t.shape(), "radial",
-              "of f64 ", t.shape(), " the profile must make the same, element by element");
+              "for f64 ", t.shape(),
+              " the profile must return the same shape and dtype, computed elementwise");
   LADON_CHECK(value.requires_grad(), "radial",
-              "the profile records no gradient; write it in operations on its argument");
+              "the profile records no gradient; write it in recorded operations on its argument");
   return {value.detach(), grad(value, t, {.cotangents = {ones_like(t)}})};
 }
 
@@ -96,7 +97,7 @@ KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const T
   };
   answers.density = [=] {
     LADON_CHECK(raw.density, "kernel", where,
-                " has no density, as it is no number k_ij for two particles; use Svgd");
+                " has no density, because its values are not numbers k_ij; use Svgd");
     const Tensor density = checked(where, "density", {m, 1}, f64, raw.density);
     check_finite_rows(where, "density", density);
     return density;
@@ -106,7 +107,7 @@ KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const T
 
 void warn_of_equal(const std::string& method, const std::string& block, const Tensor& theta,
                    const Tensor& gradient) {
-  static std::mutex mutex;  // not held while particles are compared: others step meanwhile
+  static std::mutex mutex;  // not held while particles are compared, so that other threads can step
   static std::set<std::pair<std::string, std::string>> told;
   const std::pair which(method, block);
   {
@@ -132,7 +133,7 @@ void warn_of_equal(const std::string& method, const std::string& block, const Te
       return detail::warn(
           method, detail::join("block \"", block, "\": particles ", i, " and ", j,
                                " are equal, and so are their gradients: they stay equal for ever, "
-                               "and count as one; draw each from a seed of its own"));
+                               "and count as one; initialize each with a different seed"));
     }
 }
 
@@ -160,13 +161,13 @@ SteinKernel radial(std::string name, BandwidthOptions options,
   const auto at = [=](const Tensor& theta) {
     const Tensor d2 = rows::squared_distances(theta);
     const double h2 = bandwidth(rule, d2, h2_given.value_or(1)), inverse = 1 / h2;
-    if (!std::isfinite(inverse))  // h² is 0 or among the smallest subnormals
+    if (!std::isfinite(inverse))  // h² is 0 or one of the smallest subnormals
       return of_matrix(
           cast(equal(d2, 0), f64), [=] { return zeros(theta.shape(), theta.dtype()); }, 0);
     const Tensor t = d2 * inverse;
     const auto [k, slope] = of_profile(profile, t);
-    // ∇_{θ_j} κ(d²/h²) = −(2/h²) κ′ (θ_i − θ_j): of equal particles 0 whatever κ′(0), which may be
-    // infinite, or NaN by the graph, and would poison the sum.
+    // ∇_{θ_j} κ(d²/h²) = −(2/h²) κ′ (θ_i − θ_j): 0 between equal particles whatever κ′(0), which
+    // may be infinite, or computed as NaN, and would make the sum NaN.
     const Tensor weight = masked_fill(slope * (-2 * inverse), equal(t, 0), 0);
     return of_matrix(
         k, [=] { return rows::mix_differences(weight, theta); }, h2);

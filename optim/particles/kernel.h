@@ -1,8 +1,8 @@
 #pragma once
 // Kernels between particles. (Liu and Wang 2016, arXiv 1608.04471)
 //
-// A kernel gives two particles a matrix K(θ, θ′) [D, D]. Methods never ask for it: they ask what
-// the kernel does to all particles at once. So a kernel is written as these answers, and may be a
+// A kernel assigns to two particles a matrix K(θ, θ′) [D, D]. Methods never need the matrix itself,
+// only its effect on all particles at once. So a kernel is defined by these functions, and may be a
 // function of the distance (`radial`), any matrix k_ij (`of_matrix`), or one kernel per coordinate
 // or block of coordinates.
 
@@ -17,49 +17,49 @@
 
 namespace ladon {
 
-/// Functions of a kernel at the particles Θ [M, D], each computed on call, in the dtype of Θ
+/// Functions of a kernel at the particles Θ [M, D], each evaluated when called, in the dtype of Θ
 /// (share: of s) or in f64.
 struct KernelAt {
-  /// Σ_j K(θ_j, θ_i) s_j  [M, D]: what particle i receives where every particle shares its s_j.
+  /// Σ_j K(θ_j, θ_i) s_j  [M, D]: kernel-weighted sum at particle i of the vectors s_j of all
+  /// particles.
   std::function<Tensor(const Tensor& s)> share = {};
   /// R_i = Σ_j ∇_{θ_j}·K(θ_j, θ_i)  [M, D], the bandwidth held constant.
   std::function<Tensor()> repel = {};
-  /// Σ_j k_ij  f64 [M, 1], M times a density of the particles, where K = k·I; empty for other
+  /// Σ_j k_ij  f64 [M, 1], M times a density estimate at the particles, if K = k·I; empty for other
   /// kernels.
   std::function<Tensor()> density = {};
-  /// The squared bandwidth; NaN if the kernel has none, or several; 0 where its rule found no
-  /// scale.
+  /// The squared bandwidth; NaN if the kernel has none, or several; 0 if its rule found no scale.
   double h2 = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// A kernel is a function of the particle matrix, so that a rule for the bandwidth can see all of
-/// it.
+/// A kernel is a function of the whole particle matrix, because bandwidth rules depend on all
+/// particles.
 struct SteinKernel {
   std::string name;
   std::function<KernelAt(const Tensor& theta)> at;
 };
 
-/// The kernel at the particles Θ [M, D] of a block, as a method should ask for it that gives the
-/// repulsion the weight α: its answers are checked. These throw Error naming kernel and block
-/// - where the kernel itself throws one, or lacks the function;
-/// - unless an answer has its shape and dtype, and the density is finite;
-/// - under LookThrough unless any answer is finite;
-/// - if h² and R are 0, though particles differ, and α > 0: none would repel another. Under `paper`
-///   that is so with two particles, and with two pairs of equal ones; under every rule but `fixed`
-///   where most pairs of particles are equal (`liu` and `paper` count the diagonal's zeros as
-///   such). Where all are equal, R = 0 is their limit, and no error.
+/// The kernel at the particles Θ [M, D] of a block, with its functions checked, for a method that
+/// gives the repulsion the weight α. They throw Error naming kernel and block
+/// - if the kernel itself throws one, or lacks the function;
+/// - unless a result has the right shape and dtype, and the density is finite;
+/// - under LookThrough, unless every result is finite;
+/// - if h² and R are 0 though particles differ and α > 0, so that there would be no repulsion. This
+/// happens under `paper` with two particles, and with two pairs of equal ones; under every rule but
+/// `fixed` if most pairs of particles are equal (`liu` and `paper` count the diagonal's zeros as
+/// equal pairs). If all particles are equal, R = 0 is the limit, and no error.
 KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const Tensor& theta,
                     Alpha alpha);
 
-/// Says on std::cerr, once for each method and block, that two particles are equal in value and in
-/// gradient: no kernel pushes them apart, and without noise they stay one for ever. (Equal ones
-/// that other parts of a model use differently have different gradients, and part.)
+/// Warns on std::cerr, once per method and block, if two particles are equal in value and in
+/// gradient: no kernel separates them, and without noise they stay equal for ever. (Equal particles
+/// that are used differently by other parts of a model have different gradients, and separate.)
 void warn_of_equal(const std::string& method, const std::string& block, const Tensor& theta,
                    const Tensor& gradient);
 
-/// While one lives, checked_at looks on this thread through all that kernels answer. A force that
-/// is not finite is then computed once more, so that the Error names its kernel: to look every time
-/// would cost as many passes over memory as the forces themselves.
+/// While one is alive on this thread, the functions of checked_at check every result. When a force
+/// is not finite it is computed again under this scope, so that the Error names the kernel:
+/// checking always would cost as many passes over memory as the forces themselves.
 struct LookThrough : private detail::Scoped<bool> {
   LookThrough() : Scoped(detail::modes.looking, true) {}
 };
@@ -70,33 +70,34 @@ KernelAt of_matrix(const Tensor& k, std::function<Tensor()> repel,
 
 struct BandwidthOptions {
   Bandwidth bandwidth = Bandwidth::median;
-  /// h² under Bandwidth::fixed, 1 if empty; no other rule takes one (kernels throw Error).
+  /// h² for Bandwidth::fixed, 1 if empty; with another rule it must be empty (kernels throw Error).
   std::optional<double> h2 = {};
 };
 
-/// k_ij = κ(d²_ij/h²),  R_i = −(2/h²) Σ_j κ′(d²_ij/h²) (θ_i − θ_j),  from κ alone: κ′ is its
-/// gradient. κ maps t [M, M] element by element in recorded operations, κ(0) = 1:
+/// k_ij = κ(d²_ij/h²),  R_i = −(2/h²) Σ_j κ′(d²_ij/h²) (θ_i − θ_j),  where κ′ is obtained from κ as
+/// its gradient. κ maps t [M, M] elementwise in recorded operations, κ(0) = 1:
 ///   radial("rational quadratic", {}, [](const Tensor& t) { return 1 / (1 + t); })
-/// Equal particles do not repel each other, even where κ′(0) is infinite. One particle, and h² = 0
-/// (no scale), give the limit h → 0: k_ij = 1 between equal particles and 0 otherwise, R = 0.
+/// Equal particles do not repel each other, even if κ′(0) is infinite. With one particle, or h² = 0
+/// (no scale), the kernel is the limit h → 0: k_ij = 1 between equal particles and 0 otherwise, R =
+/// 0.
 SteinKernel radial(std::string name, BandwidthOptions options,
                    std::function<Tensor(const Tensor& t)> profile);
 
 /// k_ij = exp(−d²_ij/(2h²)),  R_i = Σ_j k_ij (θ_i − θ_j)/h².
 SteinKernel rbf(BandwidthOptions options = {});
 
-/// k_ij = (1 + d²_ij/h²)^(−1/2),  R_i = Σ_j k_ij³ (θ_i − θ_j)/h².  The inverse multiquadric; its
-/// repulsion reaches further (Gorham and Mackey 2017).
+/// k_ij = (1 + d²_ij/h²)^(−1/2),  R_i = Σ_j k_ij³ (θ_i − θ_j)/h².  The inverse multiquadric, whose
+/// repulsion has a longer range (Gorham and Mackey 2017).
 SteinKernel imq(BandwidthOptions options = {});
 
 /// The Matérn kernel of smoothness ν = ½, 3/2 or 5/2 (Error otherwise), with r = sqrt(2ν)·d_ij/h:
 ///   e^−r (the Laplace kernel),  (1 + r)·e^−r,  (1 + r + r²/3)·e^−r.
-/// (Rasmussen and Williams 2006, eq. 4.17.) The smaller ν, the stronger the repulsion of particles
-/// that are close: at ν = ½ it does not vanish with their distance.
+/// (Rasmussen and Williams 2006, eq. 4.17.) The smaller ν, the stronger the repulsion between close
+/// particles: at ν = ½ it does not vanish as their distance goes to 0.
 SteinKernel matern(double nu, BandwidthOptions options = {});
 
-/// k_ij = θ_iᵀθ_j + 1,  R_i = M·θ_i.  On a Gaussian target SVGD's mean and covariance become exact
-/// (Liu and Wang 2018).
+/// k_ij = θ_iᵀθ_j + 1,  R_i = M·θ_i.  With a Gaussian target SVGD's mean and covariance become
+/// exact (Liu and Wang 2018).
 SteinKernel linear_kernel();
 
 }  // namespace ladon

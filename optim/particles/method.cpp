@@ -16,11 +16,11 @@
 namespace ladon {
 namespace {
 
-/// Norms of rows are below it: their squares, and the squares' sum, are finite then.
+/// Bound on the norms of rows, below which their squares and the sum of these are finite.
 constexpr double largest = 1e150;
 
-/// Root mean square of the norms of factor·x's rows, from the squared norms of x's. Throws Error
-/// naming the first that is not finite.
+/// Root mean square of the norms of the rows of factor·x, given the squared norms of x's rows.
+/// Throws Error naming the first row whose norm is not below the bound.
 double checked_size(const std::string& block, const char* what, const std::vector<double>& squares,
                     double factor = 1) {
   double sum = 0;
@@ -33,30 +33,30 @@ double checked_size(const std::string& block, const char* what, const std::vecto
   return std::sqrt(sum / double(squares.size()));
 }
 
-/// Force of forces() for particles of that shape, in their dtype.
+/// A force returned by forces(), checked against the particles' shape and cast to their dtype.
 Tensor checked_force(const std::string& block, const std::string& method, const char* what,
                      const Tensor& theta, const Tensor& x) {
   const std::string expected =
       detail::join(theta.dtype() == f64 ? "f64 " : "f32 or f64 ", theta.shape());
-  LADON_CHECK(x.defined(), "apply", method, " gives no ", what, " for block \"", block,
+  LADON_CHECK(x.defined(), "apply", method, " returns no ", what, " for block \"", block,
               "\"; it must be ", expected);
   LADON_CHECK((x.dtype() == f64 || x.dtype() == theta.dtype()) && x.shape() == theta.shape(),
-              "apply", "the ", what, " that ", method, " gives for block \"", block, "\" is ",
+              "apply", "the ", what, " that ", method, " returns for block \"", block, "\" is ",
               x.dtype(), " ", x.shape(), "; it must be ", expected);
   return cast(x.detach(), theta.dtype());
 }
 
 }  // namespace
 
-/// A parameter's share of a block's noise, until it is added.
+/// Noise that is still to be added to one parameter of a block.
 struct ParticleMethod::PendingNoise {
   std::string block;
-  Tensor parameter;  // without history, or a leaf would own itself
-  Tensor unit;       // of its shape; undefined once it was added
+  Tensor parameter;  // without history: a leaf would own itself
+  Tensor unit;       // [parameter's shape]; undefined once added
   double diffusion;
 
   bool waits() const { return unit.defined(); }
-  /// θ ← θ + sqrt(2bε)·ξ, the product rounded to the dtype first.
+  /// θ ← θ + sqrt(2bε)·ξ; the product is rounded to the dtype before it is added.
   void add(double epsilon) {
     if (!waits()) return;
     const Tensor xi = std::exchange(unit, Tensor());
@@ -69,7 +69,7 @@ ParticleMethod::ParticleMethod(Particles particles, const TargetDensity& target,
     : particles_(std::move(particles)), target_(target), max_ratio_(max_ratio) {
   detail::check_target("particles", target);
   LADON_CHECK(max_ratio >= 1, "particles", "max_ratio is ", max_ratio,
-              "; it must be at least 1, the ratio of the forces where particles rest");
+              "; it must be at least 1, the ratio of the forces at a fixed point");
 }
 
 void ParticleMethod::set_target(const TargetDensity& target) {
@@ -83,14 +83,14 @@ double ParticleMethod::fair_alpha(const std::string&, const Tensor&) const {
 
 void ParticleMethod::check_ready() const {
   LADON_CHECK(particles_.size() > 0, "apply",
-              "the method has no particles; it acts where act_on() puts it");
+              "the method has no particles; it is for use with act_on() only");
   for (const ParticleBlock& block : particles_) {
     bool any = false;
     block.check_in_place("apply");
     for (const Tensor& x : block.parameters()) {
       const Leaf& leaf = *Leaf::of(x);
       LADON_CHECK(!leaf.frozen(), "apply", "a parameter of block \"", block.name(),
-                  "\" is frozen, and a force would move it; thaw it, or leave its block out");
+                  "\" is frozen, but a force would move it; thaw it, or leave its block out");
       const std::string by = leaf.rewrite().by;
       LADON_CHECK(by.empty(), "apply", "block \"", block.name(), "\" still has the gradients that ",
                   by, " wrote; call zero_grad() and backward() between two calls");
@@ -104,14 +104,14 @@ void ParticleMethod::check_ready() const {
   for (const auto& noise : pending_)
     LADON_CHECK(!noise->waits(), "apply", "the noise of the last apply() was not added to block \"",
                 noise->block,
-                "\"; call step() of an optimizer that holds the particles (or, without one, "
-                "diffuse(ε); diffuse(0) where a step was skipped)");
+                "\"; call step() of an optimizer of the particles (or, without one, "
+                "diffuse(rate); diffuse(0) if a step was skipped)");
 }
 
-/// −φ·T/N at particles [M, D] with gradients of their shape, in their dtype.
+/// −φ·T/N at particles [M, D] with gradients of the same shape, in the particles' dtype.
 Tensor ParticleMethod::direction(const std::string& block, const Tensor& values,
                                  const Tensor& gradients, Last& last) const {
-  // values last: forces() reads them first, from the caches
+  // values last, so that forces() finds them in the CPU caches
   checked_size(block, "gradient", kernels::squared_norms(gradients));
   checked_size(block, "value", kernels::squared_norms(values));
   const Tensor negative_score = target_gradient(target_, values, gradients);  // ∇U/T
@@ -154,18 +154,18 @@ ParticleMethod::Noise ParticleMethod::checked_noise(const ParticleBlock& block) 
   const Shape expected{block.count(), block.dim()};
   LADON_CHECK(!drawn.unit.defined() ||
                   (drawn.unit.dtype() == block.dtype() && drawn.unit.shape() == expected),
-              "apply", "the noise that ", name(), " gives for block \"", block.name(), "\" is ",
+              "apply", "the noise that ", name(), " returns for block \"", block.name(), "\" is ",
               drawn.unit.dtype(), " ", drawn.unit.shape(), "; it must be ", block.dtype(), " ",
               expected);
   return drawn;
 }
 
-/// Puts the gradient of a block in its place, marked, with the noise that goes with it.
+/// Stores the gradient of a block, with a mark that carries its noise.
 void ParticleMethod::write(const ParticleBlock& block, Tensor gradient, const Noise& noise) {
   block.set_gradients(std::move(gradient));
   const std::vector<Tensor>& parameters = block.parameters();
   std::vector<Tensor> units(parameters.size());
-  const double unit = target_.temperature / target_.count;  // ε of a step of rate 1
+  const double unit = target_.temperature / target_.count;  // ε = r·T/N for rate r = 1
   if (noise.unit.defined()) units = block.pieces(noise.unit);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     Rewrite rewrite{.by = name(), .prior = target_.prior_precision > 0};

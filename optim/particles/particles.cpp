@@ -18,18 +18,18 @@ namespace {
 
 void check_parameter(const std::string& block, const Tensor& x) {
   LADON_CHECK(x.defined() && x.requires_grad(), "particles", "a parameter of block \"", block,
-              "\" requires no gradient; make it with parameter(x)");
+              "\" does not require a gradient; create it with parameter(x)");
   LADON_CHECK(Leaf::of(x), "particles", "a parameter of block \"", block, "\" is the result of `",
               x.history()->operation(), "`; only leaves keep a gradient");
   LADON_CHECK(x.contiguous(), "particles", "a parameter of block \"", block, "\" of shape ",
               x.shape(), " is not contiguous (strides ", x.strides(), ")");
 }
 
-/// Throws Error where x shares memory with one that was added before: who moves one moves the
+/// Throws Error if x shares memory with a parameter added before: an update of one would change the
 /// other.
 void add(detail::Apart& memory, const std::string& block, const Tensor& x) {
   LADON_CHECK(!memory.add(block, x), "particles", "a parameter of block \"", block, "\" (shape ",
-              x.shape(), ") stands in two places");
+              x.shape(), ") shares memory with another parameter");
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ ParticleBlock ParticleBlock::gathered(std::string name, const std::vector<Parame
       LADON_CHECK(rows[i][part].first == rows[0][part].first, "particles", "block \"", name,
                   "\": parameter ", part, " is `", rows[0][part].first, "` in row 0 and `",
                   rows[i][part].first, "` in row ", i,
-                  "; give them in one order, and under the same names");
+                  "; parameters must have the same order and names in all rows");
       parameters.push_back(x);
     }
   const auto parts = static_cast<std::int64_t>(rows[0].size());
@@ -95,19 +95,19 @@ ParticleBlock::ParticleBlock(std::string name, std::vector<Tensor> parameters, s
                 x.dtype());
     elements += x.count();
   }
-  LADON_CHECK(elements > 0, "particles", "block \"", name_, "\" is empty: ", count_,
-              " rows of nothing");
+  LADON_CHECK(elements > 0, "particles", "block \"", name_, "\" is empty: it has ", count_,
+              " rows of no elements");
   dim_ = elements / count_;
 }
 
-/// Part of Θ that a parameter fills: [M, width] if stacked, [1, width] of one row otherwise.
+/// Shape of the part of Θ that a parameter fills: [M, width] if stacked, else one row [1, width].
 Shape ParticleBlock::piece_shape(const Tensor& parameter) const {
   return stacked_ ? Shape{count_, parameter.count() / count_} : Shape{1, parameter.count()};
 }
 
 std::vector<Tensor> ParticleBlock::pieces(const Tensor& x) const {
   LADON_CHECK(x.defined() && x.shape() == Shape({count_, dim_}), "pieces", "block \"", name_,
-              "\" is ", Shape{count_, dim_}, ", the matrix is ", x.shape());
+              "\" is ", Shape{count_, dim_}, ", but the matrix is ", x.shape());
   const Tensor rows = contiguous(x.detach());
   std::vector<Tensor> pieces;
   std::int64_t column = 0, row = 0;
@@ -122,7 +122,7 @@ std::vector<Tensor> ParticleBlock::pieces(const Tensor& x) const {
   return pieces;
 }
 
-/// Θ-shaped matrix of what part(parameter) gives; undefined counts as zero.
+/// Matrix in the layout of Θ from the results of part(parameter); undefined results count as zeros.
 Tensor ParticleBlock::assemble(const std::function<Tensor(const Tensor& parameter)>& part) const {
   if (stacked_ && parameters_.size() == 1) {
     const Tensor x = part(parameters_[0]);
@@ -153,7 +153,7 @@ Tensor ParticleBlock::gradients() const {
 }
 
 Tensor ParticleBlock::recorded_values() const {
-  std::vector<Tensor> parts;  // [M, width] each
+  std::vector<Tensor> parts;  // each [M, width]
   const std::int64_t step = stacked_ ? 1 : count_;
   for (auto x = parameters_.begin(); x != parameters_.end(); x += step) {
     std::vector<Tensor> pieces;
@@ -166,10 +166,10 @@ Tensor ParticleBlock::recorded_values() const {
 
 void ParticleBlock::set_gradients(Tensor g) const {
   LADON_CHECK(g.defined() && g.shape() == Shape({count_, dim_}), "set_gradients", "block \"", name_,
-              "\" is ", Shape{count_, dim_}, ", the gradients are ", g.shape());
+              "\" is ", Shape{count_, dim_}, ", but the gradients are ", g.shape());
   if (const Tensor old = parameters_[0].grad();
       parameters_.size() == 1 && g.dtype() == dtype_ && g.contiguous() && g.storage().exclusive() &&
-      (!old.defined() || old.storage().owners() == 2))  // here too
+      (!old.defined() || old.storage().owners() == 2))  // the leaf and `old`
     return Tensor(parameters_[0]).set_grad(view::try_reshape(g.detach(), parameters_[0].shape()));
   const std::vector<Tensor> from = pieces(g);
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -178,13 +178,13 @@ void ParticleBlock::set_gradients(Tensor g) const {
       target = empty_like(parameters_[i].detach());
     copy_(target, from[i]);
     Tensor(parameters_[i])
-        .set_grad(std::move(target));  // also where it is the same: a new one by its contents
+        .set_grad(std::move(target));  // even if unchanged as an object, to reset its marks
   }
 }
 
 void ParticleBlock::add_to_values(const Tensor& delta) const {
   LADON_CHECK(delta.defined() && delta.shape() == Shape({count_, dim_}), "add_to_values",
-              "block \"", name_, "\" is ", Shape{count_, dim_}, ", the values to add are ",
+              "block \"", name_, "\" is ", Shape{count_, dim_}, ", but the values to add are ",
               delta.shape());
   const std::vector<Tensor> from = pieces(delta);
   for (std::size_t i = 0; i < from.size(); ++i) add_(parameters_[i].detach(), from[i]);
@@ -193,7 +193,7 @@ void ParticleBlock::add_to_values(const Tensor& delta) const {
 // --- all blocks ---
 
 Particles::Particles(std::vector<ParticleBlock> blocks) : blocks_(std::move(blocks)) {
-  LADON_CHECK(!blocks_.empty(), "particles", "there is no block");
+  LADON_CHECK(!blocks_.empty(), "particles", "needs at least one block");
   detail::Apart memory;
   for (const ParticleBlock& block : blocks_)
     for (const Tensor& x : block.parameters()) add(memory, block.name(), x);
@@ -203,7 +203,7 @@ namespace {
 
 using NamedAttention = std::pair<std::string, const MultiHeadAttention*>;
 
-/// Whether both are the same layer, or one is a copy of the other: copies share their parameters.
+/// Whether both are the same layer, or copies of each other: copies share their parameters.
 bool same(const MultiHeadAttention& a, const MultiHeadAttention& b) {
   return a.query.history() == b.query.history() && a.key.history() == b.key.history() &&
          a.value.history() == b.value.history() && a.output.history() == b.output.history();
@@ -245,10 +245,11 @@ NamedPart part_of(const MultiHeadAttention& a, HeadPart part) {
 }  // namespace
 
 Particles particles(Module& model, const ParticleOptions& options) {
-  LADON_CHECK(!options.include.empty(), "particles", "`include` names no part of a head");
+  LADON_CHECK(!options.include.empty(), "particles",
+              "`include` is empty; list at least one part of a head");
   LADON_CHECK(
       std::set(options.include.begin(), options.include.end()).size() == options.include.size(),
-      "particles", "`include` names a part of a head twice");
+      "particles", "`include` lists a part of a head twice");
   const std::vector<NamedAttention> found = attentions_in(model);
   std::vector<ParticleBlock> blocks;
   for (const auto& [name, attention] : found) {
@@ -256,12 +257,13 @@ Particles particles(Module& model, const ParticleOptions& options) {
     ParameterSet joint;
     for (const HeadPart part : options.include) {
       const NamedPart p = part_of(*attention, part);
-      if (!p.parameter.defined()) continue;  // tied: the queries' weights are the keys'
-      LADON_CHECK(options.space == HeadSpace::separate || joint.empty() ||
-                      joint[0].second.size(0) == p.parameter.size(0),
-                  "particles", "`", name, "` has ", attention->heads(), " heads of queries and ",
-                  attention->kv_heads(),
-                  " of keys; use HeadSpace::separate, or include parts of one number");
+      if (!p.parameter.defined()) continue;  // tied: keys use the queries' weights
+      LADON_CHECK(
+          options.space == HeadSpace::separate || joint.empty() ||
+              joint[0].second.size(0) == p.parameter.size(0),
+          "particles", "`", name, "` has ", attention->heads(), " heads of queries and ",
+          attention->kv_heads(),
+          " of keys; use HeadSpace::separate, or include only parts with equal numbers of heads");
       if (options.space == HeadSpace::joint)
         joint.emplace_back(p.name, p.parameter);
       else
@@ -271,7 +273,7 @@ Particles particles(Module& model, const ParticleOptions& options) {
     if (options.space == HeadSpace::joint) blocks.push_back(ParticleBlock::stacked(name, joint));
   }
   LADON_CHECK(!blocks.empty(), "particles", "the model has ", found.size(),
-              " attention layers, of which none was selected");
+              " attention layers, none of which was selected");
   return Particles(std::move(blocks));
 }
 

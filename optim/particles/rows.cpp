@@ -13,13 +13,12 @@ namespace {
 void check_rows(const Tensor& x) {
   LADON_CHECK(x.defined(), "particles", "the particle matrix is undefined");
   LADON_CHECK(x.rank() == 2 && x.size(0) > 0 && is_floating(x.dtype()), "particles",
-              "a particle matrix is floating [M, D] with M > 0; got ", x.dtype(), " of shape ",
+              "a particle matrix must be floating [M, D] with M > 0, got ", x.dtype(), " of shape ",
               x.shape());
 }
 
-/// sums(w, x) in x's dtype; in f64, and rounded then, where the largest weight would leave the
-/// range of f32: of particles 1e-22 apart they are 1e44, and far below 1 where particles are far
-/// apart.
+/// sums(w, x) in x's dtype, or in f64 and then rounded if the largest weight would overflow or
+/// underflow f32: it is 1e44 for particles 1e-22 apart, and far below 1 for particles far apart.
 Tensor combine(Tensor (*sums)(const Tensor&, const Tensor&), const Tensor& weights,
                const Tensor& rows) {
   check_rows(rows);
@@ -37,7 +36,7 @@ Tensor combine(Tensor (*sums)(const Tensor&, const Tensor&), const Tensor& weigh
   return kernels::cast(sums(w, kernels::cast(x, f64)), x.dtype());
 }
 
-/// ‖x_i‖ of an f64 row whose squares leave the range of f64.
+/// ‖x_i‖ of an f64 row whose squares overflow or underflow.
 double scaled_norm(const Tensor& x, std::int64_t i) {
   const std::int64_t d = x.size(1);
   const double* const row = x.data<double>() + i * d;

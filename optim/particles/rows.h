@@ -1,7 +1,8 @@
 #pragma once
-// Arithmetic on particle matrices Θ [M, D] (f32 or f64), in parallel, in an order that depends on
-// the shape alone. Distances, products and norms are summed in f64; particles are mixed in their
-// own dtype. No gradients. Throw Error for other shapes and dtypes, and for M = 0.
+// Arithmetic on particle matrices Θ [M, D] (f32 or f64), in parallel, in an order of summation that
+// depends on the shape alone. Distances, products and norms are summed in f64; linear combinations
+// of particles in their dtype. Not differentiable. Throws Error for other shapes and dtypes, and
+// for M = 0.
 
 #include <vector>
 
@@ -9,8 +10,8 @@
 
 namespace ladon::rows {
 
-/// ‖x_i − x_j‖² from the differences themselves: exactly symmetric, exactly 0 between equal rows.
-/// [M, D] → f64 [M, M].
+/// ‖x_i − x_j‖², computed from differences: exactly symmetric, exactly 0 between equal rows. [M, D]
+/// → f64 [M, M].
 Tensor squared_distances(const Tensor& x);
 
 /// x_i·x_j:  [M, D] → f64 [M, M], exactly symmetric.
@@ -25,8 +26,8 @@ Tensor mix_differences(const Tensor& w, const Tensor& x);
 /// ‖x_i‖ of each row.
 std::vector<double> norms(const Tensor& x);
 
-/// The e with 2^(e−1) ≤ max|x_k| < 2^e over the finite ones of n numbers, 0 where all are 0:
-/// squares of x_k·2^(−e) are in the range of f64.
+/// The e with 2^(e−1) ≤ max|x_k| < 2^e over the finite x_k among n numbers, 0 if all are 0: squares
+/// of x_k·2^(−e) neither overflow nor underflow f64.
 int largest_exponent(const double* x, std::int64_t n);
 
 /// Throws Error naming the first two particles whose entry of `pairs`, contiguous f64 [M, M], is

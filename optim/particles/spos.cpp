@@ -18,7 +18,8 @@ Spos::Spos(Particles particles, SposOptions options, Generator rng)
 ParticleMethod::Forces Spos::forces(const std::string& block, const Tensor& theta,
                                     const Tensor& gradient) const {
   Forces forces = Svgd::forces(block, theta, gradient);
-  forces.driving = forces.driving + (diffusion_ / forces.scale) * gradient;  // scale·… = b·∇U/T
+  forces.driving = forces.driving + (diffusion_ / forces.scale) * gradient;  // scale·second term =
+                                                                             // b·∇U/T
   return forces;
 }
 

@@ -10,35 +10,38 @@ namespace ladon {
 struct SvgdOptions {
   SteinKernel kernel = rbf();
   Alpha alpha = 1;  ///< α ≥ 0: weight of the repulsion; or `automatic`.
-  /// Whether particles share their scores. In high dimension the median rule gives k_ij ≈ 1/(M+1)
-  /// between particles, so that sharing weakens what is particular to one of them.
+  /// Whether driving forces are averaged by the kernel. In high dimension the median rule gives
+  /// k_ij ≈ 1/(M+1) between particles, so the sum over j attenuates the part of a score that is
+  /// specific to one particle.
   bool smoothing = true;
   TargetDensity target = {};
-  double max_ratio = 100;  ///< Bounds the repulsion by the driving force: see ParticleMethod.
+  double max_ratio = 100;  ///< Bound on the ratio of repulsion to driving force: see
+                           ///< ParticleMethod.
 
   /// Options as published: N = 1, no prior, T = 1 (so α is also a temperature), rbf with the lower
-  /// median, which needs three particles or one (kernel.h, checked_at), and unbounded repulsion.
+  /// median, for which the number of particles must not be two (kernel.h, checked_at), and
+  /// unbounded repulsion.
   static SvgdOptions paper(double alpha);
 };
 
 /// φ_i = (1/M) [ Σ_j k_ij s_j + α R_i ],  s_j = −∇U(θ_j)/T, R as in kernel.h.
 ///
 /// Without smoothing φ_i = (1/M) [ s_i + α R_i ]: the driving sum keeps only its term j = i, with
-/// weight k_ii = 1 of a radial kernel. The factor 1/M stays, so that α weighs R_i against a
-/// particle's own score just as with smoothing between particles far apart, and switching smoothing
-/// off changes the sharing and nothing else.
+/// weight k_ii = 1 for a radial kernel. The factor 1/M stays, so that α weights R_i relative to a
+/// particle's own score as it does with smoothing for particles far apart, and switching smoothing
+/// off changes nothing but the averaging.
 ///
-/// One particle: K = 1 and R = 0, so the gradients keep every bit.
+/// With one particle K = 1 and R = 0, so the gradients keep every bit.
 class Svgd : public ParticleMethod {
  public:
-  /// Throws Error unless α is finite and ≥ 0; apply() does where the kernel's values will not do
+  /// Throws Error unless α is finite and ≥ 0; apply() throws if the kernel's results are invalid
   /// (kernel.h, checked_at).
   explicit Svgd(Particles particles, SvgdOptions options = {});
-  /// Without particles: it acts where act_on() puts it.
+  /// Without particles: for use with act_on() only.
   explicit Svgd(SvgdOptions options) : Svgd(Particles(), std::move(options)) {}
   std::string name() const override { return "svgd"; }
 
-  /// From the next step on: annealing. Errors as in the constructor.
+  /// α from the next step on, for annealing. Errors as in the constructor.
   void set_alpha(Alpha alpha);
 
  protected:

@@ -11,21 +11,22 @@ struct WgdOptions {
   SteinKernel kernel = rbf();
   Alpha alpha = 1;  ///< α ≥ 0: weight of the repulsion; or `automatic`.
   TargetDensity target = {};
-  double max_ratio = 100;  ///< Bounds the repulsion by the driving force: see ParticleMethod.
+  double max_ratio = 100;  ///< Bound on the ratio of repulsion to driving force: see
+                           ///< ParticleMethod.
 };
 
-/// φ_i = s_i + α·R_i/Σ_j k_ij,  s_i = −∇U(θ_i)/T, R as in kernel.h: the score of the posterior less
-/// that of the particles' own density. One particle: the gradients keep every bit.
+/// φ_i = s_i + α·R_i/Σ_j k_ij,  s_i = −∇U(θ_i)/T, R as in kernel.h: the posterior's score minus the
+/// score of the particles' own density. With one particle the gradients keep every bit.
 class Wgd : public ParticleMethod {
  public:
-  /// Throws Error unless α is finite and ≥ 0; apply() does where a sum Σ_j k_ij is not positive,
-  /// and where the kernel's values will not do (kernel.h, checked_at).
+  /// Throws Error unless α is finite and ≥ 0; apply() throws if a sum Σ_j k_ij is not positive, or
+  /// if the kernel's results are invalid (kernel.h, checked_at).
   explicit Wgd(Particles particles, WgdOptions options = {});
-  /// Without particles: it acts where act_on() puts it.
+  /// Without particles: for use with act_on() only.
   explicit Wgd(WgdOptions options) : Wgd(Particles(), std::move(options)) {}
   std::string name() const override { return "wgd"; }
 
-  /// From the next step on: annealing. Errors as in the constructor.
+  /// α from the next step on, for annealing. Errors as in the constructor.
   void set_alpha(Alpha alpha);
 
  protected:

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* operation = "score_belief";
 
-/// A mixture of normal laws, each as likely as another.
+/// A mixture of normal distributions with equal weights.
 struct Mixture {
   Tensor means, stddevs;  ///< [S]
 
@@ -33,7 +33,7 @@ struct Mixture {
       sum += std::erfc((m[s] - y) / sd[s] / std::numbers::sqrt2);
     return 0.5 * sum / static_cast<double>(means.count());
   }
-  /// ln of the density at the points y [P], a few at a time: [p, S] stays in the cache.
+  /// ln of the density at the points y [P], 16 at a time, so that [16, S] fits in the cache.
   Tensor log_density(const Tensor& y) const {
     const double log_norm = std::log(2 * std::numbers::pi) / 2 + std::log(means.count());
     const Tensor heights = log(stddevs) + log_norm;
@@ -42,7 +42,7 @@ struct Mixture {
       parts.push_back(logsumexp(-0.5 * square((points - means) / stddevs) - heights, 1));
     return concat(parts, 0);
   }
-  /// Range that holds all but 1e-9 of it.
+  /// Interval that contains all but 1e-9 of the probability.
   std::pair<double, double> range() const {
     return {number_of("score_belief", amin(means - 6 * stddevs)),
             number_of("score_belief", amax(means + 6 * stddevs))};
@@ -105,7 +105,7 @@ Belief belief_of_draws(const Tensor& values) {
 Belief belief_of(const GpPrediction& prediction, std::int64_t output) {
   const NoGrad off;
   LADON_CHECK(prediction.covariance.defined() && prediction.covariance.rank() == 2, "belief_of",
-              "the prediction has no covariance [M, M]");
+              "the prediction has no covariance [M, M]; give predict() a test kernel [M, M]");
   const Tensor m = clone(select(prediction.mean, 1, output));
   return {m, prediction.covariance, unsqueeze(m, 0),
           unsqueeze(clone(diagonal(prediction.covariance)), 0)};
@@ -126,8 +126,9 @@ BeliefScore score_belief(const Belief& belief, const Belief& truth, double noise
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
               "; it must be positive");
   const std::int64_t m = truth.mean.size(0);
-  LADON_CHECK(belief.mean.shape() == truth.mean.shape(), operation, "a belief about ",
-              belief.mean.shape(), " inputs against one about ", truth.mean.shape());
+  LADON_CHECK(belief.mean.shape() == truth.mean.shape(), operation,
+              "the belief has inputs of shape ", belief.mean.shape(), ", the truth ",
+              truth.mean.shape());
   BeliefScore score;
   const Tensor deviation = (belief.mean - truth.mean) / sqrt(diagonal(truth.covariance));
   score.mean_error = std::sqrt(number_of("score_belief", mean(square(deviation))));

@@ -13,7 +13,7 @@
 namespace ladon {
 namespace {
 
-// The limit of variance 0.
+// The limit of variance 0: the largest outputs share the probability.
 void share_among_largest(std::int64_t classes, const double* mean, double* p) {
   const double most = *std::max_element(mean, mean + classes);
   const double count = static_cast<double>(std::count(mean, mean + classes, most));
@@ -47,7 +47,8 @@ Tensor class_probabilities(const Tensor& mean, const Tensor& variance) {
   Tensor p = empty({rows, classes}, f64);
   const double *from = m.data<double>(), *s = v.data<double>();
   for (std::int64_t i = 0; i < rows; ++i)
-    LADON_CHECK(s[i] >= 0, operation, "the variance of row ", i, " is ", s[i], "; it is negative");
+    LADON_CHECK(s[i] >= 0, operation, "the variance of row ", i, " is ", s[i],
+                "; it must not be negative");
   double* to = p.mutable_data<double>();
   parallel::for_range(rows, 16, [&](std::int64_t begin, std::int64_t end) {
     std::vector<double> work(static_cast<std::size_t>(kernels::largest_work * classes));

@@ -1,5 +1,6 @@
 #pragma once
-// Classification by regression: targets are one-hot vectors, the answer is the largest output.
+// Classification by regression: targets are one-hot vectors, and the predicted class is the largest
+// output.
 
 #include <cstdint>
 
@@ -11,17 +12,17 @@ namespace ladon {
 /// Throws Error for a label outside [0, classes) and for less than two classes.
 Tensor classification_targets(const Tensor& labels, std::int64_t classes);
 
-/// The probability that class c has the largest output, when the outputs are independent
+/// The probability that class c has the largest output, where the outputs are independent
 /// N(mean_mc, variance_m): the multinomial probit rule (Girolami and Rogers 2006)
 ///   p_mc = E_z[Π_{c' ≠ c} Φ(z + (mean_mc − mean_mc')/√variance_m)],   z ~ N(0, 1),
 /// by a fixed quadrature, accurate to about 1e-12. mean [M, C], variance [M], of the noisy outputs
-/// (posterior variance plus noise); f64 [M, C], rows sum to 1. Of two classes it is
-/// Φ((mean_0 − mean_1)/√(2 variance)). At variance 0 the largest outputs share the probability.
-/// Throws Error where shapes disagree, C < 2, a value is not finite or a variance negative.
+/// (posterior variance plus noise) → f64 [M, C], rows sum to 1. For two classes it is Φ((mean_0 −
+/// mean_1)/√(2 variance)). At variance 0 the largest outputs share the probability. Throws Error
+/// where shapes disagree, C < 2, a value is not finite or a variance is negative.
 ///
-/// The variance of a kernel of arbitrary scale says nothing of the targets: multiply it by
-/// GaussianProcess::amplitude() first (the variances of GradientFlow::ensemble by that of the NNGP
-/// kernel).
+/// If the kernel has an arbitrary scale its variances are not in units of the targets: multiply
+/// them by GaussianProcess::amplitude() first (the variances of GradientFlow::ensemble by the
+/// amplitude of the NNGP kernel).
 Tensor class_probabilities(const Tensor& mean, const Tensor& variance);
 
 }  // namespace ladon

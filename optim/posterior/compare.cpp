@@ -23,16 +23,16 @@ namespace ladon {
 namespace {
 
 constexpr const char* operation = "compare_posterior";
-constexpr std::int64_t more = 4;  // times the steps, for samplers
+constexpr std::int64_t more = 4;  // times as many steps for samplers
 
-/// A method at work: its networks, and what moves them.
+/// State of a running method: its networks and settings.
 struct Work {
   const RegressionTask& task;
   const CompareOptions& options;
   Generator rng;
   Tensor theta;                // [P, D], a leaf
-  std::int64_t gradients = 0;  // of networks
-  std::int64_t batch = 0;      // targets of a gradient, drawn anew each time; 0: all
+  std::int64_t gradients = 0;  // gradients of networks computed
+  std::int64_t batch = 0;      // targets per gradient, drawn anew each time; 0: all
 
   Work(const RegressionTask& of, const CompareOptions& with, Generator from)
       : task(of), options(with), rng(std::move(from)) {
@@ -41,12 +41,12 @@ struct Work {
   }
 
   double count() const { return static_cast<double>(task.targets.size(0)); }
-  /// N items of mean loss `misfit/N`, prior N(0, 1).
+  /// N items with mean loss `misfit/N`, prior N(0, 1).
   TargetDensity target() const { return {.count = count(), .prior_precision = 1}; }
   Particles particles() const { return particles_of_rows(theta, "networks"); }
   Tensor functions() const { return test_functions(task, theta.detach()); }
   Tensor at_training_inputs() const { return task.functions(theta, task.targets.size(0)); }
-  /// Gradients of the networks' mean losses, summed.
+  /// Computes gradients of the sum of the networks' mean losses.
   void backward_of(const Tensor& loss) {
     backward(sum(loss) / count());
     gradients += options.members;
@@ -62,7 +62,7 @@ struct Work {
   PosteriorRun end() const { return {functions(), gradients}; }
 };
 
-/// Adam for `steps`, its rate falling to 0; step() makes the gradients.
+/// Runs Adam for `steps`, its rate decaying to 0; gradient() computes the gradients.
 PosteriorRun optimize(Work work, const std::function<void(Work&)>& gradient) {
   Adam adam({work.theta}, {.lr = work.options.lr});
   const Schedule rate = schedule::cosine({.steps = work.options.steps});
@@ -75,7 +75,7 @@ PosteriorRun optimize(Work work, const std::function<void(Work&)>& gradient) {
   return work.end();
 }
 
-/// Particles under a method that holds the prior and the likelihood.
+/// Optimizes particles with a method whose target includes prior and likelihood.
 template <class Method, class Options>
 PosteriorRun move_particles(Work work, Options options) {
   options.target = work.target();
@@ -86,7 +86,8 @@ PosteriorRun move_particles(Work work, Options options) {
   });
 }
 
-/// Each network pulled to `anchor`, towards targets of its own [P, N].
+/// Optimizes each network towards its own targets [P, N], with the prior's penalty centred at
+/// `anchor`.
 PosteriorRun modes(Work work, const Tensor& anchor, const Tensor& targets) {
   return optimize(std::move(work), [&](Work& w) {
     w.backward_of(misfit(w.task, w.at_training_inputs(), targets) +
@@ -107,11 +108,12 @@ PosteriorRun randomized_prior(Work work) {
   return modes(std::move(work), start, y);
 }
 
-// SVGD in function space, under a prior of functions.
+// SVGD in function space, with a Gaussian-process prior.
 PosteriorRun function_svgd(Work work) {
   const Tensor& kernel = work.options.prior_kernel;
   constexpr double jitter = 1e-4;
-  LADON_CHECK(kernel.defined(), operation, "function_svgd needs the prior_kernel of functions");
+  LADON_CHECK(kernel.defined(), operation,
+              "function_svgd needs options.prior_kernel, the prior covariance of functions");
   Svgd svgd({.target = {.count = work.count()}});
   return optimize(std::move(work), [&](Work& w) {
     const Tensor f = w.task.functions(w.theta, w.task.inputs);
@@ -121,8 +123,8 @@ PosteriorRun function_svgd(Work work) {
   });
 }
 
-/// The step ε of U at which one leapfrog step of ε_L, ε = ε_L²/2, is accepted nine times in ten: so
-/// Langevin dynamics has little bias.
+/// The step ε of U for which a single leapfrog step ε_L, ε = ε_L²/2, is accepted with probability
+/// 0.9, so that Langevin dynamics has little bias.
 double langevin_step(Work& work) {
   const std::int64_t warmup = std::max<std::int64_t>(50, work.options.steps / 4);
   Generator rng = work.rng.split(2);
@@ -134,7 +136,7 @@ double langevin_step(Work& work) {
   return 0.5 * chains.step * chains.step;
 }
 
-/// A chain per network; the second half of the steps is kept, thinned.
+/// One chain per network; keeps thinned draws from the second half of the steps.
 PosteriorRun sample(Work work, Optimizer& sampler, ParticleMethod* drift = nullptr) {
   const std::int64_t steps = more * work.options.steps, kept = 50;
   Collect draws({.after = steps / 2, .every = std::max<std::int64_t>(1, steps / 2 / kept)});
@@ -154,7 +156,7 @@ PosteriorRun sgld(Work work) {
   return sample(std::move(work), sampler);
 }
 
-/// A quarter of the targets in each gradient, at the step of exact gradients.
+/// A quarter of the targets in each gradient, with the step size of exact gradients.
 PosteriorRun sgld_minibatch(Work work) {
   work.batch = std::max<std::int64_t>(1, work.task.targets.size(0) / 4);
   return sgld(std::move(work));
@@ -192,7 +194,7 @@ PosteriorRun hmc_chains(Work work) {
 
 using Method = std::function<PosteriorRun(Work work)>;
 
-/// In the order of a table.
+/// All methods, in the order of the table in compare.h.
 const std::vector<std::pair<std::string, Method>>& all_methods() {
   static const std::vector<std::pair<std::string, Method>> methods = {
       {"hmc", hmc_chains},
@@ -221,8 +223,9 @@ std::vector<std::string> posterior_methods() {
 
 PosteriorRun run_posterior_method(const std::string& method, const RegressionTask& task,
                                   const CompareOptions& options, Generator& rng) {
-  LADON_CHECK(task.functions && task.dim >= 1, operation, "the task has no functions");
-  LADON_CHECK(options.members >= 2, operation, "needs two members, got ", options.members);
+  LADON_CHECK(task.functions && task.dim >= 1, operation,
+              "the task has no functions, or dim is less than 1");
+  LADON_CHECK(options.members >= 2, operation, "needs at least two members, got ", options.members);
   LADON_CHECK(options.steps >= 1, operation, "steps must be at least 1, got ", options.steps);
   const auto& methods = all_methods();
   for (std::size_t i = 0; i < methods.size(); ++i)
@@ -230,7 +233,7 @@ PosteriorRun run_posterior_method(const std::string& method, const RegressionTas
       return methods[i].second(Work(task, options, rng.split(rng.reserve(1)).split(i)));
   std::string names;
   for (const auto& [name, run] : methods) names += (names.empty() ? "" : ", ") + name;
-  detail::fail(operation, "there is no method `", method, "`; there are ", names);
+  detail::fail(operation, "unknown method `", method, "`; the methods are ", names);
 }
 
 std::vector<PosteriorRow> compare_posterior(const RegressionTask& task, const Belief& truth,
@@ -239,7 +242,7 @@ std::vector<PosteriorRow> compare_posterior(const RegressionTask& task, const Be
   const Generator source = rng.split(rng.reserve(1));
   std::vector<PosteriorRow> rows;
   for (const std::string& method : methods) {
-    Generator own = source.split(0);  // a method's numbers are its own by its place in the list
+    Generator own = source.split(0);  // equal for all: run_posterior_method splits it by name
     const PosteriorRun run = run_posterior_method(method, task, options, own);
     rows.push_back(
         {method, score_belief(belief_of_draws(run.functions), truth, task.noise), run.gradients});

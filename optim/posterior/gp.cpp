@@ -56,7 +56,7 @@ Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
 
 Tensor GpPrediction::variance() const {
   LADON_CHECK(covariance.defined(), "GpPrediction::variance",
-              "there is no covariance; give predict() the test inputs' own kernel");
+              "there is no covariance; give predict() the kernel of the test inputs");
   return covariance.rank() == 1 ? covariance : clone(diagonal(covariance));
 }
 
@@ -66,7 +66,7 @@ GaussianProcess::GaussianProcess(const infinite::KernelMatrix& kernel, const Ten
 
 GaussianProcess::GaussianProcess(std::shared_ptr<const Solver> solver, const Tensor& targets)
     : solver_(std::move(solver)) {
-  LADON_CHECK(solver_, operation, "there is no solver");
+  LADON_CHECK(solver_, operation, "the solver is null");
   targets_ = clone(kernel_blocks::target_block(operation, "the targets", targets, solver_->size()));
   weights_ = solver_->solve(targets_);
 }
@@ -164,7 +164,7 @@ Tensor log_marginal_likelihood(const Tensor& kernel, const Tensor& targets, cons
   const kernel_blocks::Ridge ridge =
       kernel_blocks::ridge_of(caller, diagonal(k), number_of(caller, noise.detach()), jitter);
   const Tensor factor = kernel_blocks::factorize(caller, k, ridge);
-  // A = K + (σ² + jitter·mean K_ii)·I, recorded; its factor is known already.
+  // A = K + (σ² + jitter·mean K_ii)·I, recorded; its factor is already computed.
   const Tensor recorded = cast(kernel, f64);
   const Tensor on_diagonal = reshape(cast(noise, f64), {}) + mean(diagonal(recorded)) * jitter;
   return log_normal(recorded + on_diagonal * eye(k.size(0), f64),

@@ -38,7 +38,7 @@ Tensor symmetric_block(std::string_view operation, std::string_view what, const 
   double largest = 0;
   for (std::int64_t i = 0; i < n * n; ++i) largest = std::max(largest, std::abs(v[i]));
   const double tolerance = std::sqrt(epsilon_of(x.dtype())) * largest;
-  constexpr std::int64_t block = 64;  // both triangles are read by tiles that stay in the cache
+  constexpr std::int64_t block = 64;  // reads both triangles by tiles that fit in the cache
   for (std::int64_t p = 0; p < n; p += block)
     for (std::int64_t q = 0; q <= p; q += block)
       for (std::int64_t i = p; i < std::min(p + block, n); ++i)
@@ -106,15 +106,16 @@ void fail_indefinite(std::string_view operation, const Ridge& ridge, double smal
                      : "";
   const std::string noise =
       ridge.takes_noise ? detail::join("a noise of at least ", ridge.noise + missing) : "";
-  detail::fail(operation, "the kernel, with ",
-               ridge.takes_noise ? detail::join("noise ", ridge.noise, " and ") : "", "jitter ",
-               ridge.jitter, " (times the mean of its diagonal, ", ridge.mean,
-               ") added to the diagonal, is not positive definite: its smallest eigenvalue is ",
-               smallest_eigenvalue,
-               jitter.empty() && noise.empty()
-                   ? "; no jitter helps, since the mean of a kernel's diagonal is positive: check "
-                     "what was given for it"
-                   : "; give " + jitter + (jitter.empty() || noise.empty() ? "" : " or ") + noise);
+  detail::fail(
+      operation, "the kernel, with ",
+      ridge.takes_noise ? detail::join("noise ", ridge.noise, " and ") : "", "jitter ",
+      ridge.jitter, " (times the mean of its diagonal, ", ridge.mean,
+      ") added to the diagonal, is not positive definite: its smallest eigenvalue is ",
+      smallest_eigenvalue,
+      jitter.empty() && noise.empty()
+          ? "; no jitter helps, because the mean of the diagonal is not positive: check the "
+            "kernel"
+          : "; pass " + jitter + (jitter.empty() || noise.empty() ? "" : " or ") + noise);
 }
 
 Tensor proper_covariance(std::string_view operation, const Tensor& left, const Tensor& prior,
@@ -126,9 +127,9 @@ Tensor proper_covariance(std::string_view operation, const Tensor& left, const T
   const double* priors = before.data<double>();
   double* values = c.mutable_data<double>();
   const double relative = std::sqrt(epsilon_of(precision));
-  Tensor more;  // allowed(), once it is needed
+  Tensor more;  // allowed(), computed when needed
   std::int64_t worst = -1;
-  double most = 0;  // by which a variance is below what is allowed
+  double most = 0;  // largest amount by which a variance is below its bound
   for (std::int64_t i = 0; i < m; ++i) {
     const double value = values[i * step], bound = relative * std::abs(priors[i]);
     if (value < -bound && !more.defined()) more = contiguous(allowed());
@@ -142,8 +143,8 @@ Tensor proper_covariance(std::string_view operation, const Tensor& left, const T
   if (worst >= 0)
     detail::fail(operation, "the variance at test input ", worst, " would be ",
                  contiguous(left.rank() == 1 ? left : diagonal(left)).data<double>()[worst],
-                 ", of a prior variance of ", priors[worst], ", which is more than rounding; ",
-                 hint);
+                 " with a prior variance of ", priors[worst],
+                 ", which is more than rounding error; ", hint);
   return c;
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view operation = "sample_posterior";
 
-/// Targets whitened by L of LLᵀ = K + σ²: v = L⁻¹Y, and their density (RW 2.30).
+/// Targets whitened by L of LLᵀ = K + σ²: v = L⁻¹Y, and their log density (RW 2.30).
 struct Whitened {
   Tensor factor, targets;
 
@@ -34,7 +34,7 @@ struct Whitened {
   }
 };
 
-/// m_z [M, O] and C_z [M, M] of a kernel [N + M, N + M].
+/// m_z [M, O] and C_z [M, M] from a kernel [N + M, N + M].
 GpPrediction posterior_of(const Tensor& kernel, const Tensor& y, double noise) {
   const Slice train{.stop = y.size(0)}, test{.start = y.size(0)};
   return GaussianProcess(at(kernel, {train, train}), y, {.noise = noise, .jitter = 0})
@@ -70,11 +70,11 @@ class Averages {
   Tensor mean_, within_, products_;
 };
 
-/// One run, and what it says of the test inputs.
+/// One run and its predictions at the test inputs.
 struct Replicate {
   SmcResult run;
   Averages averages;
-  std::vector<Tensor> means, variances;  // of the last sweep
+  std::vector<Tensor> means, variances;  // from the last sweep
 };
 
 struct Problem {
@@ -103,7 +103,7 @@ struct Problem {
   }
 };
 
-/// ln of the mean of evidences from their logarithms; its error by the delta method.
+/// ln of the mean of evidences, given their logarithms; its error by the delta method.
 Measured log_mean(const std::vector<double>& logarithms) {
   double largest = logarithms[0], sum = 0, squares = 0;
   for (const double l : logarithms) largest = std::max(largest, l);
@@ -122,7 +122,7 @@ LogLikelihood latent_likelihood(const infinite::LatentKernel& kernel, const Tens
                                 double noise) {
   LADON_CHECK(kernel.at && kernel.dim >= 1, operation, "the kernel has no latents");
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
-              "; it must be positive, as kernels of few heads are of low rank");
+              "; it must be positive, because kernels of few heads have low rank");
   LADON_CHECK(targets.defined() && targets.rank() >= 1 && targets.size(0) >= 1, operation,
               "the targets must be [N] or [N, O]");
   const std::int64_t n = targets.size(0);
@@ -143,9 +143,9 @@ LogLikelihood latent_likelihood(const infinite::LatentKernel& kernel, const Tens
 Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
                       const Tensor& targets, double noise, const Tensor& latents, Generator& rng) {
   const NoGrad off;
-  latent_likelihood(kernel, targets, noise);  // its checks
-  LADON_CHECK(inputs > targets.size(0), operation, targets.size(0), " targets for ", inputs,
-              " inputs; at least one must be tested");
+  latent_likelihood(kernel, targets, noise);  // for its checks only
+  LADON_CHECK(inputs > targets.size(0), operation, "there are ", targets.size(0), " targets for ",
+              inputs, " inputs; there must be at least one test input");
   LADON_CHECK(latents.defined() && latents.rank() == 2 && latents.size(1) == kernel.dim, operation,
               "latents must be [F, ", kernel.dim, "], got ",
               latents.defined() ? latents.shape() : Shape{});
@@ -156,7 +156,7 @@ Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
   for (std::int64_t i = 0; i < latents.size(0); ++i) {
     const GpPrediction given = posterior_of(select(kernels, 0, i), y, noise);
     const auto [values, vectors] =
-        lapack::eigh(given.covariance);  // of low rank: no Cholesky factor
+        lapack::eigh(given.covariance);  // low rank: has no Cholesky factor
     Generator own = source.split(static_cast<std::uint64_t>(i));
     const Tensor xi = normal(given.mean.shape(), own, 0, 1, f64);
     const Tensor scale = unsqueeze(sqrt(maximum(values, scalar(0, f64))), 1);
@@ -177,10 +177,10 @@ LatentPosterior sample_posterior(const infinite::LatentKernel& kernel, std::int6
                                  Generator& rng) {
   const NoGrad off;
   const LogLikelihood likelihood = latent_likelihood(kernel, targets, options.noise);
-  LADON_CHECK(options.replicates >= 2, operation, "needs two replicates for an error, got ",
-              options.replicates);
-  LADON_CHECK(inputs > targets.size(0), operation, targets.size(0), " targets for ", inputs,
-              " inputs; training inputs come first among them, and at least one to be tested");
+  LADON_CHECK(options.replicates >= 2, operation,
+              "needs at least two replicates for standard errors, got ", options.replicates);
+  LADON_CHECK(inputs > targets.size(0), operation, "there are ", targets.size(0), " targets for ",
+              inputs, " inputs; training inputs come first, followed by at least one test input");
   const Problem problem{
       kernel, inputs,
       kernel_blocks::target_block(operation, "the targets", targets, targets.size(0)),

@@ -14,7 +14,7 @@
 namespace ladon {
 namespace {
 
-/// The numbers that are learned, by their logarithms; the last is the noise.
+/// The learned numbers, by their logarithms; the last is the noise.
 class Logarithms {
  public:
   explicit Logarithms(Layer& model) : model_(model) {
@@ -23,12 +23,12 @@ class Logarithms {
       const double now = number_of("learn_hyperparameters", value.detach());
       if (now == 0) continue;
       LADON_CHECK(now > 0, "learn_hyperparameters", path, " is ", now,
-                  "; a hyper-parameter that is learned must be positive");
+                  "; learned hyper-parameters must be positive");
       paths_.push_back(path);
       before_.push_back(value);
     }
     LADON_CHECK(!paths_.empty(), "learn_hyperparameters",
-                "the model has no hyper-parameter that is not 0; weights of ntk parameterization "
+                "the model has no hyper-parameter that is not 0; layers in NTK parameterization "
                 "have some");
     for (const Tensor& value : before_) add(number_of("learn_hyperparameters", value.detach()));
   }
@@ -42,7 +42,7 @@ class Logarithms {
     return all;
   }
 
-  /// Gives the model what the logarithms say, as leaves.
+  /// Sets the model's hyper-parameters to the current values, as leaves, and returns these.
   std::vector<Tensor> set() const {
     std::vector<Tensor> leaves;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
@@ -78,7 +78,7 @@ class Logarithms {
   std::vector<Tensor> before_, logs_;
 };
 
-/// Sets the gradients of −ln p by the logarithms; returns ln p.
+/// Computes the gradients of −ln p with respect to the logarithms; returns ln p.
 double descend(const Logarithms& at, const infinite::Limit& limit, const infinite::Inputs& x,
                const Tensor& targets, const LearnOptions& options, const Tensor& kernel) {
   const EnableGrad on;

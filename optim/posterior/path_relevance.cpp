@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view operation = "path_relevance";
 
-/// Paths from layer `from` on: the rows of its U.
+/// Number of paths from layer `from` on: the number of rows of its U.
 std::int64_t rows_of(const PathOptions& o, std::size_t from) {
   std::int64_t rows = 1;
   for (std::size_t l = from; l < o.heads.size(); ++l) rows *= o.heads[l];
@@ -23,19 +23,21 @@ std::int64_t rows_of(const PathOptions& o, std::size_t from) {
 }
 
 void check(const PathOptions& o) {
-  LADON_CHECK(!o.heads.empty() && o.heads.size() == o.widths.size(), operation, o.heads.size(),
-              " numbers of heads for ", o.widths.size(), " widths; there must be one a layer");
-  LADON_CHECK(o.readout >= 1, operation, "the readout's width is ", o.readout);
+  LADON_CHECK(!o.heads.empty() && o.heads.size() == o.widths.size(), operation,
+              "needs a number of heads and a width per layer, got ", o.heads.size(), " and ",
+              o.widths.size());
+  LADON_CHECK(o.readout >= 1, operation, "the readout's width is ", o.readout,
+              "; it must be at least 1");
   for (std::size_t l = 0; l < o.heads.size(); ++l) {
     LADON_CHECK(o.heads[l] >= 1 && o.heads[l] <= 64, operation, "layer ", l, " has ", o.heads[l],
-                " heads; 1 to 64 are known to it");
+                " heads; supported are 1 to 64");
     LADON_CHECK(rows_of(o, l) <= 4096 && o.widths[l] >= rows_of(o, l), operation, "layer ", l,
-                " reads a width of ", o.widths[l], "; it must be at least its ", rows_of(o, l),
+                " has an input of width ", o.widths[l], "; it must be at least its ", rows_of(o, l),
                 " paths, or U is singular");
   }
 }
 
-/// C [Π, Π, N, N] as the matrix [Π·Π, N·N], after checking it.
+/// C [Π, Π, N, N] after checks, in f64.
 Tensor checked_paths(const Tensor& paths, const PathOptions& o) {
   check(o);
   const std::int64_t p = rows_of(o, 0);
@@ -56,7 +58,7 @@ Tensor repeated(const Tensor& a, std::int64_t heads) {
   return reshape(grid, {heads * r, heads * r});  // [H, r, H, r]
 }
 
-/// Σ_h of the diagonal blocks [r, r] of [H·r, H·r].
+/// Σ_h of the diagonal blocks [r, r] of a matrix [H·r, H·r].
 Tensor sum_of_blocks(const Tensor& u, std::int64_t heads) {
   const std::int64_t r = u.size(0) / heads;
   Tensor sum = zeros({r, r}, f64);
@@ -71,7 +73,7 @@ double log_determinant(const Tensor& factor) {
   return 2 * number_of("path_relevance", sum(log(diagonal(factor))));
 }
 
-/// U_1 of one row of numbers: a, then W_L, …, W_1.
+/// U_1 from one row of latents: a, then W_L, …, W_1.
 Tensor order_of_row(const Tensor& row, const PathOptions& o) {
   auto part = [&, start = std::int64_t{0}](std::int64_t count) mutable {
     start += count;
@@ -125,7 +127,7 @@ infinite::LatentKernel path_kernel(const Tensor& paths, const PathOptions& optio
 
 namespace {
 
-/// The data's part of S, and its slope by U_1.
+/// The data's part of S, and its gradient with respect to U_1.
 struct Evidence {
   double value;
   Tensor slope;  // [Π, Π]
@@ -144,7 +146,7 @@ Evidence evidence(const Tensor& u, const Tensor& c, const Tensor& y, double nois
           0.5 * (slope + transpose(slope))};
 }
 
-/// S and U·∂S/∂U·U/N of every layer, at the best u.
+/// S and (U·∂S/∂U·U)/N for every layer, with u at its optimum.
 struct Action {
   double value, readout;
   std::vector<Tensor> steps;
@@ -204,7 +206,7 @@ PathSaddle path_saddle(const Tensor& paths, const Tensor& targets, double noise,
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
               "; it must be positive");
   LADON_CHECK(targets.defined() && targets.rank() >= 1 && targets.size(0) <= all.size(2), operation,
-              "the targets must be [N] or [N, O], of no more than ", all.size(2), " inputs");
+              "the targets must be [N] or [N, O], for at most ", all.size(2), " inputs");
   const std::int64_t n = targets.size(0);
   const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, n);
   const Tensor c = contiguous(slice(slice(all, 2, {.stop = n}), 3, {.stop = n}));
@@ -223,7 +225,7 @@ PathSaddle path_saddle(const Tensor& paths, const Tensor& targets, double noise,
       proper = proper && positive_definite(next.back());
     }
     const Action there = proper ? action(next, c, y, noise, options) : at;
-    // near the end S is lost in rounding: a smaller gradient is progress, too
+    // near the minimum rounding hides the decrease of S: then accept a smaller gradient
     if (proper && (there.value < at.value || there.gradient < at.gradient)) {
       u = next;
       at = there;
@@ -240,10 +242,10 @@ PathSaddle path_saddle(const Tensor& paths, const Tensor& targets, double noise,
 
 Tensor head_scores(const PathSaddle& saddle, const PathOptions& options, std::size_t layer) {
   check(options);
-  LADON_CHECK(layer < options.heads.size(), operation, "layer ", layer, " of ",
-              options.heads.size());
+  LADON_CHECK(layer < options.heads.size(), operation, "there is no layer ", layer,
+              " in a stack of ", options.heads.size());
   LADON_CHECK(!saddle.order.empty() && saddle.order[0].size(0) == rows_of(options, 0), operation,
-              "the saddle is of another stack");
+              "the saddle belongs to a stack with another number of paths");
   const std::int64_t paths = rows_of(options, 0), below = rows_of(options, layer + 1),
                      heads = options.heads[layer];
   const std::vector<double> u = numbers_of("path_relevance", saddle.order[0]);

@@ -21,20 +21,20 @@ constexpr const char* operation = "predict";
 
 // --- noise and amplitude ---
 
-/// Throws Error where the kernel or the targets are 0.
+/// Throws Error if the kernel or the targets are 0.
 void check_not_zero(const char* caller, const Tensor& kernel, const Tensor& targets,
                     bool centred = false) {
   const double unit = number_of("predict", mean(diagonal(kernel)));
   LADON_CHECK(unit > 0, caller, "the mean of the kernel's diagonal is ", unit,
-              "; it must be positive (are all inputs 0, or without a token?)");
+              "; it must be positive (are all inputs 0, or have they no tokens?)");
   LADON_CHECK(number_of("predict", amax(abs(targets))) > 0, caller,
-              centred ? "all targets of each output are equal, so that nothing is left once "
-                        ".center has taken their mean off; give .center = false"
-                      : "all targets are 0; nothing can be learned");
+              centred ? "all targets of each output are equal, so nothing is left after "
+                        ".center subtracts their mean; pass .center = false"
+                      : "all targets are 0, so nothing can be learned");
 }
 
-/// Spectrum by which every noise is judged: K = U·Λ·Uᵀ and Uᵀ·Y, in units of the mean of K's
-/// diagonal.
+/// Eigendecomposition with which every noise is evaluated: K = U·Λ·Uᵀ and Uᵀ·Y, in units of the
+/// mean of K's diagonal.
 class Spectrum {
  public:
   Spectrum(const char* caller, const Tensor& kernel, const Tensor& targets, double jitter,
@@ -46,11 +46,12 @@ class Spectrum {
     turned_ = matmul(transpose(vectors), targets);  // [N, O]
   }
 
-  /// The best amplitude a for K + noise, times the targets' scale, and the density that it gives.
+  /// The best amplitude a for a·(K + noise), in squared units of the targets, and the log density
+  /// at it.
   NoiseChoice judge(double noise, NoiseCriterion by) const {
     const Tensor inverse = reciprocal(values_ + noise);
     const double n = static_cast<double>(turned_.size(0)), o = static_cast<double>(turned_.size(1));
-    double squares = 0, logs = 0;  // of residuals in their own deviations, and of the variances
+    double squares = 0, logs = 0;  // sum of squared standardized residuals, and of log variances
     if (by == NoiseCriterion::marginal_likelihood) {
       squares = number_of("predict", sum(square(turned_) * unsqueeze(inverse, 1)));
       logs = -o * number_of("predict", sum(log(inverse)));
@@ -66,8 +67,8 @@ class Spectrum {
   }
 
  private:
-  /// Rounding moves eigenvalues, in units of the mean of the diagonal, by about N·ε·λ_max; what is
-  /// below that and the jitter is no covariance.
+  /// Rounding changes eigenvalues, in units of the mean of the diagonal, by about N·ε·λ_max; a
+  /// kernel with eigenvalues below minus that, and minus the jitter, is not a covariance.
   static void check_definite(const char* caller, const Tensor& kernel, const Tensor& values,
                              double jitter, DType precision) {
     const std::int64_t n = values.size(0);
@@ -77,7 +78,7 @@ class Spectrum {
     const double least = lowest + std::max(jitter, rounding);
     if (least >= 0) return;
     kernel_blocks::Ridge ridge = kernel_blocks::ridge_of(caller, diagonal(kernel), 0, jitter);
-    ridge.takes_noise = false;  // the noise is learned of what the kernel leaves
+    ridge.takes_noise = false;  // not an option of these callers: they choose it
     kernel_blocks::fail_indefinite(caller, ridge, (lowest + jitter) * ridge.mean,
                                    -2 * (lowest + jitter) * ridge.mean);
   }
@@ -85,17 +86,17 @@ class Spectrum {
   Tensor values_, vectors_, turned_;
 };
 
-/// Targets [N, O] without their means [1, O]. Those of an output that differ by rounding alone give
-/// 0.
+/// Targets [N, O] minus their means [1, O]; exactly 0 for an output whose targets differ by
+/// rounding alone.
 Tensor around(const Tensor& means, const Tensor& targets) {
   const Tensor deviations = targets - means;
   const Tensor equal = less_equal(amax(abs(deviations), {0}, Dims::keep), 1e-12 * abs(means));
   return masked_fill(deviations, equal, 0);
 }
 
-/// Throws Error where the mean of an output is far from the prior's, which is 0, by the spread of
-/// all outputs: they have one kernel and one amplitude. The mean of equal targets may be what is to
-/// be learned.
+/// Throws Error if the mean of an output is far from the prior's mean 0, compared with the spread
+/// of all outputs, which share one kernel and one amplitude. An output with equal targets is
+/// exempt, because its mean may be what is to be learned.
 void check_near_zero(const Tensor& means, const Tensor& deviations) {
   const double spread = std::sqrt(number_of("predict", mean(square(deviations))));
   const Tensor largest = amax(abs(deviations), {0}, Dims::keep);
@@ -105,22 +106,22 @@ void check_near_zero(const Tensor& means, const Tensor& deviations) {
     LADON_CHECK(equal || std::abs(m) <= 5 * spread, operation, "the targets of output ", o,
                 " have mean ", m, ", and those of all outputs a standard deviation of ", spread,
                 " around their means; that is far from the prior's mean of 0; give .center = true "
-                "to take the mean off, or .center = false to keep it");
+                "to subtract the mean, or .center = false to keep it");
   }
 }
 
-/// Throws Error where the targets and the kernel allow no amplitude.
+/// Throws Error if no amplitude fits: it would not be positive and finite.
 double checked(const char* caller, double noise, double amplitude) {
   LADON_CHECK(std::isfinite(amplitude) && amplitude > 0, caller,
               "no amplitude of the kernel explains the targets with noise ", noise,
-              " of its diagonal: it would be ", amplitude,
-              "; give a positive noise or jitter, and targets of moderate size");
+              " (in units of its diagonal): it would be ", amplitude,
+              "; use a positive noise or jitter, and targets of moderate size");
   return amplitude;
 }
 
 NoiseChoice chosen(const Spectrum& spectrum, NoiseCriterion by) {
   constexpr double low = 1e-6, high = 1e3;
-  constexpr int steps = 36;  // of the grid, beside whose best the search goes on
+  constexpr int steps = 36;  // of the grid; the search continues around its best point
   const double ratio = std::log(high / low) / steps;
   const auto at = [&](double log_noise) { return spectrum.judge(std::exp(log_noise), by); };
   NoiseChoice best = at(std::log(low));
@@ -139,8 +140,9 @@ NoiseChoice chosen(const Spectrum& spectrum, NoiseCriterion by) {
 
 // --- memory ---
 
-/// Matrices of doubles that are held beside the Gram matrices: factor, inverse or eigenvectors with
-/// their workspace, and the cross kernel's solutions; of the NTK two factors and their solutions.
+/// Memory for the matrices of doubles besides the Gram matrices: factor, inverse or eigenvectors
+/// with their workspace, and solutions for the cross kernel; for the NTK two factors and their
+/// solutions.
 double matrices_bytes(double n, double m, infinite::Get kernel) {
   return kernel == infinite::Get::ntk ? 8 * (6 * n * n + 4 * n * m) : 8 * (4 * n * n + 2 * n * m);
 }
@@ -149,7 +151,7 @@ std::uint64_t budget_of(const PredictOptions& options) {
   return options.gram.memory_budget > 0 ? options.gram.memory_budget : free_memory();
 }
 
-/// Options of the Gram matrix `name`, with `taken` bytes less in the memory budget.
+/// Options of the Gram matrix `name`, with the memory budget reduced by `taken` bytes.
 infinite::GramOptions options_within(const PredictOptions& options, double taken,
                                      const char* name = "") {
   infinite::GramOptions o = options.gram;
@@ -171,12 +173,13 @@ void check_model(const Layer& model, const infinite::Inputs& x, const infinite::
       "the model ends with positions; end it in vectors (MeanPositions, Flatten, FirstToken)");
 }
 
-/// Kernels of the training inputs, of tests with these, and of each test with itself.
+/// Kernels among training inputs, between test and training inputs, and of each test input with
+/// itself.
 struct Grams {
   const infinite::Gram &among, &across, &self;
 };
 
-/// The largest standard error of an entry of the kernels of one kind.
+/// The largest standard error of an entry of the NTKs or of the NNGP kernels.
 double largest_error(const Grams& k, bool ntk) {
   double largest = 0;
   for (const infinite::Gram* each : {&k.among, &k.across, &k.self}) {
@@ -187,8 +190,8 @@ double largest_error(const Grams& k, bool ntk) {
   return largest;
 }
 
-/// The prediction of networks trained to the end: their mean is the regression by the NTK; where
-/// they began is a draw from the NNGP kernel, in the units that explain the targets y.
+/// The prediction for networks trained to convergence: the mean is regression with the NTK; initial
+/// functions are draws from the NNGP kernel, scaled by the amplitude that explains the targets y.
 void predict_trained(Predicted& result, const Grams& k, const Tensor& y, double jitter) {
   const GradientFlow flow(k.among.ntk, y, {.jitter = jitter + result.relative_noise});
   const GpPrediction trained =
@@ -201,10 +204,10 @@ void predict_trained(Predicted& result, const Grams& k, const Tensor& y, double 
   result.noise = result.amplitude * began;
 }
 
-// --- what the training set says ---
+// --- fit to the training set ---
 
-/// Fills in amplitude, noise, evidence and the predictions that leave one out, of a process of the
-/// kernel in its own units with result.relative_noise.
+/// Sets amplitude, noise, evidence and leave-one-out predictions, from a process with the unscaled
+/// kernel and result.relative_noise.
 void fit(Predicted& result, const GaussianProcess& process, const Tensor& y, double unit,
          NoiseCriterion by) {
   result.left_out = process.leave_one_out();
@@ -259,9 +262,9 @@ PredictEstimate estimate_predict(const Layer& model, const infinite::Inputs& tra
   LADON_CHECK(estimate.bytes <= budget_of(options), operation, "needs ",
               static_cast<double>(estimate.bytes) / 1e6, " MB for kernels of ", train.count(),
               " training and ", static_cast<std::int64_t>(m),
-              " test inputs and what is done with them, but there is ",
+              " test inputs and the computations on them, but the budget is ",
               static_cast<double>(budget_of(options)) / 1e6,
-              " MB; predict test inputs in blocks, or take fewer");
+              " MB; predict test inputs in blocks, or use fewer");
   return estimate;
 }
 

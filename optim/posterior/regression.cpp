@@ -24,8 +24,9 @@ RegressionTask make(std::int64_t dim, Functions functions, const Tensor& inputs,
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
               "; it must be positive");
   LADON_CHECK(targets.defined() && targets.rank() == 1, operation, "the targets must be [N]");
-  LADON_CHECK(inputs.size(0) > targets.size(0), operation, targets.size(0), " targets for ",
-              inputs.size(0), " inputs; training inputs come first, and at least one to be tested");
+  LADON_CHECK(inputs.size(0) > targets.size(0), operation, "there are ", targets.size(0),
+              " targets for ", inputs.size(0),
+              " inputs; training inputs come first, followed by at least one test input");
   const Tensor y =
       flatten(kernel_blocks::target_block(operation, "the targets", targets, targets.size(0)));
   return {dim, std::move(functions), inputs.size(0), clone(y), noise};
@@ -36,8 +37,7 @@ RegressionTask make(std::int64_t dim, Functions functions, const Tensor& inputs,
 RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& inputs,
                                const Tensor& targets, double noise) {
   const std::int64_t d = options.dim, h = options.heads, form = d * d;
-  LADON_CHECK(options.out == 1, operation, "wide heads of one output are needed, got ",
-              options.out);
+  LADON_CHECK(options.out == 1, operation, "wide heads must have one output, got ", options.out);
   LADON_CHECK(inputs.defined() && inputs.rank() == 3 && inputs.size(2) == d, operation,
               "inputs must be [N + M, T, ", d, "], got ",
               inputs.defined() ? inputs.shape() : Shape{});
@@ -57,13 +57,14 @@ RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& ta
                             double noise) {
   const ParameterSet parameters = model;
   LADON_CHECK(!parameters.empty(), operation, "the model has no parameters");
-  // f of each row, and Jᵀ of its cotangent by running it once more.
+  // f for each row; its gradient runs the model again.
   const auto run = [&model, parameters](const Tensor& row, const Tensor& some) {
     parameters.assign_row(row);
     const detail::EvaluationScope evaluating(operation, true);
     const Tensor y = model(some);
-    LADON_CHECK(y.count() == some.size(0), operation, "of ", some.size(0),
-                " inputs the model gives ", y.shape(), "; it must give one number each");
+    LADON_CHECK(y.count() == some.size(0), operation, "for ", some.size(0),
+                " inputs the model returns shape ", y.shape(),
+                "; it must return one number per input");
     return flatten(y);
   };
   const auto functions = [run, parameters, inputs](const Tensor& theta, std::int64_t count) {

@@ -1,10 +1,9 @@
 #pragma once
-// Bayesian regression whose posterior is known: what approximate methods are tried on.
+// Bayesian regression tasks with a known posterior, to test approximate methods on.
 //
 // Weights are N(0, 1), targets are y = f(x) + N(0, σ²). Θ [P, D] holds the weights of P whole
-// networks, for predictive uncertainty is carried by whole networks: with many heads and few data
-// each head's own posterior is its prior, and what the data say is in the correlations between
-// heads.
+// networks, not of single heads: with many heads and few data the posterior of each head alone is
+// close to its prior, and the information from the data is in the correlations between heads.
 
 #include <cstdint>
 #include <functional>
@@ -17,8 +16,8 @@ namespace ladon {
 
 struct RegressionTask {
   std::int64_t dim = 0;  ///< D
-  /// The functions of networks at the first of N training and M test inputs, recorded: Θ f64 [P, D]
-  /// → [P, inputs].
+  /// The functions of networks at the first `inputs` of the N training and M test inputs, recorded:
+  /// Θ f64 [P, D] → [P, inputs].
   std::function<Tensor(const Tensor& theta, std::int64_t inputs)> functions = {};
   std::int64_t inputs = 0;  ///< N + M
   Tensor targets = {};      ///< [N]
@@ -26,19 +25,19 @@ struct RegressionTask {
 };
 
 /// Task of attention with infinitely wide heads and the mean over positions: inputs [N + M, T, d],
-/// one output, what latent_posterior.h samples exactly. A row of Θ is B_h and v_h, head after head:
-/// D = H·(d² + d). Throws Error for other shapes, and unless the noise is positive.
+/// one output; latent_posterior.h samples its posterior exactly. A row of Θ is B_h and v_h, head
+/// after head: D = H·(d² + d). Throws Error for other shapes, and unless the noise is positive.
 RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& inputs,
                                const Tensor& targets, double noise);
 
-/// Task of any network with one output per input, in ntk parameterization, where all weights are
-/// N(0, 1). The rows of Θ go through the model one after the other. The model must outlive the
-/// task, in eval() mode.
+/// Task of any network with one output per input, in NTK parameterization, where all weights are
+/// N(0, 1). The rows of Θ are evaluated one after the other. The model must outlive the task, and
+/// be in eval() mode.
 RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& targets,
                             double noise);
 
-/// Σ_n (y_n − f_n)²/(2σ²) of each row of functions [P, ≥ N]: −ln of the likelihood, up to a
-/// constant. The targets are the task's, or rows of their own [P, N].
+/// Σ_n (y_n − f_n)²/(2σ²) for each row of functions [P, ≥ N]: the negative log likelihood, up to a
+/// constant. `targets` [P, N] replaces the task's targets by separate ones per row.
 Tensor misfit(const RegressionTask& task, const Tensor& functions, const Tensor& targets = {});
 
 /// ln p(Θ | y) = −½|θ|² − misfit, up to a constant.

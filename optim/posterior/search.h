@@ -1,13 +1,13 @@
 #pragma once
-// Search along a line.
+// Golden section search.
 
 #include <cmath>
 #include <utility>
 
 namespace ladon {
 
-/// The x with the smallest f(x) in [low, high], where f falls and then rises, by golden section
-/// search to within `tolerance`; and that f(x).
+/// The x that minimizes f in [low, high], for an f that first falls and then rises, to within
+/// `tolerance`; and f(x).
 template <class F>
 std::pair<double, double> smallest(double low, double high, double tolerance, const F& f) {
   const double golden = (std::sqrt(5.0) - 1) / 2;

@@ -26,7 +26,7 @@ Tensor Solver::inverse_diagonal() const {
   return concat(parts, 0);
 }
 
-// The middle of the interval that is left.
+// The value is the midpoint of the interval that contains the exact one.
 QuadraticForms quadratic_forms(const Tensor& b, const LinearSolution& solution) {
   if (!solution.residual.defined()) return {sum(b * solution.x, 0)};
   return {sum((b + solution.residual) * solution.x, 0) + solution.unknown / 2,

@@ -26,7 +26,7 @@ void DualAveraging::update(double acceptance) {
 void GroupVariance::add(const Tensor& position) {
   const std::int64_t dim = position.size(1), chains = position.size(0) / groups_;
   const Tensor rows = reshape(position, {groups_, chains, dim});
-  if (!origin_.defined()) {  // near the mean, so that the difference of squares keeps its digits
+  if (!origin_.defined()) {  // near the mean, so that the difference of squares does not cancel
     origin_ = clone(slice(rows, 1, {.stop = 1}));
     sum_ = zeros({groups_, dim}, f64);
     squares_ = zeros({groups_, dim}, f64);
@@ -82,7 +82,7 @@ std::vector<double> Adaptation::group_means(const std::vector<double>& rows) con
 void Adaptation::find_steps(const LogDensity& density, Phase at, RandomStreams streams) {
   at.momentum = momenta(streams.rows, tuning_.inverse_mass);
   const Tensor before = energy(at, tuning_.inverse_mass);
-  std::vector<int> direction(options_.groups);  // 1: doubles, −1: halves
+  std::vector<int> direction(options_.groups);  // 1: doubling, −1: halving
   std::vector<bool> found(options_.groups);
   constexpr int tries = 100;
   for (int i = 0; i < tries; ++i) {
@@ -98,10 +98,10 @@ void Adaptation::find_steps(const LogDensity& density, Phase at, RandomStreams s
     if (std::all_of(found.begin(), found.end(), [](bool f) { return f; })) return;
   }
   const auto failed = std::find(found.begin(), found.end(), false) - found.begin();
-  LADON_CHECK(direction[failed] < 0, operation_, "a step of ", steps_[failed],
-              " is still accepted; the density is flat, and has no integral");
-  detail::fail(operation_, "no step is accepted, not even one of ", steps_[failed],
-               "; is the gradient that of the density?");
+  LADON_CHECK(direction[failed] < 0, operation_, "a step size of ", steps_[failed],
+              " is still accepted; the density is flat, so it cannot be normalized");
+  detail::fail(operation_, "no step size is accepted, not even ", steps_[failed],
+               "; check that the gradient belongs to the density");
 }
 
 void Adaptation::learn(std::int64_t t, const Moved& moved, const LogDensity& density,

@@ -1,6 +1,6 @@
 #pragma once
-// Warm-up: what samplers learn of the density before their draws count. Rows come in groups (hmc
-// and nuts have one, tempering one a temperature) that share a step and a mass.
+// Warm-up: adaptation of step sizes and masses before the draws that are kept. Rows come in groups
+// (hmc and nuts have one, tempering one per temperature); a group shares a step size and a mass.
 
 #include <cstdint>
 #include <vector>
@@ -9,26 +9,27 @@
 
 namespace ladon::samplers {
 
-/// A step size at which the mean acceptance is `target`: dual averaging (Hoffman and Gelman 2014,
-/// arXiv 1111.4246, section 3.2; their γ = 0.05, t₀ = 10, κ = 0.75, μ = ln 10ε₀).
+/// Finds a step size at which the mean acceptance is `target`, by dual averaging (Hoffman and
+/// Gelman 2014, arXiv 1111.4246, section 3.2, with their γ = 0.05, t₀ = 10, κ = 0.75, μ = ln 10ε₀).
 class DualAveraging {
  public:
   DualAveraging(double step, double target);
   void update(double acceptance);
-  double step() const { return step_; }          ///< To try next.
-  double averaged() const { return averaged_; }  ///< To keep.
+  double step() const { return step_; }          ///< Step size to try next.
+  double averaged() const { return averaged_; }  ///< Step size to use after warm-up.
 
  private:
   double centre_, target_, step_, averaged_, missing_ = 0;
   std::int64_t updates_ = 0;
 };
 
-/// The variance of rows, by group: positions [G·C, D], added draw by draw → [G, D].
+/// Variances of rows per group: positions [G·C, D], added draw by draw → [G, D].
 class GroupVariance {
  public:
   explicit GroupVariance(std::int64_t groups) : groups_(groups) {}
   void add(const Tensor& position);
-  /// Shrunk to what is there by the weight of 5 draws, which also stands where nothing moved.
+  /// Variances shrunk towards `variance` with the weight of 5 draws; equal to it where nothing
+  /// moved.
   Tensor shrunk_to(const Tensor& variance) const;
 
  private:
@@ -38,15 +39,17 @@ class GroupVariance {
 
 struct AdaptationOptions {
   std::int64_t groups = 1;
-  std::int64_t warmup = 1000;  ///< Draws before those that count.
-  double step = 0;             ///< Above 0: taken as it is, and nothing is adapted.
-  double target_accept = 0.8;  ///< Mean probability of acceptance that the step is adapted to.
-  bool adapt_mass = true;      ///< Whether M⁻¹ becomes the draws' variances, or stays 1.
+  std::int64_t warmup = 1000;  ///< Number of draws before the kept ones.
+  double step = 0;             ///< If above 0, the fixed step size; then nothing is adapted.
+  double target_accept = 0.8;  ///< Target of the mean acceptance probability.
+  bool adapt_mass = true;  ///< Whether to set M⁻¹ to the draws' variances; otherwise it stays
+                           ///< 1.
 };
 
-/// Steps of all groups by dual averaging on their mean acceptance, and M⁻¹ = the variances of θ
-/// over the rows of a group, in three windows of warm-up that double: from 1/10 to 2/10 of it, to
-/// 4/10, and to 9/10. After each the step is found anew. Below 20 draws of warm-up M stays 1.
+/// Adapts each group's step size by dual averaging on its mean acceptance, and M⁻¹ to the variances
+/// of θ over the rows of a group, in three windows of growing length: from 1/10 of warm-up to
+/// 2/10, to 4/10, and to 9/10. After each window the step size is found anew. With a warm-up below
+/// 20 draws M stays 1.
 class Adaptation {
  public:
   Adaptation(const char* operation, const AdaptationOptions& options, std::int64_t rows,
@@ -56,11 +59,12 @@ class Adaptation {
   double step(std::int64_t group) const { return steps_[static_cast<std::size_t>(group)]; }
   Tensor inverse_mass(std::int64_t group) const;
 
-  /// A first step for each group: it is doubled, or halved, until one leapfrog step is accepted
-  /// with probability ½ on average (Hoffman and Gelman 2014, algorithm 4). Throws Error where none
-  /// is.
+  /// Finds an initial step size per group: doubles or halves it until one leapfrog step is accepted
+  /// with probability ½ on average (Hoffman and Gelman 2014, algorithm 4). Throws Error if no step
+  /// size is.
   void find_steps(const LogDensity& density, Phase at, RandomStreams streams);
-  /// Learns from draw t of warm-up, which gave `moved`; at its end keeps what was learned.
+  /// Adapts to draw t of warm-up, which gave `moved`; after the last one fixes step sizes and
+  /// masses.
   void learn(std::int64_t t, const Moved& moved, const LogDensity& density, const Phase& at,
              const RandomStreams& streams);
 

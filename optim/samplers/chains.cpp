@@ -30,7 +30,7 @@ struct Draws {
     LADON_CHECK(draws.defined() && (draws.rank() == 2 || draws.rank() == 3) && draws.size(0) > 0 &&
                     (draws.rank() == 2 || draws.size(2) > 0),
                 operation,
-                "draws must be [C, S, D] or [C, S] of at least one chain and number, got ",
+                "draws must be [C, S, D] or [C, S] with at least one chain and dimension, got ",
                 draws.defined() ? draws.shape() : Shape{});
     visit_floating(operation, draws.dtype(), []<class T>() {});
     x = contiguous(cast(draws.detach(), f64));
@@ -44,15 +44,15 @@ struct Draws {
   std::int64_t chains, length, numbers;
 };
 
-/// Multiplies by a power of two that brings the largest |v| to [½, 1), and returns its exponent:
-/// squares are then in the range of f64, and all bits are those without it.
+/// Divides by the power of two that brings the largest |v| to [½, 1), and returns its exponent:
+/// squares then neither overflow nor underflow, and no bits are lost.
 int to_unit_scale(std::vector<double>& x) {
   const int exponent = rows::largest_exponent(x.data(), static_cast<std::int64_t>(x.size()));
   for (double& v : x) v = std::ldexp(v, -exponent);
   return exponent;
 }
 
-/// One number in all halves, on the scale of its largest: half h is x[h·length] … .
+/// One dimension of the draws in all halves, scaled to at most 1: half h starts at x[h·length].
 struct Halves {
   Halves(const Draws& draws, std::int64_t d) : count(2 * draws.chains), length(draws.length / 2) {
     x.reserve(count * length);
@@ -61,7 +61,7 @@ struct Halves {
         for (std::int64_t s = 0; s < length; ++s) x.push_back(draws.at(c, start + s, d));
     to_unit_scale(x);
   }
-  /// Whether there is anything to compare.
+  /// Whether a diagnostic is defined: halves of at least two draws, finite and not all equal.
   bool fit() const {
     return length >= 2 &&
            std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); }) &&
@@ -82,7 +82,7 @@ void to_ranks(std::vector<double>& x) {
   std::vector<double> scores(x.size());
   for (std::size_t i = 0, end; i < order.size(); i = end) {
     for (end = i + 1; end < order.size() && x[order[end]] == x[order[i]];) ++end;
-    const double rank = 0.5 * double(i + 1 + end);  // the mean of i + 1 … end
+    const double rank = 0.5 * double(i + 1 + end);  // mean of the ranks i + 1 … end
     const double p = (rank - 0.375) / (double(x.size()) + 0.25);
     const double score = std::numbers::sqrt2 * kernels::inverse_erf(2 * p - 1);
     for (std::size_t j = i; j < end; ++j) scores[order[j]] = score;
@@ -95,11 +95,11 @@ void fold(std::vector<double>& x) {
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
   const double upper = *middle,
-               lower = *std::max_element(sorted.begin(), middle);  // an even number
+               lower = *std::max_element(sorted.begin(), middle);  // the count is even
   for (double& v : x) v = std::abs(v - (lower + 0.5 * (upper - lower)));
 }
 
-/// W and var⁺, and each half about its mean.
+/// Computes W and var⁺, and subtracts from each half its mean.
 struct Moments {
   explicit Moments(Halves& halves) {
     const double m = double(halves.count), n = double(halves.length);
@@ -128,7 +128,9 @@ double rhat_of_ranks(Halves halves) {
   Halves folded = halves;
   to_ranks(halves.x);
   fold(folded.x);
-  if (!folded.fit()) return rhat_of(std::move(halves));  // two values, half of the draws each
+  if (!folded.fit())
+    return rhat_of(std::move(halves));  // only two values, each in half of the
+                                        // draws
   to_ranks(folded.x);
   return std::max(rhat_of(std::move(halves)), rhat_of(std::move(folded)));
 }
@@ -156,8 +158,8 @@ void fourier(std::vector<Complex>& x) {
       }
 }
 
-/// Σ_h Σ_s x_hs·x_h,s+t at every lag t, in n log n steps: the transform of the squared spectrum.
-/// Two halves are one complex series z, of which Re Σ_s z_s·z̄_s+t is the sum of both.
+/// Σ_h Σ_s x_hs·x_h,s+t at every lag t, in O(n log n) operations: the transform of the squared
+/// spectrum. Two halves form one complex series z, for which Re Σ_s z_s·z̄_s+t is the sum of both.
 std::vector<double> lagged_products(const Halves& halves) {
   const auto n = static_cast<std::size_t>(halves.length), size = std::bit_ceil(2 * n);
   std::vector<Complex> power(size);
@@ -186,7 +188,7 @@ double ess_of(Halves halves) {
   for (std::int64_t lag = 0; lag + 1 < n; lag += 2) {
     const double even = lag == 0 ? 1 : rho(lag), pair = even + rho(lag + 1);
     if (!(pair > 0)) {
-      tau += std::max(0.0, even);  // by itself: chains that alternate need it
+      tau += std::max(0.0, even);  // without its pair: needed for chains that alternate
       break;
     }
     lowest = std::min(lowest, pair);
@@ -196,7 +198,7 @@ double ess_of(Halves halves) {
   return all / std::max(tau, 1 / std::log10(all));
 }
 
-/// figure(halves) of each number.
+/// Applies figure() to the halves of each dimension.
 Tensor of_each(const char* operation, const Tensor& tensor,
                const std::function<double(Halves)>& figure) {
   const Draws draws(operation, tensor);
@@ -228,7 +230,7 @@ Tensor autocorrelation(const Tensor& tensor, std::int64_t lags) {
   const Draws draws("autocorrelation", tensor);
   const std::int64_t n = draws.length;
   LADON_CHECK(lags >= 0 && lags < n, "autocorrelation", "lags is ", lags,
-              "; it must be at least 0 and below the number of draws, ", n);
+              "; it must be at least 0 and less than the number of draws, ", n);
   Tensor result = empty({draws.chains, lags + 1, draws.numbers}, f64);
   double* out = result.mutable_data<double>();
   parallel::for_range(draws.chains * draws.numbers, 1, [&](std::int64_t i, std::int64_t end) {

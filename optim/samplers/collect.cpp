@@ -27,12 +27,12 @@ void Collect::add(const Tensor& draw) {
   if (!draws_.empty()) {
     const Tensor& first = draws_[0];
     LADON_CHECK(draw.shape() == first.shape() && draw.dtype() == first.dtype(), "collect", "draw ",
-                count(), " is ", draw.dtype(), " ", draw.shape(), ", those before are ",
+                count(), " is ", draw.dtype(), " ", draw.shape(), ", but earlier draws are ",
                 first.dtype(), " ", first.shape());
   }
   const bool full = options_.most > 0 && count() == options_.most;
   LADON_CHECK(!full || every_ <= std::numeric_limits<std::int64_t>::max() / 2, "collect",
-              "draws are ", every_, " steps apart, which cannot be doubled");
+              "draws are ", every_, " steps apart, which cannot be doubled without overflow");
   draws_.push_back(kernels::clone(draw.detach()));
   if (!full) return;
   for (std::size_t i = 1; 2 * i < draws_.size(); ++i) draws_[i] = std::move(draws_[2 * i]);
@@ -60,8 +60,8 @@ void Collect::load_state_dict(const StateDict& state) {
   const auto times = static_cast<std::uint64_t>(distance / options_.every);
   LADON_CHECK(distance > 0 && distance % options_.every == 0 &&
                   (options_.most > 0 ? std::has_single_bit(times) : times == 1),
-              "collect", "\"every\" is ", distance, ", which does not follow from the option's ",
-              options_.every, options_.most > 0 ? " by doubling" : "");
+              "collect", "\"every\" is ", distance, "; it must be the option's ", options_.every,
+              options_.most > 0 ? " times a power of two" : "");
   std::vector<Tensor> held;
   if (some) {
     LADON_CHECK(all.defined() && all.rank() >= 1 && all.size(0) >= 1 &&

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* operation = "elliptical_slice";
 
-/// Bracket of a row's proposals: angles in (low, high), 0 being the row itself.
+/// A row's bracket of angles (low, high); angle 0 is the row itself.
 struct Bracket {
   explicit Bracket(Generator own) : rng(own) {}
 
@@ -25,7 +25,7 @@ struct Bracket {
 
   double within(double a, double b) { return a + (b - a) * rng.uniform(); }
   void begin(double log_target) {
-    level = log_target + std::log1p(-rng.uniform());  // ln of (0, 1]
+    level = log_target + std::log1p(-rng.uniform());  // ln of a uniform number in (0, 1]
     angle = within(0, 2 * std::numbers::pi);
     low = angle - 2 * std::numbers::pi;
     high = angle;
@@ -34,11 +34,11 @@ struct Bracket {
     (angle < 0 ? low : high) = angle;
     angle = within(low, high);
   }
-  /// So that only the row itself is left of it.
+  /// Whether the bracket contains only the row itself.
   bool closed() const { return high - low < 1e-14; }
 };
 
-/// β·ln L, impossible states at −∞.
+/// β·ln L; −∞ for impossible states.
 double log_target(double beta, double log_likelihood) {
   return std::isnan(log_likelihood) ? -std::numeric_limits<double>::infinity()
          : beta == 0                ? 0
@@ -47,7 +47,7 @@ double log_target(double beta, double log_likelihood) {
 
 Tensor checked(const LogLikelihood& f, const Tensor& z) {
   const Tensor y = f(z);
-  LADON_CHECK(y.defined() && y.dtype() == f64 && y.shape() == Shape{z.size(0)}, operation, "of ",
+  LADON_CHECK(y.defined() && y.dtype() == f64 && y.shape() == Shape{z.size(0)}, operation, "for ",
               z.size(0), " rows the log likelihood must be f64 ", Shape{z.size(0)}, ", got ",
               y.defined() ? y.shape() : Shape{});
   return y;
@@ -60,8 +60,8 @@ void check(const EllipticalState& state, double beta, std::int64_t begin, std::i
   LADON_CHECK(l.defined() && l.dtype() == f64 && l.shape() == Shape{state.z.size(0)}, operation,
               "Z has ", state.z.size(0), " rows; the log likelihood must be f64 ",
               Shape{state.z.size(0)});
-  LADON_CHECK(0 <= begin && begin < end && end <= state.z.size(1), operation, "columns ", begin,
-              " to ", end, " of ", state.z.size(1));
+  LADON_CHECK(0 <= begin && begin < end && end <= state.z.size(1), operation, "columns [", begin,
+              ", ", end, ") must be a nonempty range of the ", state.z.size(1), " columns");
   LADON_CHECK(beta >= 0 && std::isfinite(beta), operation, "β is ", beta,
               "; it must be finite and at least 0");
 }
@@ -124,7 +124,7 @@ std::int64_t elliptical_slice(EllipticalState& state, const LogLikelihood& f, do
 
 Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
                                const EllipticalOptions& options, Generator& rng) {
-  LADON_CHECK(f, operation, "there is no likelihood");
+  LADON_CHECK(f, operation, "the likelihood is an empty function");
   LADON_CHECK(start.defined() && start.rank() == 2 && start.size(0) >= 1 && start.size(1) >= 1,
               operation, "start must be [C, D], got ", start.defined() ? start.shape() : Shape{});
   const auto& [draws, warmup, thin, parts, progress] = options;
@@ -132,19 +132,19 @@ Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
               draws, ", ", warmup, " and ", thin, "; they must be at least 1, 0 and 1");
   const std::int64_t c = start.size(0), d = start.size(1);
   LADON_CHECK(parts >= 1 && d % parts == 0, operation, "rows of ", d,
-              " numbers cannot be cut into ", parts, " equal parts");
+              " numbers cannot be split into ", parts, " equal parts");
   EllipticalState state{contiguous(cast(start.detach(), f64)), {}};
   state.log_likelihood = checked(f, state.z);
   const std::vector<double> at_start = numbers_of("elliptical_slice", state.log_likelihood);
   for (std::size_t i = 0; i < at_start.size(); ++i)
-    LADON_CHECK(std::isfinite(at_start[i]), operation, "chain ", i, " begins where ln L is ",
+    LADON_CHECK(std::isfinite(at_start[i]), operation, "chain ", i, " starts where ln L is ",
                 at_start[i]);
 
   const Generator source = rng.split(rng.reserve(1));
   Chains chains;
   chains.gradients = c;
   std::vector<Tensor> kept, densities;
-  std::int64_t of_kept = 0;  // rows judged after warm-up
+  std::int64_t of_kept = 0;  // rows evaluated after warm-up
   std::uint64_t move = 0;
   const std::int64_t sweeps = warmup + draws * thin;
   for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {

@@ -15,7 +15,7 @@ namespace ladon {
 LogDensity LogDensity::of_scores(std::int64_t dim,
                                  std::function<DensityScore(const Tensor& theta)> score) {
   LADON_CHECK(dim >= 1, "LogDensity", "the dimension is ", dim, "; it must be at least 1");
-  LADON_CHECK(score, "LogDensity", "there is no function");
+  LADON_CHECK(score, "LogDensity", "the function is empty");
   LogDensity density;
   density.dim_ = dim;
   density.score_ = std::move(score);
@@ -23,16 +23,18 @@ LogDensity LogDensity::of_scores(std::int64_t dim,
 }
 
 LogDensity::LogDensity(std::int64_t dim, std::function<Tensor(const Tensor& theta)> f) {
-  LADON_CHECK(f, "LogDensity", "there is no function");
+  LADON_CHECK(f, "LogDensity", "the function is empty");
   *this = of_scores(dim, [f = std::move(f)](const Tensor& theta) -> DensityScore {
     const EnableGrad recording;
     const Tensor x = parameter(clone(theta));
     const Tensor value = f(x);
-    LADON_CHECK(value.defined() && value.shape() == Shape{x.size(0)}, "LogDensity", "of Θ ",
-                x.shape(), " the function gives ", value.defined() ? value.shape() : Shape{},
-                "; it must be ", Shape{x.size(0)}, ", a number a row");
-    LADON_CHECK(value.requires_grad(), "LogDensity",
-                "the function records no gradient; write it in operations on its argument");
+    LADON_CHECK(value.defined() && value.shape() == Shape{x.size(0)}, "LogDensity", "for Θ ",
+                x.shape(), " the function returns shape ",
+                value.defined() ? value.shape() : Shape{}, "; it must be ", Shape{x.size(0)},
+                ", one number per row");
+    LADON_CHECK(
+        value.requires_grad(), "LogDensity",
+        "the function records no gradient; write it in recorded operations on its argument");
     return {cast(value.detach(), f64), grad(value, x, {.cotangents = {ones_like(value.detach())}})};
   });
 }
@@ -52,14 +54,14 @@ DensityScore LogDensity::score(const Tensor& theta) const {
 
 namespace {
 
-/// Parameters that are put back at the end of the scope.
+/// Restores the parameters' values at the end of the scope.
 class Borrowed {
  public:
   explicit Borrowed(const ParameterSet& set) : set_(set), row_(set.to_row()) {}
   ~Borrowed() {
     try {
       set_.assign_row(row_);
-    } catch (const Error&) {  // the loss replaced them, and who did has them
+    } catch (const Error&) {  // the loss replaced the parameters: leave the new ones
     }
   }
   Borrowed(const Borrowed&) = delete;
@@ -70,7 +72,7 @@ class Borrowed {
   Tensor row_;
 };
 
-/// ln p and its gradient with the parameters as they stand: −(N·loss + ½λ|θ|²)/T.
+/// ln p and its gradient at the present parameters: −(N·loss + ½λ|θ|²)/T.
 DensityScore at_present(const ParameterSet& set, const std::function<Tensor()>& loss,
                         const TargetDensity& target) {
   const detail::EvaluationScope evaluating("log_posterior");
@@ -103,8 +105,8 @@ DensityScore at_rows(const ParameterSet& set, const std::function<Tensor()>& los
 void check_posterior(const ParameterSet& set, const std::function<Tensor()>& loss,
                      const TargetDensity& target) {
   detail::check_target("log_posterior", target);
-  LADON_CHECK(loss, "log_posterior", "there is no loss");
-  LADON_CHECK(!set.empty(), "log_posterior", "there is no parameter");
+  LADON_CHECK(loss, "log_posterior", "the loss is an empty function");
+  LADON_CHECK(!set.empty(), "log_posterior", "the set has no parameters");
 }
 
 }  // namespace
@@ -123,7 +125,7 @@ LogDensity log_posterior(const Module& model, std::function<Tensor()> loss,
   return LogDensity::of_scores(
       model.parameter_count(), [=, &model, loss = std::move(loss)](const Tensor& theta) {
         LADON_CHECK(!model.training(), "log_posterior",
-                    "the model is in training mode, in which its loss may be random or depend on "
+                    "the model is in training mode, so its loss may be random or depend on "
                     "the batch; call eval()");
         return at_rows(model, loss, target, theta);
       });

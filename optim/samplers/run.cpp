@@ -25,18 +25,18 @@ void check(const ChainOptions& options, const LogDensity& density, const Tensor&
   LADON_CHECK(a.groups >= 1, operation, "groups is ", a.groups, "; it must be at least 1");
   LADON_CHECK(
       a.warmup > 0 || a.step > 0, operation,
-      "warmup is 0, in which a step would be found; give draws to it, or a `step` where the "
-      "sampler takes one");
+      "warmup is 0, so no step size can be adapted; use warm-up draws, or set `step` if the "
+      "sampler has that option");
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
   LADON_CHECK(options.thin <= most / options.draws && a.warmup <= most, operation,
               "too many draws: ", a.warmup, " and ", options.draws, " times ", options.thin);
   LADON_CHECK(a.step >= 0 && std::isfinite(a.step), operation, "step is ", a.step,
-              "; it must be finite and positive, or 0: found");
+              "; it must be finite and positive, or 0 to adapt it");
   LADON_CHECK(a.target_accept > 0 && a.target_accept < 1, operation, "target_accept is ",
               a.target_accept, "; it must be in (0, 1)");
   LADON_CHECK(
       start.defined() && start.rank() == 2 && start.size(0) >= 1 && start.size(1) == density.dim(),
-      operation, "start must be [C, ", density.dim(), "] of at least one chain, got ",
+      operation, "start must be [C, ", density.dim(), "] with at least one chain, got ",
       start.defined() ? start.shape() : Shape{});
 }
 
@@ -59,7 +59,7 @@ Phase begin(const char* operation, const LogDensity& density, const Tensor& star
   return at;
 }
 
-/// Random streams: draw t of row g·C + c is from split(1 + c).split(g).split(t).
+/// Random streams: draw t of row g·C + c uses split(1 + c).split(g).split(t).
 class Sources {
  public:
   Sources(const Generator& rng, std::int64_t groups, std::int64_t chains) : shared_(rng.split(0)) {
@@ -79,11 +79,11 @@ class Sources {
   std::vector<Generator> rows_;
 };
 
-/// Throws Error unless a transition gave what is read of it.
+/// Throws Error unless the transition kernel returned valid results.
 void check(const char* operation, const Moved& moved, const Phase& at, const Shape& positions) {
   const auto rows = static_cast<std::size_t>(positions[0]);
   LADON_CHECK(moved.acceptance.size() == rows && moved.diverged.size() == rows, operation,
-              "the transition kernel gave ", moved.acceptance.size(), " acceptances and ",
+              "the transition kernel returned ", moved.acceptance.size(), " acceptances and ",
               moved.diverged.size(), " divergences for ", rows, " rows");
   const auto is = [](const Tensor& x, const Shape& shape) {
     return x.defined() && x.dtype() == f64 && x.shape() == shape && x.contiguous();
@@ -128,14 +128,14 @@ class Record {
   std::int64_t length_, dim_, moves_ = 0;
 };
 
-/// Whether they differ by no more than rounding, of f32 too, or are not finite.
+/// Whether a and b differ by no more than rounding errors, even of f32, or are not finite.
 bool alike(const Tensor& a, const Tensor& b) {
   return !(number_of("sample", amax(abs(a - b))) >
            1e-4 * std::max(1.0, number_of("sample", amax(abs(a)))));
 }
 
-/// Tells of a step that warm-up did not find: proposals are refused far more often than they were
-/// meant to be, and draws stand still.
+/// Warns if warm-up did not find a suitable step size: proposals are rejected far more often than
+/// intended, and chains hardly move.
 void warn_of_warmup(const ChainOptions& options, const Chains& chains, double step) {
   if (options.adaptation.step > 0) return;
   double mean = 0;
@@ -144,10 +144,10 @@ void warn_of_warmup(const ChainOptions& options, const Chains& chains, double st
   const double target = options.adaptation.target_accept;
   if (mean >= target / 2) return;
   detail::warn(options.operation,
-               detail::join("proposals are accepted with probability ", mean, ", where ", target,
-                            " was the target: ", options.adaptation.warmup,
-                            " draws of warm-up did not find the step (", step,
-                            "); give more of them, or scale the density"));
+               detail::join("proposals are accepted with probability ", mean,
+                            " instead of the target ", target, ": ", options.adaptation.warmup,
+                            " draws of warm-up did not find a suitable step size (", step,
+                            "); use more of them, or rescale the density"));
 }
 
 }  // namespace
@@ -165,10 +165,10 @@ LogDensity of_single_rows(const char* operation, const LogDensity& density) {
     const DensityScore equal = density.score(contiguous(expand(row(theta, 0), theta.shape())));
     LADON_CHECK(
         alike(value, row(equal.value, 0)) && alike(gradient, row(equal.gradient, 0)), operation,
-        "row 0 of ", theta.shape(), " has ln p ", number_of("sample", value.detach()), ", and ",
+        "row 0 of ", theta.shape(), " has ln p ", number_of("sample", value.detach()), ", but ",
         number_of("sample", row(equal.value, 0)),
-        " where all rows equal it (or another gradient); the density mixes chains: is a mean over "
-        "rows in it, or a sum over the wrong axis?");
+        " where all rows equal it (or another gradient); the density mixes chains: does it take a "
+        "mean over rows, or a sum over the wrong axis?");
     return all;
   };
   return LogDensity::of_scores(density.dim(), score);
@@ -177,7 +177,7 @@ LogDensity of_single_rows(const char* operation, const LogDensity& density) {
 Run run_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                const TransitionKernel& kernel, Generator& rng) {
   check(options, density, start);
-  LADON_CHECK(kernel, options.operation, "there is no transition kernel");
+  LADON_CHECK(kernel, options.operation, "the transition kernel is an empty function");
   const std::int64_t chains = start.size(0), groups = options.adaptation.groups,
                      all = options.adaptation.warmup + options.draws * options.thin;
   Record record(chains, options.draws, density.dim());
@@ -217,7 +217,7 @@ Run run_chains(const LogDensity& density, const Tensor& start, const ChainOption
 Chains sample_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                      const TransitionKernel& kernel, Generator& rng) {
   LADON_CHECK(options.adaptation.groups == 1, options.operation, "groups is ",
-              options.adaptation.groups, "; chains alone are one group (run_chains takes more)");
+              options.adaptation.groups, "; it must be 1 (run_chains takes more)");
   return run_chains(of_single_rows(options.operation, density), start, options, kernel, rng).chains;
 }
 

@@ -1,8 +1,9 @@
 #pragma once
-// Runs of samplers by transition kernels: their options, warm-up, and draws that are kept.
+// Running samplers given by transition kernels: options, warm-up, and selection of draws.
 //
-// A sampler of one's own is a TransitionKernel (tests/consumer/mala.cpp): it moves all chains by
-// one draw, and sample_chains() finds its step and mass, checks the density, and keeps the draws.
+// A user-defined sampler is a TransitionKernel (tests/consumer/mala.cpp): it moves all chains by
+// one draw, while sample_chains() adapts step size and mass, checks the density, and keeps the
+// draws.
 
 #include <cstdint>
 #include <functional>
@@ -12,11 +13,11 @@
 
 namespace ladon::samplers {
 
-/// Options of all samplers.
+/// Options common to all samplers.
 struct ChainOptions {
-  const char* operation = "sample_chains";  ///< Named by Errors.
-  std::int64_t draws = 1000;                ///< Kept of each chain.
-  std::int64_t thin = 1;                    ///< One of so many draws is kept.
+  const char* operation = "sample_chains";  ///< Named in Errors.
+  std::int64_t draws = 1000;                ///< Number of draws kept per chain.
+  std::int64_t thin = 1;                    ///< One draw in this many is kept.
   AdaptationOptions adaptation = {};
   std::function<void(std::int64_t done, std::int64_t of)> progress = {};
 };
@@ -30,33 +31,33 @@ ChainOptions chain_options(const char* operation, const Options& o) {
       {.warmup = o.warmup, .target_accept = o.target_accept, .adapt_mass = o.adapt_mass},
       o.progress};
   if constexpr (requires { o.step; })
-    run.adaptation.step = o.step;  // tempering finds one per level
+    run.adaptation.step = o.step;  // tempering adapts a step size per level
   return run;
 }
 
-/// Density with the values of `density`, which must outlive it. At the first score of rows that
-/// differ it scores as many rows that all equal row 0, and throws Error where row 0 does not score
-/// alike there: the value of a row must not depend on the others.
+/// A density equal to `density`, which must outlive it, with a check: at the first score of rows
+/// that differ it also scores as many copies of row 0, and throws Error if row 0 scores differently
+/// there, since the value of a row must not depend on the others.
 LogDensity of_single_rows(const char* operation, const LogDensity& density);
 LogDensity of_single_rows(const char* operation, const LogDensity&& temporary) = delete;
 
-/// Moves all rows by one draw, leaving their density invariant; `counts`: after warm-up.
+/// Moves all rows by one draw, leaving their density invariant; `counts` is true after warm-up.
 using TransitionKernel =
     std::function<Moved(const LogDensity& density, Phase& at, const Tuning& tuning,
                         RandomStreams& streams, bool counts)>;
 
 struct Run {
-  Chains chains;              ///< Of the rows of group 0.
-  std::vector<double> steps;  ///< Of each group.
+  Chains chains;              ///< Chains of the rows of group 0.
+  std::vector<double> steps;  ///< Step size of each group.
 };
 
-/// Row g·C + c begins at start[c] (start [C, D] of any floating dtype) and is number c of group g.
-/// Chain c draws its numbers from generators of its own, split from one block of `rng`. Throws
-/// Error for bad options and where a start is not finite.
+/// Row g·C + c starts at start[c] (start [C, D] of any floating dtype) and is chain c of group g.
+/// Chain c draws from its own generators, split from one block of `rng`. Throws Error for invalid
+/// options and if a start is not finite.
 Run run_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                const TransitionKernel& kernel, Generator& rng);
 
-/// Chains of run_chains() for one group, with a density that of_single_rows() checks.
+/// run_chains() with one group, and with of_single_rows() as a check of the density.
 Chains sample_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                      const TransitionKernel& kernel, Generator& rng);
 

@@ -22,8 +22,8 @@ ParameterGroups without_decay(ParameterGroups groups) {
     LADON_CHECK(
         !group.weight_decay, "sampler", "a group has the weight_decay ",
         group.weight_decay.value_or(0),
-        "; a sampler's prior is in its target (TargetDensity::prior_precision), any other belongs "
-        "in the loss");
+        "; a sampler's prior is in its target (TargetDensity::prior_precision), any other prior "
+        "belongs in the loss");
   return groups;
 }
 
@@ -75,8 +75,8 @@ void Sampler::load_state_dict(const StateDict& state) {
     rest.erase(stream_of(names[i]));
   }
   LADON_CHECK(std::set(streams.begin(), streams.end()).size() == streams.size(), "load_state_dict",
-              "two parameters have one stream of noise in the state");
-  Optimizer::load_state_dict(rest);  // the last that may throw
+              "two parameters share a stream of noise in the state");
+  Optimizer::load_state_dict(rest);  // nothing below throws
   target_.temperature = temperature;
   rng_ = rng;
   streams_ = std::move(streams);
@@ -85,11 +85,12 @@ void Sampler::load_state_dict(const StateDict& state) {
 void Sampler::check(const Item& item, const Tensor&) const {
   const Rewrite rewrite = Leaf::of(item.parameter)->rewrite();
   LADON_CHECK(!rewrite.at_step || temperature() == 0, "step", rewrite.by,
-              " adds noise of its own to parameter ", item.name,
-              ", to which the sampler's would come; use Sgd after it, or temperature 0");
+              " adds its own noise to parameter ", item.name,
+              ", and the sampler would add more; use Sgd after it, or temperature 0");
   LADON_CHECK(!rewrite.prior || target_.prior_precision == 0, "step", "parameter ", item.name,
-              " has the prior of ", rewrite.by, ", and the sampler's of precision ",
-              target_.prior_precision, "; give it to one of the two, or it counts twice");
+              " already has the prior of ", rewrite.by,
+              ", and the sampler would add its prior of precision ", target_.prior_precision,
+              "; set the prior in only one of the two");
 }
 
 Tensor Sampler::slope(const Item& item, const Tensor& gradient) const {

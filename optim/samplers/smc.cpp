@@ -16,7 +16,7 @@ namespace {
 constexpr const char* operation = "tempered_smc";
 constexpr std::size_t most_stages = 1000;
 
-/// Weights exp(δ·ℓ_i), divided by the largest; and ln of their mean.
+/// Weights exp(δ·ℓ_i), relative to the largest, and ln of their mean.
 struct Weights {
   std::vector<double> relative;
   double log_mean;
@@ -32,7 +32,7 @@ struct Weights {
     }
     log_mean = delta * largest + std::log(sum / static_cast<double>(relative.size()));
   }
-  /// (Σw)²/Σw² over the number of particles.
+  /// Effective number of particles (Σw)²/Σw² divided by the number of particles.
   double effective_share() const {
     double sum = 0, squares = 0;
     for (const double w : relative) {
@@ -43,7 +43,7 @@ struct Weights {
   }
 };
 
-/// The largest step of β, up to `most`, that keeps the share.
+/// The largest step of β, up to `most`, whose effective share is at least `keep`.
 double next_step(const std::vector<double>& log_likelihood, double most, double keep) {
   if (Weights(log_likelihood, most).effective_share() >= keep) return most;
   double low = 0, high = most;
@@ -51,12 +51,11 @@ double next_step(const std::vector<double>& log_likelihood, double most, double 
     const double middle = 0.5 * (low + high);
     (Weights(log_likelihood, middle).effective_share() >= keep ? low : high) = middle;
   }
-  // If even the smallest step loses more (most particles are impossible), take it, and go on.
+  // If even the smallest step loses more (most particles are impossible), take it and continue.
   return low > 0 ? low : high;
 }
 
-/// Particles drawn by their weights, systematically: particle i comes floor or ceil of P·w_i/Σw
-/// times.
+/// Systematic resampling by weight: particle i is chosen floor or ceil of P·w_i/Σw times.
 std::vector<std::int64_t> resample(const Weights& weights, double u) {
   double sum = 0;
   for (const double w : weights.relative) sum += w;
@@ -69,27 +68,29 @@ std::vector<std::int64_t> resample(const Weights& weights, double u) {
            chosen.size() < weights.relative.size())
       chosen.push_back(static_cast<std::int64_t>(i));
   }
-  while (chosen.size() < weights.relative.size()) chosen.push_back(chosen.back());  // rounding
+  while (chosen.size() < weights.relative.size())
+    chosen.push_back(chosen.back());  // in case of
+                                      // rounding
   return chosen;
 }
 
 void check(std::int64_t dim, const LogLikelihood& f, const SmcOptions& o) {
-  LADON_CHECK(f, operation, "there is no likelihood");
+  LADON_CHECK(f, operation, "the likelihood is an empty function");
   LADON_CHECK(dim >= 1 && o.parts >= 1 && dim % o.parts == 0, operation, "rows of ", dim,
-              " numbers cannot be cut into ", o.parts, " equal parts");
+              " numbers cannot be split into ", o.parts, " equal parts");
   LADON_CHECK(o.particles >= 2, operation, "particles must be at least 2, got ", o.particles);
   LADON_CHECK(o.keep > 0 && o.keep < 1, operation, "keep is ", o.keep, "; it must be in (0, 1)");
-  LADON_CHECK(o.betas.size() <= most_stages, operation, "the ladder has ", o.betas.size(),
-              " steps; at most ", most_stages, " are taken");
+  LADON_CHECK(o.betas.size() <= most_stages, operation, "betas has ", o.betas.size(),
+              " values; at most ", most_stages, " are allowed");
   LADON_CHECK(o.betas.empty() || o.betas.back() == 1, operation, "the last β is ",
               o.betas.empty() ? 1 : o.betas.back(), "; it must be 1");
   for (std::size_t k = 0; k < o.betas.size(); ++k) {
     const double before = k == 0 ? 0 : o.betas[k - 1];
     LADON_CHECK(o.betas[k] > before, operation, "β is ", o.betas[k], " after ", before,
-                "; the ladder must rise");
+                "; betas must increase");
   }
-  LADON_CHECK(o.sweeps >= 1 && o.recorded >= 0, operation, "sweeps are ", o.sweeps, " and ",
-              o.recorded, "; there must be one at every β");
+  LADON_CHECK(o.sweeps >= 1 && o.recorded >= 0, operation, "sweeps and recorded are ", o.sweeps,
+              " and ", o.recorded, "; they must be at least 1 and 0");
 }
 
 }  // namespace
@@ -121,9 +122,9 @@ SmcResult tempered_smc(std::int64_t dim, const LogLikelihood& f, const SmcOption
     run.log_evidence += weights.log_mean;
     beta = step >= 1 - beta ? 1 : beta + step;
     run.betas.push_back(beta);
-    LADON_CHECK(
-        run.betas.size() <= most_stages, operation, "β is only ", beta, " after ", most_stages,
-        " stages: the likelihoods of particles differ without end; is the noise too small?");
+    LADON_CHECK(run.betas.size() <= most_stages, operation, "β is only ", beta, " after ",
+                most_stages,
+                " stages: the likelihoods of particles differ too much; is the noise too small?");
     const std::vector<std::int64_t> chosen = resample(weights, picks.uniform());
     const Tensor rows = from_vector(chosen, {options.particles});
     run.state = {index_select(run.state.z, 0, rows),

@@ -15,7 +15,7 @@
 namespace ladon {
 namespace {
 
-/// Tensors in whose places averages stand now; the marks of leaves are not all, since a tensor
+/// Tensors that hold averages at present. The marks of leaves are not enough, since a tensor
 /// without history has none, and two leaves may share memory.
 std::mutex lent_mutex;
 std::vector<Tensor> lent;
@@ -29,10 +29,11 @@ void check_not_lent(const ParameterSet& parameters) {
     known.insert(detail::identity(x));
   }
   for (const auto& [name, x] : parameters)
-    LADON_CHECK(!memory.find(x) && !known.contains(detail::identity(x)), "average", "parameter `",
-                name, "` of shape ", x.shape(),
-                " has the value of WeightAverage::apply() for a while, also of another average; "
-                "end that scope first");
+    LADON_CHECK(
+        !memory.find(x) && !known.contains(detail::identity(x)), "average", "parameter `", name,
+        "` of shape ", x.shape(),
+        " temporarily holds the value of a WeightAverage::apply(), perhaps of another average; "
+        "end that scope first");
 }
 
 }  // namespace
@@ -41,16 +42,16 @@ WeightAverage::WeightAverage(const ParameterSet& parameters, WeightAverageOption
     : parameters_(parameters), options_(options) {
   LADON_CHECK(options.decay >= 0 && options.decay <= 1, "average", "decay is ", options.decay,
               "; it must be in [0, 1]");
-  LADON_CHECK(!parameters_.empty(), "average", "the model has no parameter");
+  LADON_CHECK(!parameters_.empty(), "average", "the model has no parameters");
   detail::check_apart("average", parameters_.distinct());
   for (const auto& [name, x] : parameters_) means_.push_back(zeros(x.shape(), f64));
 }
 
-/// Throws Error unless the parameters are still the model's, with values of their own.
+/// Throws Error unless the parameters are still the model's, and hold their own values.
 void WeightAverage::check_ready() const {
   parameters_.check_in_place("average");
   LADON_CHECK(applied_.expired(), "average",
-              "stands in the parameters' place; end the scope of apply() first");
+              "the parameters temporarily hold the average; end the scope of apply() first");
   parameters_.check_own_values("average");
   check_not_lent(parameters_);
 }
@@ -73,15 +74,16 @@ void WeightAverage::write_to(const std::vector<Tensor>& parameters) const {
 void WeightAverage::copy_to(const ParameterSet& theirs) const {
   theirs.check_in_place("average");
   LADON_CHECK(theirs.size() == parameters_.size(), "average", "the model has ", theirs.size(),
-              " parameters, the average ", parameters_.size());
+              " parameters, but the average has ", parameters_.size());
   const std::map<std::string, Tensor> named(theirs.begin(), theirs.end());
-  LADON_CHECK(named.size() == theirs.size(), "average",
-              "two parameters of the model have one name, by which the average knows them");
+  LADON_CHECK(
+      named.size() == theirs.size(), "average",
+      "two parameters of the model have the same name, but the average identifies them by name");
   std::vector<Tensor> to;
   for (const auto& [name, x] : parameters_) {
     const auto at = named.find(name);
     LADON_CHECK(at != named.end(), "average", "the average has `", name, "` of shape ", x.shape(),
-                ", and the model has no parameter of that name; its first is `", theirs[0].first,
+                ", but the model has no parameter of that name; its first is `", theirs[0].first,
                 "`");
     LADON_CHECK(at->second.shape() == x.shape(), "average", "the model has `", name, "` of shape ",
                 at->second.shape(), " where the average has ", x.shape());
@@ -132,10 +134,9 @@ WeightAverage::Scope::~Scope() {
   static std::once_flag said;
   if (edited)
     std::call_once(said, [] {
-      detail::warn(
-          "average",
-          "parameters were written to while an average stood in their place: that is lost; "
-          "write to them after the scope of apply()");
+      detail::warn("average",
+                   "parameters were written to while they held an average: these values are lost; "
+                   "write to them after the scope of apply()");
     });
 }
 
@@ -153,7 +154,8 @@ void WeightAverage::load_state_dict(const StateDict& state) {
   const std::int64_t updates = reader.count("updates");
   const std::vector<std::string> names = detail::state_names("load_state_dict", parameters_);
   const std::set<std::string> known = detail::names_in(state, "parameter.");
-  const bool new_in_0_1 = updates == 0 && known.empty();  // it wrote no average before the first
+  const bool new_in_0_1 = updates == 0 && known.empty();  // version 0.1 wrote no average before the
+                                                          // first update
   if (!new_in_0_1) detail::check_same_parameters(names, known);
   std::vector<Tensor> means;
   for (std::size_t i = 0; i < means_.size(); ++i)

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t message_elements = std::int64_t{1} << 23;
 
-/// "`weight` f32 [2, 3], frozen" of each.
+/// A line per parameter: "`weight` f32 [2, 3], frozen".
 std::string description(const ParameterSet& parameters) {
   std::string text;
   for (const auto& [name, p] : parameters)
@@ -27,7 +27,7 @@ std::string description(const ParameterSet& parameters) {
   return text;
 }
 
-/// Which parameters have a gradient in some rank. Throws Error, in all, where they bring others.
+/// Whether each parameter has a gradient in any rank. Throws Error, in all, if parameters differ.
 std::vector<bool> with_gradient(const char* operation, const ParameterSet& parameters) {
   ranks::check_alike(operation, description(parameters));
   std::vector<std::byte> own;
@@ -42,8 +42,8 @@ std::vector<bool> with_gradient(const char* operation, const ParameterSet& param
 
 using Message = std::vector<Tensor>;
 
-/// send(message) for parameters of one dtype together: each small one alone would wait for all
-/// ranks.
+/// Calls send(message) with groups of parameters of one dtype: a message per small parameter would
+/// wait for all ranks each time.
 void for_each_message(const Message& parameters, const std::function<void(const Message&)>& send,
                       std::int64_t most = message_elements) {
   Message message;
@@ -62,14 +62,14 @@ void for_each_message(const Message& parameters, const std::function<void(const 
   flush();
 }
 
-/// One tensor of all, [Σ count].
+/// All tensors concatenated, [Σ count].
 Tensor packed(const Message& parts) {
   std::vector<Tensor> flat;
   for (const Tensor& x : parts) flat.push_back(reshape(x, {x.count()}));
   return concat(flat, 0);
 }
 
-/// take(parameter, its part of `all`, of its shape), for each.
+/// Calls take(parameter, part) for each parameter, with its part of `all` in its shape.
 void unpack(const Tensor& all, const Message& parameters,
             const std::function<void(Tensor, const Tensor&)>& take) {
   std::int64_t at = 0;
@@ -88,16 +88,17 @@ void sum_together(const Message& parameters) {
   unpack(sum, parameters, [](Tensor p, const Tensor& part) { p.set_grad(part); });
 }
 
-/// The rank whose own each parameter is: the largest first, each to the rank with fewest numbers.
+/// Owner rank of each parameter: greedy, largest first, to the rank with the fewest elements.
 std::vector<int> owners(const ParameterSet& parameters) {
   const auto n = static_cast<std::size_t>(ranks::count());
   LADON_CHECK(parameters.size() >= n, "own_parameters", n, " ranks cannot divide ",
-              parameters.size(), " trained parameters; give each rank one at least");
+              parameters.size(), " trained parameters; each rank needs at least one");
   std::vector<std::size_t> order(parameters.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater(),
                            [&](std::size_t i) { return parameters[i].second.count(); });
-  std::vector<std::pair<std::int64_t, int>> held(n, {0, 0});  // numbers and parameters of a rank
+  std::vector<std::pair<std::int64_t, int>> held(n, {0, 0});  // per rank: numbers of elements and
+                                                              // of parameters
   std::vector<int> owner(parameters.size());
   for (const std::size_t i : order) {
     const auto least = std::ranges::min_element(held);
@@ -141,7 +142,7 @@ bool OverlappedSum::Bucket::complete() const {
 
 OverlappedSum::OverlappedSum(const ParameterSet& parameters, std::int64_t bucket)
     : parameters_(parameters.trained()) {
-  LADON_CHECK(bucket >= 1, "OverlappedSum", "a bucket needs a number at least, got ", bucket);
+  LADON_CHECK(bucket >= 1, "OverlappedSum", "the bucket size must be at least 1, got ", bucket);
   if (ranks::count() == 1) return;
   ranks::check_alike("OverlappedSum",
                      detail::join(description(parameters_), "buckets of ", bucket, "\n"));
@@ -167,7 +168,7 @@ OverlappedSum::~OverlappedSum() {
 void OverlappedSum::take(Bucket& bucket, std::size_t place, const Tensor& gradient) {
   const Tensor& p = bucket.parameters[place];
   LADON_CHECK(!bucket.gradients[place].defined() && !p.grad().defined(), "OverlappedSum",
-              "a parameter ", p.shape(),
+              "a parameter of shape ", p.shape(),
               " has a gradient of an earlier sweep; call finish() after each backward(), and "
               "zero_grad() before it");
   bucket.gradients[place] = gradient.detach();
@@ -188,7 +189,8 @@ void OverlappedSum::begin(std::size_t bucket) {
 void OverlappedSum::finish() {
   if (ranks::count() == 1) return;
   const NoGrad off;
-  for (; begun_ < buckets_.size(); ++begun_) {  // what a sweep did not reach counts as zeros
+  for (; begun_ < buckets_.size(); ++begun_) {  // gradients that the sweep did not reach count as
+                                                // zeros
     Bucket& b = buckets_[begun_];
     for (std::size_t i = 0; i < b.gradients.size(); ++i)
       if (!b.gradients[i].defined()) b.gradients[i] = zeros_like(b.parameters[i]);
@@ -213,22 +215,22 @@ ParameterSet own_parameters(const ParameterSet& parameters) {
 
 namespace {
 
-/// Throws Error, in all ranks, where one has made a step on a parameter that is another's own.
+/// Throws Error, in all ranks, if one has updated a parameter that another rank owns.
 void check_moved_by_owner(const ParameterSet& trained) {
   const std::vector<int> owner = owners(trained);
   std::string moved;
   for (std::size_t i = 0; i < owner.size(); ++i) {
     const Leaf* leaf = Leaf::of(trained[i].second);
     if (owner[i] != ranks::rank() && leaf && leaf->used() && moved.empty())
-      moved = detail::join("rank ", ranks::rank(), " has made a step on `", trained[i].first,
-                           "`, which is rank ", owner[i], "'s own");
+      moved = detail::join("rank ", ranks::rank(), " has updated `", trained[i].first,
+                           "`, which belongs to rank ", owner[i]);
   }
   for (const std::vector<std::byte>& of : ranks::all_gather(std::as_bytes(std::span(moved))))
     LADON_CHECK(
         of.empty(), "share_parameters",
         std::string(reinterpret_cast<const char*>(of.data()), of.size()),
-        "; each rank's optimizer is of own_parameters() of the same set, and made anew when "
-        "parameters were frozen or thawed");
+        "; each rank's optimizer must have own_parameters() of the same set, and be made again "
+        "when parameters are frozen or thawed");
 }
 
 }  // namespace

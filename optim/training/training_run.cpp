@@ -7,7 +7,7 @@
 namespace ladon {
 namespace {
 
-// In the metadata of the file: what it is.
+// Entry of the file's metadata that marks a saved run.
 constexpr const char *mark = "ladon", *marked = "training run";
 
 StateDict state_of_module(Module& module) {
@@ -36,7 +36,7 @@ StateDict entries(const std::string& path) {
   std::map<std::string, std::string> metadata;
   StateDict all = load_safetensors(path, &metadata);
   LADON_CHECK(metadata.contains(mark) && metadata.at(mark) == marked, "training_run", path,
-              ": is not a training run that was saved");
+              ": the file is not a saved training run");
   return all;
 }
 
@@ -49,7 +49,7 @@ StateDict copy(const StateDict& state) {
 }  // namespace
 
 void TrainingRun::add(const std::string& name, Module& module) {
-  const auto checked = [&module]() -> Module& {  // an average's values are not the model's
+  const auto checked = [&module]() -> Module& {  // throws while an average is in the model's place
     module.named_parameters().check_own_values("training_run");
     return module;
   };
@@ -95,7 +95,7 @@ void TrainingRun::add(const std::string& name, double& number) {
 
 void TrainingRun::add(const std::string& name, Tensor& x) {
   LADON_CHECK(x.defined() && !x.requires_grad(), "training_run", "the tensor `", name,
-              "` is undefined, or requires a gradient; what is trained belongs to a module");
+              "` is undefined or requires a gradient; trained tensors belong to a module");
   add_part(name, {[&x] {
                     return StateDict{{"tensor", x}};
                   },
@@ -112,9 +112,9 @@ void TrainingRun::add(const std::string& name, Tensor& x) {
 
 void TrainingRun::add_part(const std::string& name, Part part) {
   LADON_CHECK(!name.empty() && name.find('/') == std::string::npos, "training_run",
-              "a part named `", name, "`; names are not empty and have no '/'");
+              "the part's name is `", name, "`; names must not be empty or contain '/'");
   LADON_CHECK(parts_.emplace(name, std::move(part)).second, "training_run",
-              "there is a part named `", name, "` already");
+              "there already is a part named `", name, "`");
 }
 
 void TrainingRun::save(const std::string& path) const {
@@ -135,7 +135,7 @@ StateDict TrainingRun::saved(const std::string& path, const std::string& name) {
 std::map<std::string, StateDict> TrainingRun::read(const std::string& path) const {
   const StateDict all = entries(path);
   std::map<std::string, StateDict> states;
-  for (const auto& [name, part] : parts_) states[name];  // a part may have no entry at all
+  for (const auto& [name, part] : parts_) states[name];  // a part may have no entries
   for (const auto& [entry, x] : all) {
     const std::string name = entry.substr(0, entry.find('/'));
     LADON_CHECK(name.size() < entry.size() && parts_.contains(name), "training_run", path,
@@ -150,7 +150,8 @@ void TrainingRun::load(const std::string& path) {
   std::map<std::string, StateDict> before;
   for (const auto& [name, part] : parts_) before[name] = copy(part.state());
   auto at = parts_.begin();
-  // Each part checks itself before it changes; those that were loaded go back to where they were.
+  // Each part checks its state before changing anything; parts loaded before a failure are
+  // restored.
   const auto undo = [&] {
     while (at != parts_.begin()) {
       --at;

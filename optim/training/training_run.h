@@ -1,9 +1,10 @@
 #pragma once
-// A whole training run in one file, so that one that was killed goes on as if it had not been.
+// Saves a whole training run in one file, so that a run that was killed can continue with the same
+// bits.
 //
 //   TrainingRun run;
-//   run.add("model", model);          // with the generators of its dropout
-//   run.add("optimizer", adam);       // whose schedule follows from its steps
+//   run.add("model", model);          // includes the generators of its dropout
+//   run.add("optimizer", adam);       // its schedule depends only on its steps
 //   run.add("average", average);
 //   run.add("data", data);            // which batch comes next (core/data/loader.h)
 //   run.add("noise", rng);
@@ -14,8 +15,9 @@
 //     if (adam.steps() % 100 == 0) run.save(path);
 //   }
 //
-// Between steps that is all there is: gradients are not saved, so save after step(), and not amid
-// the parts of an accumulated batch. From the same file, the same program then gets the same bits.
+// Between steps this is the complete state: gradients are not saved, so save after step(), not
+// between the parts of an accumulated batch. From the same file, the same program then gets the
+// same bits.
 
 #include <concepts>
 #include <cstdint>
@@ -30,8 +32,8 @@
 namespace ladon {
 
 /// Part of a run that saves and restores itself: optimizers, samplers, Lbfgs, Plateau,
-/// WeightAverage, Loader, Collect, a class of one's own. load_state_dict must check all before it
-/// changes anything.
+/// WeightAverage, Loader, Collect, or a user's class. load_state_dict must check everything before
+/// it changes anything.
 template <class T>
 concept Stateful = requires(T& part, const StateDict& state) {
   { std::as_const(part).state_dict() } -> std::convertible_to<StateDict>;
@@ -41,17 +43,17 @@ concept Stateful = requires(T& part, const StateDict& state) {
 /// Refers to its parts, which must outlive it.
 class TrainingRun {
  public:
-  /// Adds a part under a name of its own. Each throws Error for a name that is empty, taken, or has
-  /// a '/'.
+  /// Adds a part under a unique name. Each throws Error for a name that is empty, already used, or
+  /// contains a '/'.
   ///
-  /// Parameters, buffers and generators of a module. (Whether it trains or evaluates is not saved.)
-  /// While parameters have the values of an average (WeightAverage::apply), save and load throw
-  /// Error: those would be taken for the model's, or end with it.
+  /// Parameters, buffers and generators of a module. (Training or evaluation mode is not saved.)
+  /// While parameters hold the values of an average (WeightAverage::apply), save and load throw
+  /// Error: the average would be saved as the model's parameters, or loaded values would be lost.
   void add(const std::string& name, Module& module);
   void add(const std::string& name, Generator& rng);
   void add(const std::string& name, std::int64_t& number);
   void add(const std::string& name, double& number);
-  /// Any shape, which may be another when it is loaded: the losses so far. Throws Error if it
+  /// A tensor, such as the losses so far; its shape may change when loaded. Throws Error if it
   /// requires a gradient.
   void add(const std::string& name, Tensor& x);
   template <Stateful T>
@@ -69,16 +71,16 @@ class TrainingRun {
                     }});
   }
 
-  /// Writes all parts into a safetensors file, in which entry "x" of the part "model" is "model/x".
-  /// The file appears whole or not at all: a full disk or a folder that cannot be written in is an
-  /// Error, and an old file of that name is left as it was.
+  /// Writes all parts into a safetensors file, in which entry "x" of the part "model" is named
+  /// "model/x". The write is atomic: a full disk or an unwritable folder is an Error, and an
+  /// existing file of that name stays unchanged.
   void save(const std::string& path) const;
-  /// Puts all parts where they were. Throws Error, and changes nothing, if the file is none that
-  /// save wrote, has other parts than this run, or one of them does not fit: also another dtype.
+  /// Restores all parts. Throws Error, and changes nothing, if the file was not written by save,
+  /// has other parts than this run, or if one of them does not fit, for instance by its dtype.
   void load(const std::string& path);
-  /// One part of a run that was saved, for who uses what was trained without training on: the state
-  /// that its load_state_dict takes (of a tensor or a number: its one entry). Throws Error if the
-  /// file is none that save wrote, or has no such part.
+  /// One part of a saved run, for programs that use a trained part without resuming the run: the
+  /// state for its load_state_dict (for a tensor or a number: its one entry). Throws Error if the
+  /// file was not written by save, or has no such part.
   ///   average.load_state_dict(TrainingRun::saved(path, "average"));
   static StateDict saved(const std::string& path, const std::string& name);
 

@@ -537,7 +537,7 @@ TEST(CustomFunctionTest, MustGiveOneGradientAnInput) {
                                return std::vector<Tensor>{g, g};
                              }};
   const Tensor y = f({leaf(ones({2}, f64))});
-  expect_error([&] { backward(sum(y)); }, "[one_too_many] its gradient gave 2 tensors for 1");
+  expect_error([&] { backward(sum(y)); }, "[one_too_many] its gradient returned 2 tensors for 1");
 }
 
 TEST(CustomFunctionTest, MustGiveGradientsOfTheInputsShapes) {

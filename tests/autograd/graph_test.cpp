@@ -287,7 +287,7 @@ TEST(Recording, ARuleThatGivesWhatIsNotThereIsNamed) {
     });
   };
   expect_error([&] { backward(sum(with(5, ones({2}, f64)))); },
-               "[doubled] its gradient asks for input 5, but it was recorded with 1");
+               "[doubled] its gradient rule uses input 5, but the number of recorded inputs is 1");
   expect_error([&] { backward(sum(with(0, ones({3}, f64)))); },
                "[doubled] its gradient for input 0 has shape [3], the input [2]");
   const auto forward = [&](const std::vector<Tensor>& at) {
@@ -295,7 +295,7 @@ TEST(Recording, ARuleThatGivesWhatIsNotThereIsNamed) {
                         [](const Tensor& g, detail::GradientSink& sink) { sink.give(5, g); });
   };
   expect_error([&] { jvp(forward, {x.detach()}, {ones({2}, f64)}); },
-               "[doubled] its gradient asks for input 5, but it was recorded with 1");
+               "[doubled] its gradient rule uses input 5, but the number of recorded inputs is 1");
 }
 
 TEST(Saved, AnEditIsReportedWithTheOperationThatNeedsTheTensor) {
@@ -421,7 +421,7 @@ TEST(Hooks, AreRemovedByTheirHandles) {
 TEST(Hooks, MustNotOwnTheirTensor) {
   const Tensor x = leaf({3});
   expect_error([&] { register_hook(x, [x](const Tensor& g) { return g * x; }); },
-               "captures the tensor that it hangs on");
+               "captures the tensor that it is registered on");
   register_hook(x, [x = x.detach()](const Tensor& g) { return g * x; });
   backward(x * 2);
   EXPECT_EQ(x.grad().item(), 6);

@@ -115,7 +115,7 @@ TEST(CrossEntropy, SaysHowToMakeIndicesOfOtherTargets) {
       [] {
         cross_entropy(ones({1, 2}), ones({1, 2}));
       },
-      "(i64), got f32; cast(targets, i64), or argmax(targets) of one-hot rows");
+      "(i64), got f32; use cast(targets, i64), or argmax(targets) for one-hot rows");
 }
 
 TEST(DTypes, ArePromoted) {

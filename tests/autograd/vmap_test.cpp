@@ -269,7 +269,7 @@ TEST(Vmap, RefusesWhatItCannotMap) {
         vmap([&](const auto& inner) { return leaked = inner[0]; }, {random({4, 2}, 1)});
         return in[0] * leaked;
       },
-      "comes from another call of vmap");
+      "examples of another call of vmap");
   refuses(
       [&](const auto& in) {
         const Tensor leaf = in[0].detach().set_requires_grad();

@@ -149,7 +149,7 @@ TEST(ActOn, RefusesWhatDoesNotFit) {
   expect_error([&] { svgd.apply(); }, "the method has no particles");
   expect_error([&] { svgd.report(); }, "nothing to report");
   Spos spos(Particles(), {}, Generator(1));
-  expect_error([&] { spos.act_on(2.0 * w, 0); }, "noise of spos has its place on parameters");
+  expect_error([&] { spos.act_on(2.0 * w, 0); }, "noise of spos must be added to parameters");
   const Tensor x = log(w - w);  // −∞
   svgd.act_on(x, 0, "logits");
   expect_error([&] { backward(sum(x)); }, "block \"logits\", particle 0: its value has norm inf");

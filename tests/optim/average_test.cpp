@@ -84,12 +84,12 @@ TEST_F(AverageTest, CopiesToAModelOfTheSameNames) {
   EXPECT_EQ(turned[1].second.item(), 2.5);
   EXPECT_EQ(turned[0].second.item(), -2.5);
   expect_error([&] { average.copy_to(model.named_parameters().with_prefix("a.")); },
-               "the average has `weight` of shape [1, 1], and the model has no parameter of that");
+               "the average has `weight` of shape [1, 1], but the model has no parameter of that");
   Linear wide({.in = 2, .out = 1}, rng), no_bias({.in = 1, .out = 1, .bias = false}, rng);
   const Tensor before = clone(wide.bias.detach());
   expect_error([&] { average.copy_to(wide); }, "`weight` of shape [1, 2] where the average has");
   EXPECT_TRUE(same_bits(wide.bias, before));
-  expect_error([&] { average.copy_to(no_bias); }, "has 1 parameters, the average 2");
+  expect_error([&] { average.copy_to(no_bias); }, "has 1 parameters, but the average has 2");
 }
 
 TEST_F(AverageTest, ResumesBitForBit) {

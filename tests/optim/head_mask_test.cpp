@@ -110,7 +110,7 @@ TEST(HeadMask, RefusesBadMasks) {
       [&] {
         layer(gaussian({2, 3, 6}));
       },
-      "the mask is [3, 2], the layer sees a batch of 2");
+      "the mask is [3, 2], but the layer was called with a batch of 2");
 }
 
 // mean_b |⟨context_bh, ∂loss_b/∂context_bh⟩| from the layer's own details.
@@ -178,14 +178,14 @@ TEST(HeadImportance, RanksHeadsAsTheirRemovalDoes) {
 TEST(HeadImportance, RefusesLossesThatDoNotFit) {
   MultiHeadAttention layer = attention(2);
   const Tensor x = gaussian({3, 4, 6});
-  expect_error([&] { head_importance(layer, {}); }, "no function");
+  expect_error([&] { head_importance(layer, {}); }, "is empty");
   expect_error([&] { head_importance(layer, [&] { return zeros({3}); }); },
                "did not call the layer");
   expect_error([&] { head_importance(layer, [&] { return mean(layer(x)); }); }, "must be [3]");
   expect_error([&] { head_importance(layer, [&] {
                        return sum(layer(x), {1, 2}).detach();
                      }); },
-               "record no gradient");
+               "record no history");
   expect_error(
       [&] {
         head_importance(layer, [&] {
@@ -193,7 +193,7 @@ TEST(HeadImportance, RefusesLossesThatDoNotFit) {
           return sum(layer(x), {1, 2});
         });
       },
-      "saw batches of 2 and 3");
+      "was called with batches of 2 and 3");
   EXPECT_FALSE(layer.hook);
 }
 

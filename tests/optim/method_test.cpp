@@ -101,8 +101,8 @@ TEST(ParticleMethod, RefusesToMoveWhatIsFrozen) {
   TwoBlocks blocks;
   Svgd svgd(blocks.both);
   blocks.second.set_requires_grad(false);
-  blocks.expect_refusal(svgd, "block \"second\" is frozen, and a force would move it");
-  expect_error([&] { particles_of_rows(blocks.second); }, "requires no gradient");
+  blocks.expect_refusal(svgd, "block \"second\" is frozen, but a force would move it");
+  expect_error([&] { particles_of_rows(blocks.second); }, "does not require a gradient");
 }
 
 TEST(ParticleMethod, HeadsOfAnEnsembleMemberMoveOnce) {
@@ -261,11 +261,11 @@ TEST(ParticleMethod, NamesTheMethodWhoseForcesDoNotFit) {
     expect_error([&] { method.apply(); }, message);
   };
   refuse(zeros({3, 1}, f64),
-         "repulsive force that borrowing gives for block \"rows\" is f64 [3, 1]");
+         "repulsive force that borrowing returns for block \"rows\" is f64 [3, 1]");
   refuse(zeros({3, 4}, f32), "is f32 [3, 4]; it must be f64 [3, 4]");
   refuse(full({3, 4}, NAN, f64), "particle 0: its repulsive force has norm nan");
   method.driving = [](const Tensor&) { return Tensor(); };
-  refuse(zeros({3, 4}, f64), "borrowing gives no driving force for block \"rows\"");
+  refuse(zeros({3, 4}, f64), "borrowing returns no driving force for block \"rows\"");
 }
 
 /// The method refuses the kernel with that message, and no gradient is changed.
@@ -294,15 +294,15 @@ TEST(SteinKernel, AUsersKernelIsCheckedInItsName) {
                "`mine` on block \"rows\" gives share as f64 [3, 1]; it must be f64 [3, 4]");
   svgd_refuses(gives(cast(s, f32), r, k), "gives share as f32 [3, 4]; it must be f64 [3, 4]");
   svgd_refuses(gives(Tensor(), r, k), "`mine` on block \"rows\" gives no share; it must be f64");
-  svgd_refuses(gives(full({3, 4}, NAN, f64), r, k), "gives row 0 of share with norm nan");
+  svgd_refuses(gives(full({3, 4}, NAN, f64), r, k), "returns row 0 of share with norm nan");
   wgd_refuses(gives(s, r, ones({3}, f64)), "gives density as f64 [3]; it must be f64 [3, 1]");
   wgd_refuses(gives(s, r, tensor({1, NAN, 1}, {3, 1}, f64)),
-              "gives row 1 of density with norm nan");
+              "returns row 1 of density with norm nan");
   wgd_refuses(gives(s, r, k - 1.0), "the kernel mine sums to 0 at particle 0");
   for (const auto refuse : {svgd_refuses, wgd_refuses}) {
     refuse(gives(s, zeros({3, 1}, f64), k), "gives repulsion as f64 [3, 1]; it must be f64 [3, 4]");
     refuse(gives(s, Tensor(), k), "gives no repulsion");
-    refuse(gives(s, full({3, 4}, NAN, f64), k), "gives row 0 of repulsion with norm nan");
+    refuse(gives(s, full({3, 4}, NAN, f64), k), "returns row 0 of repulsion with norm nan");
   }
 }
 
@@ -336,8 +336,8 @@ TEST(SteinKernel, AUsersMatrixIsCheckedInItsName) {
     refuse(of(Tensor()), "[of_matrix] k must be f64 [M, M]");
   }
   const Tensor nan = tensor({1, 0, 0, 0, 1, NAN, 0, 0, 1}, {3, 3}, f64);
-  svgd_refuses(of(nan), "gives row 1 of share with norm nan");
-  wgd_refuses(of(nan), "gives row 1 of density with norm nan");
+  svgd_refuses(of(nan), "returns row 1 of share with norm nan");
+  wgd_refuses(of(nan), "returns row 1 of density with norm nan");
   svgd_refuses(of(ones({2, 2}, f64)),
                "the matrix between 3 particles must be f64 [3, 3], got f64 [2, 2]");
   wgd_refuses(of(ones({2, 2}, f64)), "gives density as f64 [2, 1]; it must be f64 [3, 1]");

@@ -58,7 +58,7 @@ TEST(Optimizer, RefusesAStepWithoutAnyGradient) {
     backward(sum(x));
     optimizer->zero_grad();
     expect_error([&] { optimizer->step(); },
-                 "call backward() on a loss of them, after zero_grad()");
+                 "call backward() on a loss that depends on them, after zero_grad()");
     EXPECT_EQ(optimizer->steps(), 0);
     expect_values(x, {1, 2}, 0);
   }
@@ -279,7 +279,7 @@ TEST(Optimizer, RefusesSquaresBelowZero) {
       StateDict state = optimizer.state_dict();
       ASSERT_TRUE(state.contains(entry));
       state[entry] = tensor({1, value});
-      expect_error([&] { optimizer.load_state_dict(state); }, "is a mean of squares");
+      expect_error([&] { optimizer.load_state_dict(state); }, "must be a mean of squares");
     }
     StateDict state = optimizer.state_dict();
     state[entry] = tensor({0, 2});
@@ -325,7 +325,7 @@ TEST(Optimizer, LeavesWhatIsFrozen) {
 TEST(Optimizer, RefusesBadParametersAndSettings) {
   const Tensor x = leaf(tensor({1, 2}, f64));
   expect_error([] { Sgd sgd(std::vector<Tensor>{}); }, "no parameter");
-  expect_error([&] { Sgd sgd({x.detach()}); }, "requires no gradient");
+  expect_error([&] { Sgd sgd({x.detach()}); }, "does not require a gradient");
   expect_error([&] { Sgd sgd({x * 2.0}); }, "only leaves");
   expect_error([&] { Sgd sgd({x, x}); }, "parameters 0 and 1 are the same");
   expect_error([&] { Sgd sgd({parameter(transpose(zeros({2, 3})))}); }, "not contiguous");

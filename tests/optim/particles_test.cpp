@@ -58,7 +58,7 @@ TEST(Particles, IncludeWhatIsAskedFor) {
   auto a = attention(1, {.dim = 6, .heads = 3});
   EXPECT_EQ(names(particles(a, {.include = {HeadPart::value, HeadPart::output}})),
             (std::vector<std::string>{"value", "output"}));
-  expect_error([&] { particles(a, {.include = {}}); }, "names no part");
+  expect_error([&] { particles(a, {.include = {}}); }, "is empty; list at least one part");
   expect_error([&] { particles(a, {.include = {HeadPart::key, HeadPart::key}}); }, "twice");
 }
 
@@ -72,7 +72,7 @@ TEST(Particles, FindAttentionByDottedName) {
   EXPECT_EQ(names(particles(model, {.space = HeadSpace::joint, .select = first})),
             (std::vector<std::string>{"layers.0.attention"}));
   expect_error([&] { particles(model, {.select = [](std::string_view) { return false; }}); },
-               "2 attention layers, of which none was selected");
+               "2 attention layers, none of which was selected");
   Generator rng(1);
   Linear linear({.in = 2, .out = 2}, rng);
   expect_error([&] { particles(linear); }, "0 attention layers");
@@ -129,7 +129,7 @@ TEST(ParticleBlock, CutsAMatrixAsItsParametersAre) {
   EXPECT_TRUE(pieces[1].storage() == x.storage());
   EXPECT_TRUE(same_bits(pieces[1], reshape(slice(x, 1, {.start = 12, .stop = 22}), {3, 2, 5})));
   EXPECT_TRUE(same_bits(joint.pieces(transpose(clone(transpose(x))))[2], pieces[2]));
-  expect_error([&] { joint.pieces(zeros({3, 31})); }, "is [3, 32], the matrix is [3, 31]");
+  expect_error([&] { joint.pieces(zeros({3, 31})); }, "is [3, 32], but the matrix is [3, 31]");
 }
 
 TEST(Particles, GatherWholeModels) {
@@ -154,7 +154,11 @@ TEST(Particles, GatherWholeModels) {
 
   Linear other({.in = 3, .out = 2}, rng);
   expect_error([&] { particles({&models[0], &other}); }, "[2, 2] in row 0 and [2, 3] in row 1");
-  expect_error([&] { particles({&models[0], &models[0]}); }, "stands in two places");
+  expect_error(
+      [&] {
+        particles({&models[0], &models[0]});
+      },
+      "shares memory with another parameter");
   const Tensor p = leaf(zeros({2})), q = leaf(zeros({2}));  // of one shape, and not alike
   expect_error(
       [&] {
@@ -169,12 +173,20 @@ TEST(Particles, GatherWholeModels) {
       [&] {
         ParticleBlock::gathered("one", {{part(0)}, {part(0)}});
       },
-      "a parameter of block \"one\" (shape [3]) stands in two places");
-  expect_error([&] { ParticleBlock::gathered("late", {{part(4)}, {part(2)}}); }, "in two places");
-  expect_error([&] { ParticleBlock::gathered("early", {{part(0)}, {part(2)}}); }, "in two places");
+      "a parameter of block \"one\" (shape [3]) shares memory with another parameter");
+  expect_error(
+      [&] {
+        ParticleBlock::gathered("late", {{part(4)}, {part(2)}});
+      },
+      "shares memory with another");
+  expect_error(
+      [&] {
+        ParticleBlock::gathered("early", {{part(0)}, {part(2)}});
+      },
+      "shares memory with another");
   const ParticleBlock a = ParticleBlock::gathered("a", {{part(6)}, {part(0)}}),
                       b = ParticleBlock::stacked("b", {part(2)});
-  expect_error([&] { Particles({a, b}); }, "a parameter of block \"b\" (shape [3]) stands in two");
+  expect_error([&] { Particles({a, b}); }, "a parameter of block \"b\" (shape [3]) shares memory");
   EXPECT_EQ(Particles({a, ParticleBlock::stacked("c", {part(3)})}).size(), 2U);
   expect_error([&] { particles({&models[0], nullptr}); }, "model 1 is null");
   expect_error([&] { particles(std::vector<Module*>{}); }, "has no parameter");
@@ -200,8 +212,9 @@ TEST(ParticleBlock, RewritesGradientsInPlace) {
   Svgd(particles_of_rows(rows)).apply();
   block.set_gradients(tensor({5, 6, 7, 8}, {2, 2}, f64));  // no longer a method's
   EXPECT_TRUE(Leaf::of(rows)->rewrite().by.empty());
-  expect_error([&] { block.set_gradients(zeros({4}, f64)); }, "is [2, 2], the gradients are [4]");
-  expect_error([&] { block.add_to_values(zeros({4}, f64)); }, "is [2, 2], the values to add");
+  expect_error([&] { block.set_gradients(zeros({4}, f64)); },
+               "is [2, 2], but the gradients are [4]");
+  expect_error([&] { block.add_to_values(zeros({4}, f64)); }, "is [2, 2], but the values to add");
 }
 
 TEST(ParticleBlock, RecordsItsValuesForALoss) {
@@ -222,7 +235,7 @@ TEST(ParticleBlock, RecordsItsValuesForALoss) {
 
 TEST(ParticleBlock, RefusesWhatAreNoRows) {
   const Tensor x = leaf(zeros({2, 3}));
-  expect_error([&] { particles_of_rows(x.detach()); }, "requires no gradient");
+  expect_error([&] { particles_of_rows(x.detach()); }, "does not require a gradient");
   expect_error([&] { particles_of_rows(x * 2.0); }, "only leaves");
   expect_error([&] { particles_of_rows(leaf(scalar(1))); }, "same number of rows");
   expect_error([&] { particles_of_rows(leaf(zeros({0, 3}))); }, "is empty");
@@ -233,7 +246,7 @@ TEST(ParticleBlock, RefusesWhatAreNoRows) {
       },
       "mixes f32 and f64");
   expect_error([&] { ParticleBlock::gathered("b", {{x}, {}}); }, "row 1 has 0");
-  expect_error([&] { Particles(std::vector<ParticleBlock>{}); }, "no block");
+  expect_error([&] { Particles(std::vector<ParticleBlock>{}); }, "at least one block");
 }
 
 // Head h of a part fills row h, and nothing else, of that part's matrix and of no other.

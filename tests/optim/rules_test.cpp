@@ -116,7 +116,7 @@ void expect_range_of_gradients(bool squared) {
     expect_error(with(std::nan("")), "the gradient of parameter weight (");
     expect_error(with(-inf), "is not finite (inf)");
     const double beyond = dtype == f32 ? 2e19 : 2e154;
-    if (squared) expect_error(with(-beyond), "whose square is beyond");
+    if (squared) expect_error(with(-beyond), "whose square overflows");
     EXPECT_EQ(x.detach().to_vector(), (std::vector<double>{1, 1, 1}));  // nothing was changed
     EXPECT_EQ(other.detach().to_vector(), (std::vector<double>{1, 1}));
     EXPECT_EQ(rule.steps(), 0);

@@ -88,8 +88,8 @@ TEST(Schedule, OneAfterTheOther) {
 TEST(Schedule, RefusesBadSettings) {
   expect_error([] { schedule::step_decay(0); }, "every is 0");
   expect_error([] { schedule::step_decay(1, -1); }, "factor is -1");
-  expect_error([] { schedule::milestones({3, 2}); }, "milestones must be in order");
-  expect_error([] { schedule::milestones({-3}); }, "milestones must be in order");
+  expect_error([] { schedule::milestones({3, 2}); }, "milestones must be in ascending order");
+  expect_error([] { schedule::milestones({-3}); }, "milestones must be in ascending order");
   expect_error([] { schedule::exponential(std::nan("")); }, "factor is nan");
   expect_error([] { schedule::one_cycle({.steps = 0}); }, "steps is 0");
   expect_error([] { schedule::one_cycle({.steps = 5, .rise = 2}); }, "are 2, 0.04 and 4e-06");

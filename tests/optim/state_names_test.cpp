@@ -381,7 +381,7 @@ TEST(StateNames, StreamsOfNoiseDiffer) {
   Sgld sgld(set, {.lr = 0.01, .target = {.count = 100}}, Generator(3));
   StateDict state = sgld.state_dict();
   state["parameter.a.stream"] = state.at("parameter.b.stream");
-  expect_error([&] { sgld.load_state_dict(state); }, "one stream of noise");
+  expect_error([&] { sgld.load_state_dict(state); }, "share a stream of noise");
   state.erase("parameter.a.stream");
   expect_error([&] { sgld.load_state_dict(state); }, "no \"parameter.a.stream\"");
 }

@@ -118,7 +118,8 @@ TEST(TrainingRun, GivesOnePartOfItsFile) {
   EXPECT_TRUE(same_bits(TrainingRun::saved(folder / "run", "losses").at("tensor"), parts.losses));
   expect_error([&] { TrainingRun::saved(folder / "run", "aver"); }, "has no part `aver`");
   save_safetensors((folder / "other").string(), {{"average/updates", zeros({}, i64)}});
-  expect_error([&] { TrainingRun::saved(folder / "other", "average"); }, "is not a training run");
+  expect_error([&] { TrainingRun::saved(folder / "other", "average"); },
+               "is not a saved training run");
 }
 
 TEST(TrainingRun, RefusesAFileThatDoesNotFitAndChangesNothing) {
@@ -159,7 +160,7 @@ TEST(TrainingRun, RefusesAFileThatDoesNotFitAndChangesNothing) {
          [](StateDict& s) { s["losses/tensor"] = zeros({2}, f64); });
   refuse("\"number\" is f32", [](StateDict& s) { s["best/number"] = scalar(1, f32); });
   save_safetensors(path, good);
-  expect_error([&] { mine.run.load(path); }, "is not a training run that was saved");
+  expect_error([&] { mine.run.load(path); }, "is not a saved training run");
   expect_error([&] { mine.run.load(folder / "absent"); }, "absent");
   save_safetensors(path, good, metadata);
   const std::string bytes = read_file(path);
@@ -179,9 +180,9 @@ TEST(TrainingRun, RefusesBadParts) {
   std::int64_t n = 0;
   Tensor x = leaf(tensor({1})), none;
   run.add("n", n);
-  expect_error([&] { run.add("n", n); }, "a part named `n` already");
-  expect_error([&] { run.add("", n); }, "names are not empty");
-  expect_error([&] { run.add("a/b", n); }, "have no '/'");
+  expect_error([&] { run.add("n", n); }, "already is a part named `n`");
+  expect_error([&] { run.add("", n); }, "names must not be empty");
+  expect_error([&] { run.add("a/b", n); }, "must not be empty or contain '/'");
   expect_error([&] { run.add("x", x); }, "requires a gradient");
   expect_error([&] { run.add("x", none); }, "is undefined");
 }

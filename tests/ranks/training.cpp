@@ -232,7 +232,8 @@ void divided_state_of_a_part() {
   require(same_bits(net->parameters()[0].detach(), frozen), "what is frozen stays");
   if (ranks::count() == 1) return;
   whole.step();
-  require_error([&] { share_parameters(*net); }, "'s own; each rank's optimizer is of",
+  require_error([&] { share_parameters(*net); },
+                "; each rank's optimizer must have own_parameters()",
                 "a step on another's own is noticed");
 }
 

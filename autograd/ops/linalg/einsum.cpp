@@ -15,14 +15,14 @@
 namespace ladon {
 namespace {
 
-// An axis is named by its letter; those that "..." stands for are numbered from the right, so that
-// they align as broadcast axes do: "7" … "0".
+// An axis is named by its letter; the axes of "..." are numbered from the right, "7" … "0", so that
+// they align as broadcast axes do.
 using Labels = std::string;
 
 bool contains(const Labels& labels, char label) { return labels.find(label) != Labels::npos; }
 bool is_letter(char label) { return std::isalpha(static_cast<unsigned char>(label)) != 0; }
 
-/// A tensor whose axes have names.
+/// A tensor with a label per axis.
 struct Term {
   Tensor x;
   Labels labels;
@@ -31,7 +31,7 @@ struct Term {
 
 Labels dots(int count) { return Labels("76543210").substr(static_cast<std::size_t>(8 - count)); }
 
-/// Replaces "..." by `count` labels, and checks that all else are letters.
+/// Replaces "..." by `count` labels, and checks that all other characters are letters.
 Labels expand_dots(std::string_view equation, const std::string& letters, int count) {
   const std::size_t at = letters.find("...");
   Labels labels = letters;
@@ -57,7 +57,7 @@ std::vector<std::string> cut(const std::string& text, char separator) {
   return parts;
 }
 
-/// The letters that occur once, in alphabetical order, after the broadcast axes.
+/// Labels of the broadcast axes, then the letters that occur once, in alphabetical order.
 Labels implied_output(const std::vector<Labels>& inputs, int dot_axes) {
   Labels once;
   for (char letter : std::string("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")) {
@@ -75,7 +75,7 @@ Equation parse(std::string_view equation, const std::vector<Tensor>& operands) {
   const std::size_t arrow = text.find("->");
   const std::vector<std::string> inputs = cut(text.substr(0, arrow), ',');
   LADON_CHECK(inputs.size() == operands.size(), "einsum", "\"", equation, "\" has ", inputs.size(),
-              " operands, ", operands.size(), " were given");
+              " operands, but ", operands.size(), " were given");
   Equation parsed;
   int dot_axes = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -83,7 +83,7 @@ Equation parse(std::string_view equation, const std::vector<Tensor>& operands) {
     const int rank = operands[i].rank();
     const int letters = static_cast<int>(inputs[i].size()) - (dotted ? 3 : 0);
     LADON_CHECK(dotted ? letters <= rank : letters == rank, "einsum", "\"", inputs[i], "\" in \"",
-                equation, "\" names ", letters, " axes, operand ", i, " has shape ",
+                equation, "\" names ", letters, " axes, but operand ", i, " has shape ",
                 operands[i].shape());
     parsed.inputs.push_back(expand_dots(equation, inputs[i], rank - letters));
     dot_axes = std::max(dot_axes, dotted ? rank - letters : 0);
@@ -104,7 +104,7 @@ Equation parse(std::string_view equation, const std::vector<Tensor>& operands) {
   return parsed;
 }
 
-/// Letters name one size each; broadcast axes may be 1.
+/// Checks that axes with the same letter have the same size; broadcast axes may also have size 1.
 void check_sizes(std::string_view equation, const std::vector<Term>& terms) {
   std::array<std::int64_t, 128> sizes;
   sizes.fill(-1);
@@ -120,7 +120,7 @@ void check_sizes(std::string_view equation, const std::vector<Term>& terms) {
     }
 }
 
-/// The diagonal of each label that occurs twice.
+/// Replaces each pair of axes with equal labels by their diagonal.
 Term take_diagonals(Term term) {
   for (std::size_t i = 0; i < term.labels.size(); ++i) {
     const std::size_t j = term.labels.find(term.labels[i], i + 1);
@@ -194,7 +194,8 @@ Term contract(const Term& a, const Term& b, const Labels& kept) {
     n *= q.size(label);
     to.append(q.size(label));
   }
-  Shape inner_p = lead_p, inner_q = lead_q;  // an inner broadcast axis is stretched before it sums
+  Shape inner_p = lead_p, inner_q = lead_q;  // broadcast axes that are summed get their full size
+                                             // first
   for (const char label : left) inner_p.append(p.size(label));
   for (const char label : inner) {
     const std::int64_t size = std::max(p.size(label), q.size(label));
@@ -210,7 +211,7 @@ Term contract(const Term& a, const Term& b, const Labels& kept) {
   return {reshape(matmul(x, y), to), all};
 }
 
-/// Number of products that contracting two terms takes: one for each index of all their labels.
+/// Number of scalar products in the contraction of two terms: one per index of all their labels.
 double products(const Term& a, const Term& b) {
   double count = 1;
   for (const char label : a.labels)
@@ -242,7 +243,7 @@ void contract_cheapest(std::vector<Term>& terms, const Labels& output) {
 }  // namespace
 
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands) {
-  LADON_CHECK(!operands.empty(), "einsum", "there is no operand");
+  LADON_CHECK(!operands.empty(), "einsum", "needs at least one operand");
   for (const Tensor& operand : operands) check_defined("einsum", {operand});
   const Equation parsed = parse(equation, operands);
   std::vector<Term> terms;

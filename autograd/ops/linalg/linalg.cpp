@@ -54,8 +54,8 @@ void for_each_matrix(std::int64_t count, std::int64_t n, const Body& body) {
   parallel::for_range(count, 1 + (1 << 15) / (1 + work * work * work), range);
 }
 
-/// y_i = f(a_i, others_i…), of the given shape, for each matrix of operands with the same leading
-/// axes.
+/// Applies f to each matrix of operands with the same leading axes: y_i = f(a_i, others_i…), each
+/// of the given shape.
 template <class F, class... Others>
 Tensor each(const Shape& shape, const F& f, const Tensor& a, const Others&... others) {
   if (mapped::any(a, others...)) {
@@ -74,15 +74,15 @@ Tensor each(const Shape& shape, const F& f, const Tensor& a, const Others&... ot
   return y;
 }
 
-/// f(A, B) of a system's two sides in one dtype and with the same leading axes; a vector [n]
-/// becomes one column, and the result loses it again.
+/// f(A, B) for both sides of a linear system, promoted to one dtype and broadcast to the same
+/// leading axes; a vector [n] is treated as one column, and the result is a vector again.
 template <class F>
 Tensor of_sides(const char* operation, const Tensor& a, const Tensor& b, const F& f) {
   check_square(operation, a);
   check_floating(operation, b);
   LADON_CHECK(b.rank() > 0 && b.size(b.rank() == 1 ? 0 : -2) == a.size(-1), operation,
-              "the matrix has shape ", a.shape(), ", the other side ", b.shape(), ", which needs ",
-              a.size(-1), " rows");
+              "the matrix has shape ", a.shape(), ", the right-hand side ", b.shape(),
+              "; it must have ", a.size(-1), " rows");
   const DType dtype = promote(a.dtype(), b.dtype());
   const Tensor columns = b.rank() == 1 ? unsqueeze(b, 1) : b;
   const auto stretched = [&](const Tensor& x, const Shape& lead) {
@@ -95,12 +95,12 @@ Tensor of_sides(const char* operation, const Tensor& a, const Tensor& b, const F
 
 // --- formulas ---
 
-/// The symmetric matrix of x's lower triangle.
+/// The symmetric matrix with x's lower triangle.
 Tensor symmetric(const Tensor& x) { return tril(x) + transpose(tril(x, -1)); }
 
 Tensor on_matrices(const Tensor& g) { return unsqueeze(unsqueeze(g, -1), -1); }
 
-/// X with op(A)·X = B, of equal leading axes.
+/// X with op(A)·X = B; A and B have the same leading axes.
 Tensor triangular(const Tensor& a, const Tensor& b, bool upper, bool transposed) {
   const auto compute = [&](const Tensor& m, const Tensor& side) {
     return lapack::solve_triangular(upper ? view::transpose(m, 0, 1) : m, side,
@@ -123,8 +123,8 @@ Tensor solve_general(const Tensor& a, const Tensor& b) {
     const lapack::Lu lu = lapack::lu(m);
     const std::vector<double> pivots = numbers_of("solve", view::diagonal(lu.factors, 0, 0, 1));
     for (std::size_t i = 0; i < pivots.size(); ++i)
-      LADON_CHECK(pivots[i] != 0, "solve", "a matrix is singular: pivot ", i, " of ", pivots.size(),
-                  " is 0");
+      LADON_CHECK(pivots[i] != 0, "solve", "the matrix is singular: pivot ", i, " of ",
+                  pivots.size(), " is 0");
     return lapack::lu_solve(lu, side);
   };
   const auto rule = [a = saved(a)](const Tensor& g, const Tensor& x, detail::GradientSink& sink) {
@@ -140,14 +140,16 @@ double epsilon(DType dtype) {
                       : std::numeric_limits<double>::epsilon();
 }
 
-/// Which eigenvalues λ [.., n] are equal to rounding:  [.., n, n], true on the diagonal.
+/// Whether eigenvalues λ_i and λ_j of values [.., n] are equal to rounding:  [.., n, n], true on
+/// the diagonal.
 Tensor equal_pairs(const Tensor& values, const Tensor& gaps) {
   const double n = static_cast<double>(values.size(-1));
   return less_equal(abs(gaps), on_matrices(amax(abs(values), -1) * (n * epsilon(values.dtype()))));
 }
 
-/// Ā of eigenvectors V of A with gradient V̄: V·(F ∘ VᵀV̄)·Vᵀ, where F_ij = 1/(λ_j − λ_i), and 0 on
-/// the diagonal (Giles 2008, section 3.1); there is none for equal ones.
+/// Gradient with respect to A from the gradient V̄ of its eigenvectors V: V·(F ∘ VᵀV̄)·Vᵀ, where
+/// F_ij = 1/(λ_j − λ_i), and 0 on the diagonal (Giles 2008, section 3.1). Equal eigenvalues are
+/// excluded; throws Error if V̄ rotates their vectors into each other.
 Tensor gradient_of_vectors(const Tensor& a, const Tensor& g, const Tensor& v) {
   const Tensor values = sum(v * matmul(symmetric(a), v), -2);  // λ_i = v_iᵀ·A·v_i
   const Tensor gaps = unsqueeze(values, -2) - unsqueeze(values, -1);
@@ -158,8 +160,8 @@ Tensor gradient_of_vectors(const Tensor& a, const Tensor& g, const Tensor& v) {
   const Tensor between = where(logical_and(equal, off_diagonal), abs(turns.detach()), 0);
   const Tensor noise = amax(abs(g.detach()), {-2, -1}) * (n * epsilon(a.dtype()));
   LADON_CHECK(!kernels::anywhere(greater(between, on_matrices(noise))), "eigh",
-              "two eigenvalues are equal, and a gradient turns their vectors into each other, "
-              "which have no derivative; use fewer vectors, or none");
+              "two eigenvalues are equal, and the gradient depends on the choice of their "
+              "eigenvectors, which have no derivative; use fewer eigenvectors, or none");
   const Tensor f = masked_fill(1 / masked_fill(gaps, equal, 1), equal, 0);
   const Tensor by_a = matmul(matmul(v, f * turns), transpose(v));
   return 0.5 * (by_a + transpose(by_a));
@@ -167,7 +169,7 @@ Tensor gradient_of_vectors(const Tensor& a, const Tensor& g, const Tensor& v) {
 
 }  // namespace
 
-// --- factors ---
+// --- factorizations ---
 
 Tensor cholesky(const Tensor& a) {
   check_square("cholesky", a);
@@ -201,7 +203,7 @@ EigenResult eigh(const Tensor& a) {
   return {lambda, v};
 }
 
-// --- systems ---
+// --- linear systems ---
 
 Tensor solve_triangular(const Tensor& a, const Tensor& b, TriangularOptions options) {
   if (!options.left) {  // X·op(A) = B is op(A)ᵀ·Xᵀ = Bᵀ
@@ -235,8 +237,8 @@ Tensor logdet(const Tensor& a) {
 
 namespace {
 
-/// Numbers that of(pivots, sign) gives for each matrix A:  [.., n, n] → [.., count]. By the LU
-/// factorization, det A = sign·Π pivots.
+/// Applies of(pivots, sign) to the LU factorization of each matrix A, where det A = sign·Π pivots;
+/// it returns `count` numbers:  [.., n, n] → [.., count].
 template <class F>
 Tensor of_pivots(const char* operation, const Tensor& a, std::int64_t count, const F& of) {
   const auto compute = [&](const Tensor& m) {

@@ -1,10 +1,10 @@
 #pragma once
-// Linear algebra, of matrices in the last two axes: leading axes are a batch, and broadcast where
-// there are two operands. f32 and f64; mixed ones compute in f64. All throw Error for a matrix that
-// is not square or holds NaN or infinity, in gradients too.
+// Linear algebra on matrices in the last two axes: leading axes are a batch, and broadcast if there
+// are two operands. f32 and f64; mixed dtypes compute in f64. All throw Error for a matrix that is
+// not square or contains NaN or infinity, also in gradients.
 //
-// Matrices called symmetric below must be so: only the lower triangle is read, and the gradient is
-// that of a symmetric matrix, A + dA with dA = dAᵀ, spread evenly over both triangles.
+// Where a matrix is called symmetric below only its lower triangle is read. The gradient is for
+// symmetric changes A + dA, dA = dAᵀ, and is spread evenly over both triangles.
 //
 // Gradients: Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 // differentiation", 2008; Murray, "Differentiation of the Cholesky decomposition", 2016.
@@ -14,17 +14,17 @@
 namespace ladon {
 
 /// Lower L with A = L·Lᵀ, for symmetric positive definite A.   [.., n, n] → [.., n, n]. Throws
-/// lapack::NotPositiveDefinite (core/linalg/lapack.h), which names the leading minor that fails,
-/// A's smallest eigenvalue and a jitter that would do.
+/// lapack::NotPositiveDefinite (core/linalg/lapack.h), which gives the order of the leading minor
+/// that is not positive, A's smallest eigenvalue and a sufficient jitter.
 Tensor cholesky(const Tensor& a);
 
 struct TriangularOptions {
-  bool upper = false;       ///< Reads the upper triangle of A instead of the lower.
-  bool transposed = false;  ///< Aᵀ in A's place.
+  bool upper = false;       ///< Read the upper triangle of A instead of the lower.
+  bool transposed = false;  ///< Use Aᵀ instead of A.
   bool left = true;         ///< A·X = B; false: X·A = B.
 };
 /// X with A·X = B for triangular A [.., n, n], of which one triangle is read.   B [.., n, k] ([..,
-/// k, n] on the right), or one vector [n] for all matrices → X of B's shape. Throws Error where the
+/// k, n] for X·A = B), or one vector [n] for all matrices → X of B's shape. Throws Error where the
 /// diagonal has a zero.
 Tensor solve_triangular(const Tensor& a, const Tensor& b, TriangularOptions options = {});
 
@@ -32,8 +32,8 @@ Tensor solve_triangular(const Tensor& a, const Tensor& b, TriangularOptions opti
 Tensor cholesky_solve(const Tensor& l, const Tensor& b);
 
 /// X with A·X = B for any square A.   [.., n, n], [.., n, k] or [n] → B's shape. Throws Error where
-/// A is singular, naming the pivot that is 0; nearly singular matrices pass, and their X is as
-/// uncertain as they are.
+/// A is singular, naming the pivot that is 0; for a nearly singular A, X is inaccurate, without an
+/// error.
 Tensor solve(const Tensor& a, const Tensor& b);
 
 /// A⁻¹.   [.., n, n] → [.., n, n]. Errors as for solve. To multiply by A⁻¹, solve instead.
@@ -42,10 +42,11 @@ Tensor inverse(const Tensor& a);
 /// Eigenvalues λ (ascending, [.., n]) and eigenvectors V (orthonormal columns of [.., n, n]) of a
 /// symmetric matrix. n up to 32766.
 ///
-/// Equal eigenvalues (to rounding: within n·ε·max|λ|) share a space, of which their vectors are any
-/// orthonormal ones: these have no derivative, and backward throws Error where a gradient turns
-/// them into each other. Gradients by the other vectors are right, and by λ for functions that
-/// treat equal eigenvalues alike. The signs of the vectors are LAPACK's choice.
+/// Eigenvectors of equal eigenvalues (to rounding: within n·ε·max|λ|) are an arbitrary orthonormal
+/// basis of their eigenspace and have no derivative: backward throws Error if the gradient depends
+/// on the choice of basis. Gradients through the other vectors are right, and so are gradients
+/// through λ for functions that are symmetric in equal eigenvalues. LAPACK chooses the signs of the
+/// vectors.
 struct EigenResult {
   Tensor values, vectors;
 };
@@ -54,9 +55,9 @@ EigenResult eigh(const Tensor& a);
 /// ln det A of a symmetric positive definite A.   [.., n, n] → [..]. Errors as for cholesky.
 Tensor logdet(const Tensor& a);
 
-/// det A = sign·e^log of any square A: sign −1, 0 or 1, log = ln |det A|, each [..]. Of a singular
-/// matrix 0 and −∞. The sign has no gradient; that of `log` is A⁻ᵀ, and backward throws Error where
-/// A is singular.
+/// det A = sign·e^log for any square A: sign −1, 0 or 1, log = ln |det A|, each [..]; 0 and −∞ for
+/// a singular A. `sign` has no gradient; that of `log` is A⁻ᵀ, and backward throws Error where A is
+/// singular.
 struct SignAndLog {
   Tensor sign, log;
 };

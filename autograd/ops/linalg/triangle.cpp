@@ -1,4 +1,4 @@
-// Triangles of matrices (shape.h).
+// Lower and upper triangles of matrices (shape.h).
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 namespace ladon {
 namespace {
 
-/// A copy of x whose rows i are zeroed in the columns [from(i), to(i)), clipped to the row.
+/// A copy of x in which each row i is zero in the columns [from(i), to(i)), clipped to the row.
 template <class From, class To>
 Tensor zero_columns(const Tensor& x, From from, To to) {
   if (x.mapped())

@@ -16,7 +16,7 @@
 namespace ladon {
 namespace {
 
-/// The parts of size n along the last axis, which must have `count` of them.
+/// Splits the last axis into `count` parts of size n. Throws Error if its size is not count·n.
 std::vector<Tensor> parts(const char* operation, const Tensor& gates, std::int64_t n, int count) {
   LADON_CHECK(gates.rank() >= 1 && gates.size(-1) == count * n, operation, "a state of ", n,
               " units needs gates [.., ", count, "·", n, "], got shape ", gates.shape());
@@ -69,7 +69,7 @@ Tensor step(RecurrentCell cell, const Tensor& a, const Tensor& b, const Tensor& 
   return concat({next.h, next.c}, -1);
 }
 
-/// The recurrence, of one step at least, in operations that have every derivative.
+/// The recurrence over at least one step, in operations with derivatives of every order.
 Tensor composed(const Form& f, const Operands& x) {
   const auto& [gates, weight, bias, initial] = x;
   const std::int64_t count = gates.size(1);
@@ -85,7 +85,8 @@ Tensor composed(const Form& f, const Operands& x) {
   return stack(states, 1);
 }
 
-/// Gradients by running again, recorded: of the operands in `wanted`, the others undefined.
+/// Gradients of the operands in `wanted`, by running the recurrence again, recorded; the others are
+/// undefined.
 Operands composed_gradients(const Form& f, const Operands& x, const std::array<bool, 4>& wanted,
                             const Tensor& g) {
   Operands again, result;
@@ -108,8 +109,7 @@ Operands composed_gradients(const Form& f, const Operands& x, const std::array<b
   return result;
 }
 
-/// The gradient of the weight is one product over all steps; that of the bias is summed by the
-/// sweep.
+/// The weight's gradient is one product over all steps; the sweep sums the bias's gradient.
 Operands fast_gradients(const Form& f, const Operands& x, const Tensor& states, const Tensor& g) {
   const kernels::RecurrenceGradients d = kernels::recurrence_backward(of(f, x), states, g);
   const auto rows = [](const Tensor& y) { return reshape(y, {y.size(0) * y.size(1), y.size(2)}); };

@@ -10,10 +10,11 @@ namespace {
 
 using kernels::Windows;
 
-/// The axes between the first and the last.
+/// The sizes of all axes but the first and the last.
 Shape inner_axes(const Tensor& x) { return x.shape().sub(1, x.rank() - 1); }
 
-// --- the trilinear form ⟨g, x ∗ w⟩ by each of its arguments: a gradient of one is another ---
+// --- derivatives of the trilinear form ⟨g, x ∗ w⟩ with respect to each argument, themselves
+// differentiable ---
 
 Tensor by_input(const Tensor& g, const Tensor& weight, const Windows& w, std::int64_t groups);
 Tensor by_weight(const Tensor& x, const Tensor& g, const Windows& w, std::int64_t groups);
@@ -51,14 +52,12 @@ Tensor by_weight(const Tensor& x, const Tensor& g, const Windows& w, std::int64_
       });
 }
 
-/// Checks of both operations: `out` outputs in `groups`, shapes, and one floating dtype, which it
-/// returns.
+/// Checks common to both operations: shapes, groups and dtypes. Returns the common floating dtype.
 DType checked(const char* operation, const Tensor& x, const Tensor& weight, const Tensor& bias,
               std::int64_t groups) {
   check_defined(operation, {x, weight});
   LADON_CHECK(weight.rank() >= 3, operation,
-              "the weight has an axis of outputs, those of the window and one of channels, got "
-              "shape ",
+              "the weight must have the shape [out, window.., channels], got shape ",
               weight.shape());
   LADON_CHECK(x.rank() == weight.rank(), operation, "the input has shape ", x.shape(),
               ", the weight ", weight.shape(),
@@ -67,7 +66,7 @@ DType checked(const char* operation, const Tensor& x, const Tensor& weight, cons
   LADON_CHECK(inner_axes(weight).count() > 0 && weight.size(-1) > 0, operation,
               "the window and its channels must not be empty, got weight ", weight.shape());
   LADON_CHECK(groups > 0 && weight.size(0) % groups == 0, operation, groups, " groups for weight ",
-              weight.shape(), "; they must share its first axis evenly");
+              weight.shape(), "; the number of groups must divide its first axis");
   DType dtype = promote(x.dtype(), weight.dtype());
   if (bias.defined()) dtype = promote(dtype, bias.dtype());
   LADON_CHECK(is_floating(dtype), operation, "needs floating-point operands, got ", x.dtype(),
@@ -90,7 +89,7 @@ Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias,
   check_bias("convolution", bias, weight.size(0));
   LADON_CHECK(x.size(-1) % o.groups == 0 && x.size(-1) / o.groups == weight.size(-1), "convolution",
               "the input has ", x.size(-1), " channels, the weight of shape ", weight.shape(),
-              " sees ", weight.size(-1), " in each of ", o.groups, " groups");
+              " takes ", weight.size(-1), " per group, with ", o.groups, " groups");
   const Windows w = detail::windows_on("convolution", inner_axes(x), inner_axes(weight),
                                        {o.stride, o.before, o.after, o.dilation});
   return forward(in_dtype(x, dtype), in_dtype(weight, dtype), in_dtype(bias, dtype), w, o.groups);
@@ -101,8 +100,8 @@ Tensor transposed_convolution(const Tensor& x, const Tensor& weight, const Tenso
   const char* name = "transposed_convolution";
   const DType dtype = checked(name, x, weight, bias, o.groups);
   LADON_CHECK(x.size(-1) == weight.size(0), name, "the input has ", x.size(-1),
-              " channels, the weight has shape ", weight.shape(),
-              "; its first axis must be as many");
+              " channels, but the weight has shape ", weight.shape(),
+              "; its first axis must have as many");
   const std::int64_t out = detail::checked_product(name, weight.size(-1), o.groups);
   check_bias(name, bias, out);
   const int axes = x.rank() - 2;
@@ -122,8 +121,8 @@ Tensor transposed_convolution(const Tensor& x, const Tensor& weight, const Tenso
     const std::int64_t n =
         detail::checked_sum(name, steps, (w.size[a] - 1) * w.dilation[a] + more[a] + 1) -
         w.before[a] - after[a];
-    LADON_CHECK(n >= 0, name, "of ", w.counts[a], " positions, cut by ", w.before[a], " and ",
-                after[a], ", nothing remains (", n, ")");
+    LADON_CHECK(n >= 0, name, "the output of ", w.counts[a], " positions, cropped by ", w.before[a],
+                " and ", after[a], ", would have size ", n);
     w.positions.append(n);
   }
   const Tensor y = by_input(in_dtype(x, dtype), in_dtype(weight, dtype), w, o.groups);
@@ -161,12 +160,12 @@ Tensor fold(const Tensor& patches, const Shape& positions, const Shape& window,
   detail::checked_count("fold", positions);
   const Windows w =
       detail::windows_on("fold", positions, window, {o.stride, o.before, o.after, o.dilation});
-  LADON_CHECK(patches.rank() >= 3 && inner_axes(patches) == w.counts, "fold",
-              "the windows on positions ", positions, " are ", w.counts,
-              ", the patches have shape ", patches.shape());
+  LADON_CHECK(patches.rank() >= 3 && inner_axes(patches) == w.counts, "fold", "positions ",
+              positions, " give window counts ", w.counts, ", but the patches have shape ",
+              patches.shape());
   const std::int64_t taps = detail::checked_count("fold", window);
   LADON_CHECK(patches.size(-1) % taps == 0, "fold", "patches of ", patches.size(-1),
-              " elements have no ", taps, " taps");
+              " elements are not divisible by ", taps, " taps");
   return folded(patches, w);
 }
 

@@ -37,7 +37,7 @@ PoolingAxes axes_of(const char* operation, const Tensor& x, const Shape& window,
 PoolingAxes even_axes(const char* operation, const Tensor& x, const Shape& counts) {
   const Shape positions = positions_of(operation, x);
   LADON_CHECK(counts.rank() == positions.rank(), operation, "counts ", counts, " have ",
-              counts.rank(), " axes, the positions are ", positions);
+              counts.rank(), " axes, but the positions are ", positions);
   PoolingAxes axes;
   for (int a = 0; a < counts.rank(); ++a) {
     LADON_CHECK(counts[a] > 0 && positions[a] > 0, operation,
@@ -48,7 +48,7 @@ PoolingAxes even_axes(const char* operation, const Tensor& x, const Shape& count
   return axes;
 }
 
-// --- each is the gradient of the other ---
+// --- pairs of operations, each the gradient of the other ---
 
 Tensor spread(const Tensor& g, const PoolingAxes& axes);
 
@@ -86,8 +86,8 @@ ValuesAndIndices largest(const char* operation, const Tensor& x, const PoolingAx
           y.indices};
 }
 
-/// The sums of windows, divided by `divisor`: also where the sums are not in the range of the
-/// dtype, though the means are.
+/// The sums over windows divided by `divisor`, correct even where a sum overflows and the mean does
+/// not.
 template <class Divisor>
 Tensor means(const Tensor& x, const PoolingAxes& axes, const Divisor& divisor) {
   const Tensor total = sums(x, axes);
@@ -96,7 +96,7 @@ Tensor means(const Tensor& x, const PoolingAxes& axes, const Divisor& divisor) {
   return sums(x * small, axes) / (divisor * small);
 }
 
-/// The means of what each window sees.
+/// The means over the elements of each window, without padding.
 Tensor by_sizes(const Tensor& x, const PoolingAxes& axes) {
   return means(x, axes, unsqueeze(cast(kernels::window_sizes(axes), x.dtype()), -1));
 }
@@ -111,7 +111,7 @@ ValuesAndIndices max_pool_with_indices(const Tensor& x, const Shape& window,
                                        const WindowOptions& o) {
   const char* name = "max_pool_with_indices";
   ValuesAndIndices y = largest(name, x, axes_of(name, x, window, o));
-  y.indices = clone(y.indices);  // what the gradient reads stays out of reach
+  y.indices = clone(y.indices);  // a copy, so that edits do not change what the gradient reads
   return y;
 }
 

@@ -8,7 +8,7 @@ Shape one_an_axis(std::string_view operation, const char* what, const Shape& giv
                   std::int64_t otherwise, std::int64_t least) {
   if (given.rank() == 0) return Shape::filled(axes, otherwise);
   LADON_CHECK(given.rank() == axes, operation, what, " ", given, " has ", given.rank(),
-              " numbers, the windows have ", axes, " axes");
+              " numbers, but the windows have ", axes, " axes");
   for (const std::int64_t number : given)
     LADON_CHECK(number >= least && number <= std::int64_t{1} << 31, operation, what, " ", given,
                 " must have numbers from ", least, " to 2^31");
@@ -19,7 +19,7 @@ kernels::Windows windows_on(std::string_view operation, const Shape& positions, 
                             const WindowNumbers& numbers) {
   const int axes = size.rank();
   LADON_CHECK(axes > 0 && positions.rank() == axes, operation, "windows ", size, " have ", axes,
-              " axes, the positions are ", positions);
+              " axes, but the positions are ", positions);
   kernels::Windows w;
   w.positions = positions;
   w.size = one_an_axis(operation, "window", size, axes, 1, 1);

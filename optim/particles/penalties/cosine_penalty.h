@@ -1,5 +1,5 @@
 #pragma once
-// A baseline: heads made different by a term of the loss.
+// A baseline to compare repulsion with: a loss term that makes heads differ.
 
 #include "ladon/optim/particles/particles.h"
 

@@ -9,11 +9,12 @@
 namespace ladon {
 namespace {
 
-/// A hook that multiplies values [batch, heads, T, width] by mask(values), after the hook within
-/// it. A copy, as of a layer that is cloned meanwhile, has no mask: none would take it out again.
+/// A hook that calls an inner hook, then multiplies values [batch, heads, T, width] by
+/// mask(values). A copy, such as that of a layer cloned in the meantime, has no mask, because
+/// nothing would remove it.
 struct Masked : AttentionHook {
   Owned<AttentionHook> inner;
-  std::function<Tensor(const Tensor& values)> mask;  // → broadcasts to [batch, heads, 1, 1]
+  std::function<Tensor(const Tensor& values)> mask;  // must broadcast to [batch, heads, 1, 1]
 
   Masked() = default;
   Masked(const Masked& other) : AttentionHook(other), inner(other.inner) {}
@@ -48,12 +49,12 @@ const AttentionHook* install(MultiHeadAttention& layer,
   return layer.hook.get();
 }
 
-/// Takes a mask out, also from within masks that were put on after it.
+/// Removes a mask, even if others were installed after it.
 void remove(MultiHeadAttention& layer, const AttentionHook* own) {
   Owned<AttentionHook>* place = &layer.hook;
   while (place->get() != own) {
     auto* const masked = dynamic_cast<Masked*>(place->get());
-    if (!masked) return;  // someone put another hook there
+    if (!masked) return;  // another hook was set in the meantime
     place = &masked->inner;
   }
   Owned<AttentionHook> inner = std::move(static_cast<Masked&>(**place).inner);
@@ -75,7 +76,7 @@ HeadMask::HeadMask(MultiHeadAttention& layer, const Tensor& mask) : layer_(layer
               mask.dtype(), " of shape ", mask.shape());
   own_ = install(layer, [mask](const Tensor& values) {
     LADON_CHECK(mask.rank() == 1 || mask.size(0) == values.size(0), "HeadMask", "the mask is ",
-                mask.shape(), ", the layer sees a batch of ", values.size(0));
+                mask.shape(), ", but the layer was called with a batch of ", values.size(0));
     return beside(mask, values);
   });
 }
@@ -83,14 +84,14 @@ HeadMask::HeadMask(MultiHeadAttention& layer, const Tensor& mask) : layer_(layer
 HeadMask::~HeadMask() { remove(layer_, own_); }
 
 Tensor head_importance(MultiHeadAttention& layer, const std::function<Tensor()>& losses) {
-  LADON_CHECK(losses, "head_importance", "there is no function of losses");
+  LADON_CHECK(losses, "head_importance", "the function `losses` is empty");
   const EnableGrad recording;
-  Tensor mask;  // [batch, heads], once the batch is seen
+  Tensor mask;  // [batch, heads], from the first call of the layer on
   const auto ones_for = [&mask](const Tensor& values) {
     const Shape shape{values.size(0), values.size(1)};
     if (!mask.defined()) mask = parameter(ones(shape, values.dtype()));
-    LADON_CHECK(mask.shape() == shape, "head_importance", "the layer saw batches of ", mask.size(0),
-                " and ", values.size(0), " examples");
+    LADON_CHECK(mask.shape() == shape, "head_importance", "the layer was called with batches of ",
+                mask.size(0), " and ", values.size(0), " examples");
     return beside(mask, values);
   };
   struct Installed {
@@ -102,8 +103,8 @@ Tensor head_importance(MultiHeadAttention& layer, const std::function<Tensor()>&
   const Tensor value = losses();
   LADON_CHECK(mask.defined(), "head_importance", "the losses did not call the layer");
   LADON_CHECK(value.defined() && value.shape() == Shape{mask.size(0)}, "head_importance",
-              "the losses must be ", Shape{mask.size(0)}, ", one an example; got ", value.shape());
-  LADON_CHECK(value.requires_grad(), "head_importance", "the losses record no gradient");
+              "the losses must be ", Shape{mask.size(0)}, ", one per example, got ", value.shape());
+  LADON_CHECK(value.requires_grad(), "head_importance", "the losses record no history");
   const Tensor slope = grad(sum(value), mask);
   const NoGrad off;
   return mean(abs(cast(slope, f64)), 0);

@@ -10,8 +10,8 @@
 namespace ladon {
 namespace {
 
-/// x after checks, with 0 at the positions that do not count: what stands there, NaN too, takes no
-/// part in values and derivatives.
+/// x after checks, with 0 at excluded positions, so that their values, even NaN, do not affect
+/// results and derivatives.
 Tensor counted(const char* operation, const Tensor& x, const Tensor& mask) {
   LADON_CHECK(x.defined() && x.rank() == 4 && is_floating(x.dtype()) && x.size(1) > 0, operation,
               "needs floating [B, H, T, d] with H > 0, got ", x.dtype(), " of shape ", x.shape());
@@ -22,7 +22,7 @@ Tensor counted(const char* operation, const Tensor& x, const Tensor& mask) {
   return masked_fill(x, unsqueeze(unsqueeze(logical_not(mask), -1), 1), 0);
 }
 
-/// The mean of x [B, T] over the positions that count; 0 where there is none.
+/// The mean of x [B, T] over the positions that are not excluded; 0 if there is none.
 Tensor over_positions(const Tensor& x, const Tensor& mask) {
   if (!mask.defined()) return sum(x) / std::max(1.0, static_cast<double>(x.count()));
   const double count = number_of("head_penalty", sum(mask));

@@ -13,35 +13,37 @@
 namespace ladon {
 namespace {
 
-/// Features of n examples about their mean, and |x_i|² of each example.
+/// Centred features of n examples, and |x_i|² of each example.
 struct Centred {
   Tensor x, squares;  // [n, p], [n]
 };
 
 Centred centred(const char* operation, const Tensor& features, const CkaOptions& options) {
   LADON_CHECK(features.rank() == 2 && is_floating(features.dtype()), operation,
-              "features are floating [n, p], got ", features.dtype(), " of shape ",
+              "features must be floating [n, p], got ", features.dtype(), " of shape ",
               features.shape());
   const std::int64_t n = features.size(0), least = options.debiased ? 4 : 2;
-  LADON_CHECK(n >= least, operation, "needs ", least, " examples or more, got ", n);
+  LADON_CHECK(n >= least, operation, "needs ", least, " or more examples, got ", n);
   const Tensor given = cast(features.detach(), f64);
   const double largest =
       number_of("similarity", given.count() > 0 ? amax(abs(given)) : zeros({}, f64));
-  // Alignments do not depend on the scale; by a power of two, so that fourth powers are in range.
+  // Alignment does not depend on scale; a power of two brings fourth powers into range.
   const int exponent =
       largest > 0 && std::isfinite(largest) ? std::max(std::ilogb(largest), -1000) : 0;
   const Tensor x = given * std::ldexp(1.0, -exponent), deviation = x - mean(x, 0, keep_dims);
   const Tensor squares = sum(square(deviation), 1);
   const double size = number_of("similarity", sum(square(x))),
                spread = number_of("similarity", sum(squares));
-  LADON_CHECK(std::isfinite(size * size), operation, "the features' squares sum to ", size);
-  constexpr double rounding = 1e-24;  // of a mean, squared
+  LADON_CHECK(std::isfinite(size * size), operation,
+              "the features must be finite; their squares sum to ", size);
+  constexpr double rounding = 1e-24;  // squared relative rounding error of a mean
   if (spread <= rounding * size) return {zeros_like(x), zeros_like(squares)};
   return {deviation, squares};
 }
 
-/// ⟨XXᵀ, YYᵀ⟩ = ‖XᵀY‖²; or (n(n − 3) times) the estimate without the diagonals' bias, with a_i =
-/// |x_i|² and b_i = |y_i|²:  ‖XᵀY‖² − n/(n−2)·Σ a_i b_i + Σ a_i·Σ b_i/((n−1)(n−2)).
+/// ⟨XXᵀ, YYᵀ⟩ = ‖XᵀY‖²; or (n(n − 3) times) the unbiased estimate, which removes the diagonals'
+/// contribution, with a_i = |x_i|² and b_i = |y_i|²:  ‖XᵀY‖² − n/(n−2)·Σ a_i b_i + Σ a_i·Σ
+/// b_i/((n−1)(n−2)).
 double alignment(const Centred& x, const Centred& y, const CkaOptions& options) {
   const double product = number_of("similarity", sum(square(matmul(transpose(x.x), y.x))));
   if (!options.debiased) return product;
@@ -55,10 +57,10 @@ double normalized(double between, double x, double y) {
   return x > 0 && y > 0 ? between / (std::sqrt(x) * std::sqrt(y)) : 0;
 }
 
-/// [B, H, T, d] → H matrices [n, d] of the n positions that count.
+/// [B, H, T, d] → H matrices [n, d] of the n positions that are not excluded.
 std::vector<Tensor> features_of_heads(const Tensor& contexts, const Tensor& token_mask) {
   LADON_CHECK(contexts.defined() && contexts.rank() == 4, "head_cka",
-              "contexts are [B, H, T, d], got ", contexts.shape());
+              "contexts must be [B, H, T, d], got ", contexts.shape());
   const std::int64_t batch = contexts.size(0), heads = contexts.size(1), length = contexts.size(2);
   const Shape tokens{batch, length};
   LADON_CHECK(
@@ -107,16 +109,16 @@ double effective_number(const Tensor& similarity, double order) {
   LADON_CHECK(similarity.defined() && similarity.rank() == 2 &&
                   similarity.size(0) == similarity.size(1) && similarity.count() > 0 &&
                   is_floating(similarity.dtype()),
-              "effective_number", "similarities are floating [H, H] with H > 0, got ",
+              "effective_number", "similarities must be floating [H, H] with H > 0, got ",
               similarity.dtype(), " of shape ", similarity.shape());
   std::vector<double> p =
       numbers_of("similarity", lapack::eigenvalues(cast(similarity.detach(), f64)));
   double trace = 0;
   for (const double value : p) trace += value;
-  constexpr double rounding = 1e-6;  // of similarities that were computed in f32
+  constexpr double rounding = 1e-6;  // error of similarities computed in f32
   LADON_CHECK(std::isfinite(trace) && trace > 0 && p[0] >= -rounding * trace, "effective_number",
               "the matrix is not positive semidefinite: its trace is ", trace,
-              ", its smallest eigenvalue ", p[0]);
+              " and its smallest eigenvalue ", p[0]);
   double sum = 0;
   for (double& value : p) sum += value = std::max(value, 0.0);
   double entropy = 0, powers = 0;

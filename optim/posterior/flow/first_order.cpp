@@ -16,7 +16,7 @@ constexpr std::string_view operation = "FirstOrder";
 
 Tensor head(const Tensor& x, int axis, std::int64_t n) { return slice(x, axis, {.stop = n}); }
 
-double trace_of_product(const Tensor& a, const Tensor& b) {  // of symmetric ones
+double trace_of_product(const Tensor& a, const Tensor& b) {  // of symmetric matrices
   return number_of("FirstOrder", sum(a * b));
 }
 
@@ -28,8 +28,8 @@ FirstOrder::FirstOrder(const Tensor& kernel, const Tensor& targets, const GpOpti
   LADON_CHECK(targets.defined() && targets.rank() > 0, operation,
               "the targets must be [N] or [N, O]");
   const std::int64_t n = targets.size(0), m = kernel_.size(0) - n;
-  LADON_CHECK(m >= 0, operation, n, " targets for a kernel of ", kernel_.size(0),
-              " inputs; training inputs come first in it");
+  LADON_CHECK(m >= 0, operation, "there are ", n, " targets for a kernel of ", kernel_.size(0),
+              " inputs; it must contain the training inputs first");
   targets_ = clone(kernel_blocks::target_block(operation, "the targets", targets, n));
   const Tensor train = contiguous(head(head(kernel_, 0, n), 1, n));
   const Tensor factor = kernel_blocks::factorize(
@@ -44,8 +44,8 @@ FirstOrder::FirstOrder(const Tensor& kernel, const Tensor& targets, const GpOpti
 
 void FirstOrder::add(const Tensor& one_head) {
   const NoGrad off;
-  LADON_CHECK(one_head.shape() == kernel_.shape(), operation, "a draw of shape ", one_head.shape(),
-              " beside a limit of shape ", kernel_.shape());
+  LADON_CHECK(one_head.shape() == kernel_.shape(), operation, "the draw has shape ",
+              one_head.shape(), ", but the limit's kernel has shape ", kernel_.shape());
   const std::int64_t n = targets_.size(0), outputs = targets_.size(1);
   const Tensor delta = kernel_blocks::symmetric_block(operation, "the draw", one_head) - kernel_;
   const Tensor columns = head(delta, 1, n), train = head(columns, 0, n);  // [N + M, N], [N, N]
@@ -68,7 +68,7 @@ void FirstOrder::add(const Tensor& one_head) {
 }
 
 FirstOrderCoefficients FirstOrder::coefficients() const {
-  LADON_CHECK(draws() >= 2, operation, "needs two draws of a head, got ", draws());
+  LADON_CHECK(draws() >= 2, operation, "needs at least two draws of a head, got ", draws());
   return {{number_of("FirstOrder", log_evidence_.mean()),
            number_of("FirstOrder", log_evidence_.standard_error())},
           mean_.mean(),
@@ -105,7 +105,7 @@ GpPrediction FirstOrder::predict(double heads) const {
   };
   y.covariance = kernel_blocks::proper_covariance(
       operation, y.covariance, at(kernel_, {test, test}), f64, rounding,
-      detail::join("the expansion to first order does not hold for ", heads, " heads"));
+      detail::join("the first-order expansion is not valid for ", heads, " heads"));
   return y;
 }
 

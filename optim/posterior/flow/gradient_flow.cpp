@@ -24,11 +24,10 @@ double decay(double lambda, double tau) {
   return x > 1 ? -std::expm1(-x) / lambda : tau * (-std::expm1(-x) / x);
 }
 
-// λ_max of a symmetric A [n, n] by Lanczos' method (Golub and Van Loan, ch. 10): n²·k operations
-// for the k ≪ n steps that it takes, where a full decomposition needs n³. The basis of the Krylov
-// space of a generic vector is orthonormal rows V; V A Vᵀ = T is tridiagonal, with α on the
-// diagonal and β beside it. T's largest eigenvalue θ, with eigenvector s, is within β_k|s_k| of one
-// of A.
+// λ_max of a symmetric A [n, n] by Lanczos' method (Golub and Van Loan, ch. 10): k steps, k ≪ n,
+// take n²·k operations, where a full decomposition takes n³. Orthonormal rows V span the Krylov
+// space of a random vector; V A Vᵀ = T is tridiagonal, with α on the diagonal and β next to it. T's
+// largest eigenvalue θ, with eigenvector s, is within β_k|s_k| of an eigenvalue of A.
 double largest_eigenvalue(const Tensor& a) {
   constexpr std::int64_t most_steps = 256, stride = 8;
   constexpr double tolerance = 1e-8;  // of the residual; the error of θ is about its square
@@ -44,7 +43,7 @@ double largest_eigenvalue(const Tensor& a) {
     const Tensor rows = slice(basis, 0, {.stop = k + 1});
     Tensor w = matmul(a, v);
     entry[k * (most_steps + 1)] = number_of("max_learning_rate", dot(v, w));
-    for (int twice = 0; twice < 2; ++twice)  // rounding would lose the orthogonality otherwise
+    for (int twice = 0; twice < 2; ++twice)  // rounding would destroy orthogonality otherwise
       w = w - matmul(transpose(rows), matmul(rows, w));
     const double beta = number_of("max_learning_rate", norm(w));
     if ((k + 1) % stride == 0 || beta <= tolerance * std::abs(entry[k * (most_steps + 1)])) {
@@ -80,7 +79,8 @@ GradientFlow::GradientFlow(const infinite::KernelMatrix& ntk, const Tensor& targ
     : kind_(ntk.kind()),
       precision_(ntk.dtype()),
       ntk_(clone(
-          kernel_blocks::symmetric_block(name, "the NTK", ntk))),  // the caller may edit theirs
+          kernel_blocks::symmetric_block(name, "the NTK", ntk))),  // a copy: the caller may edit
+                                                                   // the original
       targets_(clone(kernel_blocks::target_block(name, "the targets", targets, ntk_.size(0)))),
       rate_(options.learning_rate / static_cast<double>(targets_.count())),
       decompositions_(std::make_shared<Decompositions>()) {
@@ -108,7 +108,7 @@ const GradientFlow::Decompositions& GradientFlow::eigenbasis() const {
   const auto [values, vectors] = lapack::eigh(ntk_);
   const std::int64_t n = values.size(0);
   const double lowest = values.data<double>()[0], highest = values.data<double>()[n - 1];
-  // Rounding moves eigenvalues by about n·ε·‖Θ‖.
+  // Rounding changes eigenvalues by about n·ε·‖Θ‖.
   const double rounding = 4 * static_cast<double>(n) * std::numeric_limits<double>::epsilon() *
                           std::max(-lowest, highest);
   const double least = lowest + d.ridge.total();
@@ -118,7 +118,8 @@ const GradientFlow::Decompositions& GradientFlow::eigenbasis() const {
   return d;
 }
 
-// Φ_t r, or ΘΦ_t r where Θ is without jitter, in the eigenbasis V.   [N, K] → [N, K]
+// Φ_t r, or with `times_kernel` K Φ_t r for the kernel K without jitter, in the eigenbasis V.   [N,
+// K] → [N, K]
 Tensor GradientFlow::spectral(double t, const Tensor& r, bool times_kernel) const {
   const Decompositions& d = eigenbasis();
   Tensor scale = empty({r.size(0), 1}, f64);
@@ -141,7 +142,7 @@ Tensor GradientFlow::residual(const Tensor& initial) const {
   const Tensor f =
       kernel_blocks::target_block(name, "the initial training outputs", initial, targets_.size(0));
   LADON_CHECK(f.shape() == targets_.shape(), name, "the initial training outputs have shape ",
-              f.shape(), ", the targets ", targets_.shape());
+              f.shape(), ", but the targets have shape ", targets_.shape());
   return targets_ - f;
 }
 
@@ -165,7 +166,7 @@ Tensor GradientFlow::test(double t, const infinite::KernelMatrix& cross,
   const Tensor f =
       kernel_blocks::target_block(name, "the initial test outputs", initial.test, k.size(0));
   LADON_CHECK(f.shape() == change.shape(), name, "the initial test outputs have shape ", f.shape(),
-              ", needed is ", change.shape());
+              "; it must be ", change.shape());
   return f + change;
 }
 
@@ -186,7 +187,7 @@ GpPrediction GradientFlow::ensemble(double t, const infinite::KernelMatrix& cros
   const Tensor k =
       kernel_blocks::symmetric_block(name, "the NNGP kernel of the training inputs", nngp.train);
   LADON_CHECK(k.size(0) == n, name, "the NNGP kernel of the training inputs has shape ", k.shape(),
-              ", the NTK ", ntk_.shape());
+              ", but the NTK has shape ", ntk_.shape());
   const Tensor k_cross =
       kernel_blocks::cross_block(name, "the cross NNGP kernel", nngp.cross, m, n);
   const Tensor k_test = kernel_blocks::test_block(name, nngp.test, m);

@@ -1,8 +1,8 @@
 #pragma once
-// Training an infinitely wide network by gradient descent, in closed form (Jacot et al. 2018; Lee
-// et al. 2019, "Wide neural networks of any depth evolve as linear models").
+// Training of an infinitely wide network by gradient descent, in closed form (Jacot et al. 2018;
+// Lee et al. 2019, "Wide neural networks of any depth evolve as linear models").
 //
-// As the width grows the NTK Θ stays what it was at initialization. Under the loss
+// In the limit of infinite width the NTK Θ stays constant during training. Under the loss
 //   ½ ‖f − y‖²/|y|,   |y| = N·O, the number of target elements (as in Neural Tangents),
 // gradient descent with learning rate η in the limit of small steps, df/dt = −η Θ (f − y)/|y|, then
 // has the solution
@@ -10,9 +10,10 @@
 // where t counts steps. Along an eigenvector of Θ with eigenvalue λ, Φ_t is (1 − e^(−ηtλ/|y|))/λ,
 // whose limit at λ = 0 is ηt/|y|.
 //
-// Θ stands for kernel + jitter·mean of its diagonal·I throughout, at finite t as at infinity: that
-// is exactly a pull ½ δ‖θ − θ_0‖²/|y|, δ = jitter·mean, of the weights towards their beginning. So
-// the end of training is finite for singular kernels too, and is the limit of finite times.
+// Θ means kernel + jitter·(mean of its diagonal)·I throughout, at finite t and at infinity: this
+// equals a penalty ½ δ‖θ − θ_0‖²/|y|, δ = jitter·mean, on the distance of the weights from their
+// initial values. So the result at t → ∞ is finite for singular kernels too, and is the limit of
+// finite times.
 
 #include <cstdint>
 #include <limits>
@@ -38,7 +39,7 @@ struct InitialOutputs {
   Tensor test = {};   ///< [M, O] (or [M])
 };
 
-/// NNGP kernels: the covariance of networks before training.
+/// NNGP kernels: the covariance of networks' outputs before training.
 struct NngpBlocks {
   infinite::KernelMatrix train;  ///< [N, N]
   infinite::KernelMatrix cross;  ///< [M, N]
@@ -52,28 +53,28 @@ class GradientFlow {
   GradientFlow(const infinite::KernelMatrix& ntk, const Tensor& targets,
                const GradientFlowOptions& options = {});
 
-  // t ≥ 0 in steps of gradient descent, fractions allowed; `infinite_time` for the end (Error for a
-  // negative t or NaN). The first finite t costs an eigendecomposition of the kernel,
-  // `infinite_time` a Cholesky factorization; both are kept, and copies share them. Throws Error
-  // where the kernel with its jitter is not positive definite (at finite t: has an eigenvalue below
-  // 0 by more than rounding), naming the smallest eigenvalue and the jitter that would do; and
-  // where a matrix of known kind (infinite::KernelMatrix) is of the wrong kind.
+  // t ≥ 0 in steps of gradient descent, fractions allowed; `infinite_time` for convergence (Error
+  // for a negative t or NaN). The first finite t costs an eigendecomposition of the kernel,
+  // `infinite_time` a Cholesky factorization; both are kept, and shared by copies. Throws Error if
+  // the kernel with its jitter is not positive definite (at finite t: if an eigenvalue is negative
+  // by more than rounding), naming the smallest eigenvalue and a sufficient jitter; and if a matrix
+  // of known kind (infinite::KernelMatrix) is of the wrong kind.
 
   /// Outputs on the training inputs, [N, O].
   Tensor train(double t, const Tensor& initial = {}) const;
   /// Outputs on test inputs, [M, O]; cross [M, N] is their NTK with the training inputs.
   Tensor test(double t, const infinite::KernelMatrix& cross,
               const InitialOutputs& initial = {}) const;
-  /// Mean and covariance over networks of random initialization, f_0 ~ GP(0, NNGP)
-  /// (Lee et al. 2019, corollary 1). With cross = ntk and all of `nngp` equal to nngp.train: of the
-  /// training outputs. With ntk = nngp only the last layer is trained, and the end is the posterior
-  /// of Bayesian inference. Throws Error where a variance is negative by more than rounding.
+  /// Mean and covariance over randomly initialized networks, f_0 ~ GP(0, NNGP) (Lee et al. 2019,
+  /// corollary 1). For the training outputs pass cross = ntk and nngp.train for all of `nngp`. With
+  /// ntk = nngp only the last layer is trained, and the limit t → ∞ is the Bayesian posterior.
+  /// Throws Error if a variance is negative by more than rounding.
   GpPrediction ensemble(double t, const infinite::KernelMatrix& cross,
                         const NngpBlocks& nngp) const;
 
  private:
   struct Decompositions;
-  Decompositions& decompositions() const;  // throws Error where this was moved from
+  Decompositions& decompositions() const;  // throws Error if this was moved from
   const Tensor& factor() const;            // L of LLᵀ = Θ
   const Decompositions& eigenbasis() const;
   Tensor spectral(double t, const Tensor& r, bool times_kernel) const;

@@ -35,11 +35,11 @@ CgSolver::CgSolver(KernelMap kernel, const GpOptions& options, const CgSolverOpt
   const NoGrad off;
   LADON_CHECK(solver.at_once >= 1, operation, "at_once must be at least 1, got ", solver.at_once);
   LADON_CHECK(kernel_.diagonal.defined() && kernel_.diagonal.rank() == 1, operation,
-              "the kernel's diagonal must be [N]");
+              "the kernel's diagonal must be a tensor [N]");
   ridge_ =
       kernel_blocks::ridge_of(operation, kernel_.diagonal, options.noise, options.jitter).total();
   LADON_CHECK(ridge_ > 0 && std::isfinite(ridge_), operation, "noise and jitter add ", ridge_,
-              " to the diagonal; that must be positive");
+              " to the diagonal; the sum must be positive");
   const PivotedCholesky some(kernel_.diagonal, kernel_.row, {.rank = solver.rank});
   rank_ = some.rank();
   near_ = std::make_shared<LowRankPlusNoise>(some.factor(), ridge_);
@@ -74,9 +74,10 @@ LinearSolution CgSolver::solve_for_squares(const Tensor& b) const {
 }
 
 double CgSolver::log_determinant() const {
-  detail::fail("CgSolver::log_determinant",
-               "conjugate gradients do not know it; take a solver with a factor (DenseFactor, "
-               "store_factor, distribute_factor)");
+  detail::fail(
+      "CgSolver::log_determinant",
+      "conjugate gradients do not give the determinant; use a solver with a factor (DenseFactor, "
+      "store_factor, distribute_factor)");
 }
 
 }  // namespace ladon

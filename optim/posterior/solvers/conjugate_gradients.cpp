@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* operation = "conjugate_gradients";
 
-/// aᵀb of each column, [k].
+/// aᵀb for each column, [k].
 Tensor dots(const Tensor& a, const Tensor& b) { return sum(a * b, 0); }
 
 class Iteration {
@@ -29,8 +29,9 @@ class Iteration {
       descend();
       if (iterations_ > 0) r_ = b_ - product(x_);
       const double reached = number_of("conjugate_gradients", amax(relative()));
-      LADON_CHECK(std::isfinite(reached), operation, "the residual is ", reached, " after ",
-                  iterations_, " iterations; matrix and right sides must be of moderate size");
+      LADON_CHECK(
+          std::isfinite(reached), operation, "the residual is ", reached, " after ", iterations_,
+          " iterations; elements of the matrix and the right-hand sides must be of moderate size");
       const bool stands_still = before > 0 && reached > before / 2;
       if (reached <= options_.tolerance || iterations_ >= options_.max_iterations || stands_still)
         return {x_, r_, relative(), iterations_};
@@ -44,7 +45,7 @@ class Iteration {
   Tensor applied(const LinearMap& map, const char* what, const Tensor& x) const {
     const Tensor y = map(x).detach();
     LADON_CHECK(y.defined() && y.shape() == x.shape() && is_floating(y.dtype()), operation, what,
-                " of ", x.shape(), " is ", y.defined() ? y.shape() : Shape{},
+                " for ", x.shape(), " is ", y.defined() ? y.shape() : Shape{},
                 "; it must have the same shape");
     return cast(y, f64);
   }
@@ -54,7 +55,7 @@ class Iteration {
                                    : r;
   }
 
-  /// Throws Error unless what is a square of an active column's norm is positive.
+  /// Throws Error unless the squared norm of each active column is positive.
   void check_positive(const Tensor& squares, const Tensor& active, const char* of,
                       const char* what) const {
     const auto values = numbers_of("conjugate_gradients", squares),
@@ -62,14 +63,14 @@ class Iteration {
     for (std::size_t c = 0; c < values.size(); ++c)
       LADON_CHECK(goes_on[c] == 0 || (values[c] > 0 && std::isfinite(values[c])), operation, of,
                   " is not positive definite, or not finite: ", what, " is ", values[c],
-                  " in iteration ", iterations_ + 1, " for right side ", c,
+                  " in iteration ", iterations_ + 1, " for right-hand side ", c,
                   "; a kernel needs noise or jitter on its diagonal");
   }
 
-  /// Columns that are done, and those of zeros, stand still: their step is 0.
+  /// 1 for columns that still iterate. Solved columns, and columns of zeros, have step 0.
   Tensor active() const { return cast(relative() > options_.tolerance, f64); }
 
-  /// From x and its true residual, until the carried residual is small enough.
+  /// Iterates from x and its true residual until the recursively updated residual is small enough.
   void descend() {
     Tensor going = active(), z = preconditioned(r_), p = z, rz = dots(r_, z);
     while (iterations_ < options_.max_iterations &&
@@ -101,15 +102,16 @@ class Iteration {
 
 CgResult conjugate_gradients(const LinearMap& multiply, const Tensor& b, const CgOptions& options) {
   const NoGrad off;
-  LADON_CHECK(multiply, operation, "there is no matrix: the function is empty");
+  LADON_CHECK(multiply, operation, "the function that multiplies by the matrix is empty");
   LADON_CHECK(options.tolerance > 0 && std::isfinite(options.tolerance), operation,
               "the tolerance is ", options.tolerance, "; it must be positive");
   LADON_CHECK(options.max_iterations >= 1, operation, "max_iterations must be at least 1, got ",
               options.max_iterations);
   LADON_CHECK(b.defined() && b.rank() == 2 && b.size(0) >= 1 && b.size(1) >= 1, operation,
-              "the right sides must be [N, k] with N and k ≥ 1",
+              "the right-hand sides must be [N, k] with N and k ≥ 1",
               b.defined() ? detail::join(", got ", b.shape()) : "");
-  const Tensor right = kernel_blocks::cross_block(operation, "the right sides", b, -1, b.size(1));
+  const Tensor right =
+      kernel_blocks::cross_block(operation, "the right-hand sides", b, -1, b.size(1));
   return Iteration(multiply, right, options).run();
 }
 

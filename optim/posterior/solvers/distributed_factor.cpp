@@ -7,7 +7,7 @@
 namespace ladon {
 namespace {
 
-/// Blocks that lie within one tile each.
+/// Largest block side that divides the tile, so that each block lies within one tile.
 std::int64_t block_side(std::int64_t tile) {
   std::int64_t side = std::min(tile, ranks::largest_block);
   while (tile % side != 0) --side;
@@ -22,13 +22,13 @@ DistributedFactor distribute_factor(const infinite::StoredGram& gram, const GpOp
       kernel_blocks::ridge_of("distribute_factor", gram.diagonal(), options.noise, options.jitter)
           .total();
   const std::int64_t tile = gram.estimate().tile;
-  Tensor whole;  // tile of the last block, mostly of the next too; past its budget none is kept
+  Tensor whole;  // the last tile read, usually needed for the next block too
   std::int64_t tile_row = -1, tile_column = -1;
   const auto block = [&](std::int64_t row, std::int64_t column, std::int64_t rows,
                          std::int64_t columns) {
     const std::int64_t i = row / tile, j = column / tile;
     if (i != tile_row || j != tile_column) {
-      whole = Tensor();  // before the next one is read
+      whole = Tensor();  // frees the old tile before reading the next one
       whole = gram.tile(i, j);
       tile_row = i;
       tile_column = j;

@@ -5,8 +5,8 @@
 //   const auto kernel = infinite::store_gram(limit(model), x, {}, {.get = infinite::Get::nngp});
 //   const GaussianProcess process(distribute_factor(kernel, {.noise = 0.1}), y);
 //
-// As StoredFactor (stored_factor.h), where the memory of all ranks holds what a disk must hold for
-// one. The tiles are in memory, too, or in a folder.
+// Like StoredFactor (stored_factor.h), but in the combined memory of all ranks instead of on disk.
+// The kernel's tiles may be in memory, too, or in a folder.
 
 #include <cstdint>
 
@@ -16,13 +16,13 @@
 
 namespace ladon {
 
-/// L of L·Lᵀ = A = K + (σ² + jitter·mean K_ii)·I, of which each rank holds N²/count() numbers. All
-/// ranks use it together, within their session.
+/// L with L·Lᵀ = A = K + (σ² + jitter·mean K_ii)·I, of which each rank holds N²/count() numbers.
+/// All ranks must use it together, within their session.
 class DistributedFactor : public Solver {
  public:
   std::int64_t size() const override { return factor_.size(); }
   double log_determinant() const override { return factor_.log_determinant(); }
-  /// In all ranks, of the same B in all, of any floating dtype.
+  /// Call it in all ranks, with the same B, of any floating dtype.
   LinearSolution solve(const Tensor& b) const override { return {factor_.solve(b)}; }
   std::optional<infinite::Get> kind() const override { return kind_; }
   DType precision() const override { return precision_; }
@@ -36,8 +36,8 @@ class DistributedFactor : public Solver {
   DType precision_;
 };
 
-/// Takes each tile in those ranks that hold some of it: of tiles in memory, their own. Throws
-/// lapack::NotPositiveDefinite where A is not, and Error for a negative noise or jitter, for a
+/// Each tile is read by those ranks that hold part of it: tiles in memory only by their own rank.
+/// Throws lapack::NotPositiveDefinite if A is not, and Error for a negative noise or jitter, for a
 /// damaged tile, and as ranks::Cholesky does.
 DistributedFactor distribute_factor(const infinite::StoredGram& gram,
                                     const GpOptions& options = {});

@@ -36,8 +36,8 @@ PivotedCholesky::PivotedCholesky(const Tensor& diagonal,
     const std::int64_t pivot = best - variance.begin();
     const Tensor k = kernel_blocks::target_block(operation, "a row of the kernel", row(pivot), n);
     const double own = given.data<double>()[pivot], in_row = k.data<double>()[pivot];
-    LADON_CHECK(std::abs(own - in_row) <= 1e-6 * largest, operation, "the diagonal has ", own,
-                " at ", pivot, ", but row ", pivot, " has ", in_row);
+    LADON_CHECK(std::abs(own - in_row) <= 1e-6 * largest, operation, "the diagonal has element ",
+                own, " at ", pivot, ", but row ", pivot, " has ", in_row, " there");
     const Tensor before = slice(columns_, 0, {.stop = m});  // [m, N]
     const Tensor known = matmul(unsqueeze(select(before, 1, pivot), 0), before);
     const Tensor column = (reshape(k, {1, n}) - known) / std::sqrt(*best);
@@ -46,7 +46,7 @@ PivotedCholesky::PivotedCholesky(const Tensor& diagonal,
     for (std::int64_t i = 0; i < n; ++i)
       variance[static_cast<std::size_t>(i)] =
           std::max(variance[static_cast<std::size_t>(i)] - l[i] * l[i], 0.0);
-    variance[static_cast<std::size_t>(pivot)] = 0;  // but for rounding
+    variance[static_cast<std::size_t>(pivot)] = 0;  // exactly 0 instead of a rounding error
     pivots_.push_back(pivot);
     left_ = std::accumulate(variance.begin(), variance.end(), 0.0);
   }
@@ -68,7 +68,7 @@ LowRankPlusNoise::LowRankPlusNoise(const Tensor& l, double noise) : noise_(noise
 Tensor LowRankPlusNoise::solve(const Tensor& b) const {
   const NoGrad off;
   LADON_CHECK(b.defined() && b.rank() == 2 && b.size(0) == l_.size(0), "LowRankPlusNoise::solve",
-              "the right sides must be [", l_.size(0), ", k]");
+              "the right-hand sides must be [", l_.size(0), ", k]");
   const Tensor x = cast(b.detach(), f64);
   if (!factor_.defined()) return x / noise_;
   return (x - matmul(l_, lapack::cholesky_solve(factor_, matmul(transpose(l_), x)))) / noise_;

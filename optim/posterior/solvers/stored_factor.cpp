@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* operation = "store_factor";
 constexpr const char* title = "Ladon stored Cholesky factor 1";
-// Beside the column that is kept: the tile that is made, the kernel's, two operands and two read
+// Tiles in memory besides the held column: the result, the kernel's tile, two operands and two read
 // ahead.
 constexpr double tiles_at_work = 6;
 
@@ -42,8 +42,8 @@ std::string exact_text(double x) {
 
 }  // namespace
 
-// On disk lies U = Lᵀ in tiles [rows of i, rows of j], i ≤ j, row after row, so that both passes of
-// a solve read in order; of the diagonal ones L itself.
+// The folder contains U = Lᵀ in tiles [rows of i, rows of j], i ≤ j, row after row, so that both
+// passes of a solve read them in order. Diagonal tiles are stored as L.
 struct StoredFactor::State {
   State(const infinite::StoredGram& gram, const std::string& folder)
       : parts(operation, title, folder), kind(gram.kind()), precision(gram.dtype()) {
@@ -61,7 +61,7 @@ struct StoredFactor::State {
     return 8 * static_cast<std::uint64_t>(rows(i) * rows(j));
   }
 
-  /// Undefined if it is not there or damaged.
+  /// Undefined if the tile is missing or damaged.
   Tensor read(std::int64_t i, std::int64_t j) const {
     Tensor tile;
     const bool whole = parts.read(index(i, j), payload(i, j), [&](detail::PartReader& from) {
@@ -81,7 +81,7 @@ struct StoredFactor::State {
                 [&](detail::PartWriter& to) { to.write(tile.strided_bytes(), payload(i, j)); });
   }
 
-  std::vector<std::int64_t> first;  // input of each tile row; the last is N
+  std::vector<std::int64_t> first;  // first input of each tile row; the last entry is N
   detail::PartFolder parts;
   infinite::Get kind;
   DType precision;
@@ -90,7 +90,7 @@ struct StoredFactor::State {
 
 namespace {
 
-/// Makes the factor's tiles, row i of U after row i.
+/// Computes the factor's tiles, one row i of U after another.
 template <class State>
 class Factorization {
  public:
@@ -131,7 +131,7 @@ class Factorization {
   }
 
  private:
-  /// A's tile less what the rows of U above explain:  A_ij − Σ_k U_kiᵀ·U_kj.
+  /// Schur complement of the rows of U above:  A_ij − Σ_k U_kiᵀ·U_kj.
   Tensor schur(std::int64_t i, std::int64_t j) {
     Tensor rest = clone(gram_.tile(i, j));
     if (i == j) {
@@ -148,7 +148,7 @@ class Factorization {
     };
     parallel::one_ahead(i, read, [&](std::int64_t k, const Pair& pair) {
       subtract(rest, pair.left, pair.right);
-      // make() of k + 1 does not look at k.
+      // safe: reading ahead k + 1 does not access entry k
       if (k < held_) column_[static_cast<std::size_t>(k)] = pair.left;
     });
     return rest;
@@ -163,7 +163,7 @@ class Factorization {
                        " added to its diagonal, is not positive definite: rows ", state_.start(i),
                        " to ", state_.start(i + 1), ", given those before, have the eigenvalue ",
                        e.smallest_eigenvalue, "; add at least ", e.jitter,
-                       " to the noise (rows after them may need more)"),
+                       " to the noise (later rows may need more)"),
           e.smallest_eigenvalue, e.jitter);
     }
   }
@@ -183,7 +183,7 @@ class Factorization {
   const std::function<void(const StoredFactorProgress&)>& progress_;
   std::int64_t held_ = 0, done_ = 0;
   double work_ = 0;
-  std::vector<Tensor> column_;  // U_ki for k < i; undefined where there is no room
+  std::vector<Tensor> column_;  // U_ki for k < i; undefined where memory does not suffice
 };
 
 }  // namespace
@@ -205,7 +205,7 @@ Tensor StoredFactor::half_solve(const Tensor& b) const { return passes(b, false)
 Tensor StoredFactor::passes(const Tensor& b, bool both) const {
   const NoGrad off;
   LADON_CHECK(b.defined() && is_floating(b.dtype()) && b.rank() == 2 && b.size(0) == size(),
-              "StoredFactor::solve", "the right sides must be floating-point, [", size(),
+              "StoredFactor::solve", "the right-hand sides must be floating-point, [", size(),
               ", k], one row per input", b.defined() ? detail::join("; got ", b.shape()) : "");
   const State& u = state();
   Tensor x = clone(cast(b.detach(), f64));
@@ -261,7 +261,7 @@ StoredFactor store_factor(const infinite::StoredGram& gram, const std::string& f
                        {"inputs", detail::join(gram.size())},
                        {"tile", detail::join(gram.first(1))},
                        {"added to the diagonal", exact_text(ridge)}}});
-  // Among ranks the first makes it alone; they have distribute_factor() to work together.
+  // With several ranks the first computes it alone; use distribute_factor() to share the work.
   state->log_determinant = std::stod(ranks::from_first([&] {
     Factorization(*state, gram, ridge, storing).run();
     return exact_text(state->log_determinant);

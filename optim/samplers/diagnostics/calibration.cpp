@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t most = 1'000'000;
 
-/// The smallest k with P(Binomial(n, p) ≤ k) > tail, and with P(… ≤ k) > 1 − tail.
+/// The smallest k with P(Binomial(n, p) ≤ k) > tail, and the smallest with P(… ≤ k) > 1 − tail.
 std::pair<std::int64_t, std::int64_t> binomial_band(std::int64_t n, double p, double tail) {
   double log_term = static_cast<double>(n) * std::log1p(-p), sum = std::exp(log_term);
   std::int64_t k = 0;
@@ -33,12 +33,12 @@ std::pair<std::int64_t, std::int64_t> binomial_band(std::int64_t n, double p, do
 }  // namespace
 
 // Q(a + 1, x) = Q(a, x) + x^a e^−x/Γ(a + 1), from Q(½, x) = erfc(√x) or Q(1, x) = e^−x. All terms
-// are positive; their logarithms stay in range where they do not.
+// are positive; logarithms avoid overflow and underflow of their factors.
 double chi_square_p_value(double statistic, std::int64_t degrees) {
   LADON_CHECK(statistic >= 0, "chi_square_p_value", "the statistic is ", statistic,
               "; it must be at least 0");
   LADON_CHECK(degrees >= 1 && degrees <= most, "chi_square_p_value", "there are ", degrees,
-              " degrees of freedom; 1 to 1,000,000 are possible");
+              " degrees of freedom; there must be 1 to 1,000,000");
   const double x = statistic / 2;
   if (x == 0) return 1;
   if (std::isinf(x)) return 0;
@@ -55,8 +55,9 @@ double chi_square_p_value(double statistic, std::int64_t degrees) {
 RankHistogram::RankHistogram(const RankHistogramOptions& options) : draws_(options.draws) {
   const bool possible = options.quantities >= 1 && options.quantities <= most && draws_ >= 1 &&
                         draws_ <= most && options.quantities * (draws_ + 1) <= 10 * most;
-  LADON_CHECK(possible, "RankHistogram", "cannot count ranks of ", options.quantities,
-              " quantities among ", draws_, " draws");
+  LADON_CHECK(possible, "RankHistogram", "cannot store histograms of ", options.quantities,
+              " quantities among ", draws_,
+              " draws; both must be 1 to 1,000,000, and the counts at most 10,000,000 in total");
   ranks_.assign(options.quantities, std::vector<std::int64_t>(draws_ + 1));
 }
 
@@ -95,7 +96,7 @@ Uniformity RankHistogram::uniformity(std::int64_t quantity, std::int64_t bins) c
   const std::vector<std::int64_t>& ranks = this->ranks(quantity);
   LADON_CHECK(bins >= 2 && (draws_ + 1) % bins == 0, "RankHistogram", bins,
               " bins do not divide the ", draws_ + 1,
-              " ranks evenly; choose L so that they divide L + 1");
+              " ranks evenly; choose bins that divide L + 1");
   LADON_CHECK(count_ > 0, "RankHistogram", "no ranks were added");
   Uniformity result{.counts = std::vector<std::int64_t>(bins),
                     .chi_square = 0,

@@ -1,10 +1,10 @@
 #pragma once
-// Does a sampler draw from the posterior that its model means?
+// Simulation-based calibration: does a sampler draw from the posterior of its model?
 //
-// Draw θ from the prior and data from the model at θ; then the posterior's draws given these data
-// are exchangeable with θ itself. So θ's rank among L independent posterior draws is uniform on
-// 0 … L, in every coordinate, whatever the model. (Talts, Betancourt, Simpson, Vehtari and Gelman
-// 2018, "Validating Bayesian inference algorithms with simulation-based calibration".)
+// Draw θ from the prior and data from the model at θ; then draws from the posterior given these
+// data are exchangeable with θ itself. So θ's rank among L independent posterior draws is uniform
+// on 0 … L, in every coordinate, whatever the model. (Talts, Betancourt, Simpson, Vehtari and
+// Gelman 2018, "Validating Bayesian inference algorithms with simulation-based calibration".)
 //
 //   RankHistogram ranks({.quantities = 2, .draws = 99});
 //   for (int i = 0; i < 500; ++i) {
@@ -22,42 +22,44 @@
 
 namespace ladon {
 
-/// Distance of a histogram of ranks from uniform.
+/// Comparison of a histogram of ranks with the uniform distribution.
 struct Uniformity {
-  std::vector<std::int64_t> counts;  ///< Of each bin.
+  std::vector<std::int64_t> counts;  ///< Count of each bin.
   double chi_square;                 ///< Σ (count − n/bins)²/(n/bins)
-  double p_value;                    ///< P(a larger χ² | ranks are uniform), bins − 1 degrees.
-  /// Range of a bin's count of probability 99% or more: quantiles of Binomial(n, 1/bins).
+  double p_value;  ///< P(χ² is larger | ranks are uniform), with bins − 1 degrees
+                   ///< of freedom.
+  /// Interval with probability ≥ 99% for the count of a bin: quantiles of Binomial(n, 1/bins).
   std::int64_t low, high;
-  std::int64_t outside;  ///< Bins whose count does not; about 1% of them where ranks are uniform.
+  std::int64_t outside;  ///< Number of bins outside the interval; about 1% of them if ranks are
+                         ///< uniform.
 };
 
 struct RankHistogramOptions {
-  std::int64_t quantities = 1;  ///< Numbers per truth, each with ranks of its own.
+  std::int64_t quantities = 1;  ///< Numbers per truth, each with a separate histogram.
   std::int64_t draws = 99;      ///< L: posterior draws per truth, 1 to 1,000,000.
 };
 
-/// Ranks of truths among posterior draws, a histogram a quantity. Its shape tells the fault: a
-/// hump, the posterior is too wide; a valley (mass at both ends), too narrow; a slope, displaced.
+/// Ranks of truths among posterior draws, one histogram per quantity. Its shape shows the fault: a
+/// hump, a posterior that is too wide; a valley (mass at both ends), too narrow; a slope, biased.
 class RankHistogram {
  public:
   /// Throws Error for sizes out of range.
   explicit RankHistogram(const RankHistogramOptions& options);
 
   /// Adds the ranks #{l : draw_l < truth} of one truth [quantities] among draws [L, quantities].
-  /// Draws equal to the truth are placed below or above it at random, which keeps ranks uniform for
-  /// discrete quantities too; `rng` is used for these alone. Draws that depend on each other (a
-  /// Markov chain's) give a valley even where all is right: thin them to L whose autocorrelation is
-  /// small. Throws Error, and adds nothing, for other shapes and for NaN.
+  /// Draws equal to the truth are ranked below or above it at random, which keeps ranks uniform for
+  /// discrete quantities too; `rng` is used for these only. Correlated draws (from a Markov chain)
+  /// give a valley even if the sampler is right: thin them to L draws with little autocorrelation.
+  /// Throws Error, and adds nothing, for other shapes and for NaN.
   void add(const Tensor& truth, const Tensor& draws, Generator& rng);
 
-  /// n: calls of add().
+  /// n: number of calls of add().
   std::int64_t count() const { return count_; }
   /// Counts of the ranks 0 … L.
   const std::vector<std::int64_t>& ranks(std::int64_t quantity) const&;
-  /// The ranks of one quantity in `bins` bins of equal width. The p-value is χ²'s, which needs 5 or
-  /// more expected in a bin. Throws Error unless there are 2 bins or more, they divide L + 1, and
-  /// something was added.
+  /// The ranks of one quantity in `bins` bins of equal width. The p-value assumes a χ²
+  /// distribution, which requires an expected count of at least 5 per bin. Throws Error unless
+  /// there are at least 2 bins, they divide L + 1, and something was added.
   Uniformity uniformity(std::int64_t quantity, std::int64_t bins) const;
 
  private:
@@ -66,7 +68,7 @@ class RankHistogram {
 };
 
 /// P(χ² > statistic) with that many degrees of freedom: Q(degrees/2, statistic/2), the regularized
-/// upper incomplete gamma function. Throws Error for degrees out of 1 … 1,000,000 or a statistic
+/// upper incomplete gamma function. Throws Error for degrees outside [1, 1,000,000] or a statistic
 /// that is NaN or negative.
 double chi_square_p_value(double statistic, std::int64_t degrees);
 

@@ -21,15 +21,16 @@ using kernels::lane_sum;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Contiguous f64 [M, D] with M, D > 0, finite.
+/// Checks a finite [M, D] with M, D > 0, and returns it as contiguous f64.
 Tensor checked(const char* operation, const char* what, const Tensor& x) {
   LADON_CHECK(x.defined() && x.rank() == 2 && x.count() > 0 && is_floating(x.dtype()), operation,
-              what, " are floating [M, D] with M, D > 0, got ", x.dtype(), " of shape ", x.shape());
+              what, " must be floating [M, D] with M, D > 0, got ", x.dtype(), " of shape ",
+              x.shape());
   const Tensor rows = contiguous(cast(x.detach(), f64));
   const double* value = rows.data<double>();
   for (std::int64_t p = 0; p < rows.count(); ++p)
-    LADON_CHECK(std::isfinite(value[p]), operation, what, ": row ", p / rows.size(1), " has ",
-                value[p]);
+    LADON_CHECK(std::isfinite(value[p]), operation, what, " must be finite, but row ",
+                p / rows.size(1), " has ", value[p]);
   return rows;
 }
 
@@ -39,12 +40,12 @@ double chosen_h2(const char* operation, const DiscrepancyOptions& options, const
                 operation, "h² is ", *options.h2, "; it must be positive and finite");
     return *options.h2;
   }
-  // The rule divides the median by 2 ln(M + 1), which suits many forces at once; a test wants all
-  // of it.
+  // bandwidth() divides the median by 2 ln(M + 1), which suits repulsive forces; a test uses the
+  // median itself.
   const double h2 = bandwidth(Bandwidth::median, rows::squared_distances(x)) * 2 *
                     std::log(static_cast<double>(x.size(0)) + 1);
   LADON_CHECK(std::isfinite(1 / h2), operation, "the median distance of the ", x.size(0),
-              " samples is ", std::sqrt(h2), "; give h2");
+              " samples is ", std::sqrt(h2), "; set h2 in the options");
   return h2;
 }
 
@@ -61,7 +62,7 @@ Profile profile(DiscrepancyKernel kernel, double t) {
   return {k, -0.5 * k3, 0.75 * k3 * k * k};
 }
 
-/// u_p between two samples: with Δ their difference, ∇_x k = (2κ′/h²)·Δ = −∇_y k and
+/// u_p between two samples: with Δ for differences, ∇_x k = (2κ′/h²)·Δx = −∇_y k and
 /// tr ∇_x∇_yᵀ k = −(2/h²)(κ′·D + 2κ″·t), so that
 ///   u_p = κ·s_xᵀs_y − (2/h²)[κ′·(Δx·Δs + D) + 2κ″·t].
 class SteinKernelOf {
@@ -120,7 +121,7 @@ SteinDiscrepancy statistics(const std::vector<RowSums>& rows, double h2) {
   const double pairs = m * (m - 1), v = (self + others) / (m * m);
   if (rows.size() < 2) return {v, nan, nan, nan, h2};
   const double u = others / pairs;
-  // Without sample i, u becomes u + 2(u − mean_j u_p(x_i, x_j))/(M − 2).
+  // Leaving out sample i changes u to u + 2(u − mean_j u_p(x_i, x_j))/(M − 2).
   double spread = 0;
   for (const RowSums& row : rows) spread += std::pow(u - row.others / (m - 1), 2);
   const double se = rows.size() < 3 ? nan : 2 / (m - 2) * std::sqrt((m - 1) / m * spread);
@@ -144,7 +145,7 @@ SteinDiscrepancy ksd(const Tensor& x, const LogDensity& p, const DiscrepancyOpti
 
 namespace {
 
-/// Kernel values between the samples of two sets, of which the first M are one.
+/// Kernel values between all samples of two sets; the first M rows are the first set.
 struct TwoSets {
   TwoSets(const char* operation, const Tensor& x, const Tensor& y,
           const DiscrepancyOptions& options) {
@@ -162,7 +163,8 @@ struct TwoSets {
     total = number_of("mmd", sum(totals));
   }
 
-  /// Both statistics where the set of M samples is that whose weight is 1, the other's being 0.
+  /// Both statistics for the partition in which samples with weight 1 form the first set, those
+  /// with 0 the second.
   SampleMmd split(const std::vector<double>& weight) const {
     const double *k = kernel.data<double>(), *row_total = totals.data<double>();
     double xx = 0, xy = 0;
@@ -194,8 +196,8 @@ struct TwoSets {
 
   std::int64_t first, count;  // M and M + N
   double h2;
-  Tensor kernel, totals;  // [M + N, M + N], its sums over rows, and …
-  double total;           // … over all
+  Tensor kernel, totals;  // [M + N, M + N]; its row sums [M + N]
+  double total;           // sum of all elements
 };
 
 }  // namespace
@@ -208,11 +210,11 @@ double mmd_p_value(const Tensor& x, const Tensor& y, std::int64_t permutations,
                    const DiscrepancyOptions& options, Generator& rng) {
   const TwoSets sets("mmd_p_value", x, y, options);
   LADON_CHECK(sets.first > 1 && sets.count - sets.first > 1, "mmd_p_value",
-              "two samples of each set are needed, got ", sets.first, " and ",
+              "needs at least two samples in each set, got ", sets.first, " and ",
               sets.count - sets.first);
   LADON_CHECK(permutations >= 1 && permutations <= 1'000'000, "mmd_p_value", "there are ",
-              permutations, " permutations; 1 to 1,000,000 are possible");
-  constexpr double rounding = 1e-12;  // equal deals may be summed in another order
+              permutations, " permutations; there must be 1 to 1,000,000");
+  constexpr double rounding = 1e-12;  // equal partitions may be summed in another order
   const double observed = sets.given().unbiased - rounding;
   const Generator deals = rng.split(rng.reserve(1));
   std::vector<char> as_large(permutations);

@@ -1,7 +1,7 @@
 #pragma once
-// Distances of samples from a density, or from other samples. Two laws are compared by the
-// functions in the unit ball of a kernel's space: by how differently they average the one that
-// tells them apart best. All in f64, in an order that the shapes alone fix.
+// Distances of samples from a density, or from other samples. Two distributions are compared by the
+// largest difference between their means of a function, over functions in the unit ball of a
+// kernel's Hilbert space. All in f64, in an order of summation that depends on the shapes alone.
 
 #include <cstdint>
 #include <limits>
@@ -19,55 +19,56 @@ enum class DiscrepancyKernel {
 };
 
 struct DiscrepancyOptions {
-  /// imq: in three dimensions or more the Stein discrepancy by rbf tends to 0 also for samples that
-  /// leave the density; that by imq does not (Gorham and Mackey 2017, theorems 6 and 8).
+  /// In three dimensions or more the Stein discrepancy with rbf tends to 0 even for samples that
+  /// move away from the density; with imq it does not (Gorham and Mackey 2017, theorems 6 and 8).
   DiscrepancyKernel kernel = DiscrepancyKernel::imq;
-  /// Undefined: the median of |x − y|² over all pairs (the median heuristic of Gretton et al.
-  /// 2012). A median of the very samples makes `u` and `unbiased` below unbiased only nearly; and
-  /// two sets are comparable only under one h².
+  /// Default: the median of |x − y|² over all pairs (the median heuristic of Gretton et al. 2012).
+  /// With a median of the same samples `u` and `unbiased` below are unbiased only approximately;
+  /// and results for different samples are comparable only with the same h².
   std::optional<double> h2 = {};
 };
 
-/// The squared kernelized Stein discrepancy of samples from a density.
+/// The squared kernelized Stein discrepancy between samples and a density.
 struct SteinDiscrepancy {
-  double v;  ///< (1/M²) Σ_ij u_p(x_i, x_j): at least 0, and positive also for samples of p itself.
+  double v;   ///< (1/M²) Σ_ij u_p(x_i, x_j) ≥ 0; positive even for samples of p.
   double u;   ///< (1/(M(M−1))) Σ_{i≠j}: unbiased, so it may be negative. NaN for one sample.
-  double se;  ///< Of u, by the jackknife (Efron 1982): on average not too small. NaN for M < 3.
-  /// Standard deviation of u for independent samples of p, where u has
-  /// mean 0 and is no sum of independent terms: sqrt(2/(M(M−1))·mean_{i≠j} u_p²). NaN for M = 1.
+  double se;  ///< Standard error of u, by the jackknife (Efron 1982), which overestimates on
+              ///< average. NaN for M < 3.
+  /// Standard deviation of u for independent samples of p, for which u has mean 0 and is not a sum
+  /// of independent terms: sqrt(2/(M(M−1))·mean_{i≠j} u_p²). NaN for M = 1.
   double null_sd;
   double h2;
 };
 
-/// From samples x [M, D] and their scores ∇ ln p [M, D]; p need not be normalized. With s the
-/// score,
+/// For samples x [M, D] and their scores ∇ ln p [M, D]; p need not be normalized. With s the score,
 ///   u_p(x, y) = k·s_xᵀs_y + s_xᵀ∇_y k + s_yᵀ∇_x k + tr ∇_x∇_yᵀ k,
 /// which has mean 0 over x ~ p for every y. v = mean_i [s_i·φ(x_i) + div φ(x_i)] with SVGD's
-/// direction φ (svgd.h, same kernel, α = 1): the rate at which SVGD lowers the divergence KL(· ‖ p)
-/// of its particles. (Liu, Lee and Jordan 2016; Chwialkowski, Strathmann and Gretton 2016; Gorham
-/// and Mackey 2017.) O(M²·D) operations; memory O(M) where h2 is given, O(M²) for the median.
-/// Throws Error for other shapes, for values that are not finite, and where the median is 0 (one
+/// direction φ (svgd.h, same kernel, α = 1): the rate at which SVGD decreases the divergence KL(· ‖
+/// p) of its particles. (Liu, Lee and Jordan 2016; Chwialkowski, Strathmann and Gretton 2016;
+/// Gorham and Mackey 2017.) O(M²·D) operations; memory O(M) if h2 is given, O(M²) for the median.
+/// Throws Error for other shapes, for values that are not finite, and if the median is 0 (one
 /// sample, or most equal).
 SteinDiscrepancy ksd(const Tensor& x, const Tensor& score, const DiscrepancyOptions& options = {});
-/// Kernel Stein discrepancy of samples x [M, D], with the scores of p.
+/// The same for samples x [M, D], with the scores of p.
 SteinDiscrepancy ksd(const Tensor& x, const LogDensity& p, const DiscrepancyOptions& options = {});
 
-/// The squared maximum mean discrepancy of two sets of samples.
+/// The squared maximum mean discrepancy between two sets of samples.
 struct SampleMmd {
   double biased;  ///< mean k(x, x′) + mean k(y, y′) − 2 mean k(x, y), x = x′ included: at least 0.
-  double unbiased;  ///< Without x = x′ and y = y′: may be negative. NaN for a set of one.
+  double unbiased;  ///< Without x = x′ and y = y′: may be negative. NaN if a set has one sample.
   double h2;
 };
 
-/// MMD² of x [M, D] and y [N, D] (Gretton, Borgwardt, Rasch, Schölkopf and Smola 2012, section
-/// 2.2). The median is over the pairs of both sets together. Throws Error as ksd.
+/// MMD² between x [M, D] and y [N, D] (Gretton, Borgwardt, Rasch, Schölkopf and Smola 2012, section
+/// 2.2). The default h² is the median over pairs of both sets together. Throws Error as ksd.
 SampleMmd sample_mmd(const Tensor& x, const Tensor& y, const DiscrepancyOptions& options = {});
 
-/// P(MMD² at least as large | both sets are independent samples of one law), by dealing the M + N
-/// samples out anew: (1 + number of deals with `unbiased` as large)/(1 + permutations). It is never
-/// 0, and under that hypothesis at most α with probability at most α, for every α (Phipson and
-/// Smyth 2010). Samples of a Markov chain are not independent: thin them first. Throws Error for a
-/// set of one and unless there are 1 to 1,000,000 permutations.
+/// Permutation test: P(MMD² at least as large | both sets are independent samples of one
+/// distribution), estimated by (1 + number of permutations of the M + N samples with `unbiased` at
+/// least as large)/(1 + permutations). It is never 0, and under that hypothesis at most α with
+/// probability at most α, for every α (Phipson and Smyth 2010). Samples of a Markov chain are not
+/// independent: thin them first. Throws Error if a set has fewer than two samples, and unless there
+/// are 1 to 1,000,000 permutations.
 double mmd_p_value(const Tensor& x, const Tensor& y, std::int64_t permutations,
                    const DiscrepancyOptions& options, Generator& rng);
 inline double mmd_p_value(const Tensor& x, const Tensor& y, std::int64_t permutations,

@@ -30,7 +30,8 @@ double log_add(double a, double b) {
   return high == -infinity ? high : high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
-/// Whether a path from `first` to `last`, `way` in time, has turned back at one of its ends.
+/// Whether a path from `first` to `last`, in time direction `way`, has made a U-turn at one of its
+/// ends.
 bool turns(const Point& first, const Point& last, int way) {
   const auto along = [&](const Point& end) {
     return way * kernels::lane_sum(std::int64_t(end.momentum.size()), [&](std::int64_t i) {
@@ -40,15 +41,15 @@ bool turns(const Point& first, const Point& last, int way) {
   return !(along(first) > 0 && along(last) > 0);
 }
 
-/// Whether a path of two halves, a … b and c … d, has turned back: all of it, a … c, or b … d.
+/// Whether a path of two halves, a … b and c … d, has made a U-turn: the whole, a … c, or b … d.
 bool turns(const Point& a, const Point& b, const Point& c, const Point& d, int way) {
   return turns(a, d, way) || turns(a, c, way) || turns(b, d, way);
 }
 
-/// The trajectory of one chain, point by point. A doubling adds 2^depth leaves at one end. They are
-/// the leaves of a binary tree whose subtrees are judged as soon as their last leaf is there.
-/// Subtrees begin at even leaves; leaf m waits in slot popcount(m), where no other comes while a
-/// subtree that began with m is open.
+/// The trajectory of one chain, point by point. A doubling adds 2^depth points at one end, the
+/// leaves of a binary tree; each subtree is checked as soon as its last leaf is there. Subtrees
+/// begin at even leaves; leaf m is stored in slot popcount(m), which no other leaf uses while a
+/// subtree that began with m is incomplete.
 class Trajectory {
  public:
   Trajectory(Point start, double energy, int max_depth, Generator& rng)
@@ -61,14 +62,14 @@ class Trajectory {
     begin_doubling();
   }
 
-  /// Start of the next step, and its direction in time.
+  /// Start of the next leapfrog step, and its direction in time.
   const Point& edge() const { return edge_; }
   int way() const { return way_; }
   const Point& chosen() const { return chosen_; }
   double acceptance() const { return acceptance_ / double(steps_); }
   bool diverged() const { return diverged_; }
 
-  /// Takes the point that the step led to; whether to go on.
+  /// Adds the point that the step reached; returns whether to continue.
   bool grow(Point leaf, double energy) {
     const double weight = std::isfinite(energy) ? start_energy_ - energy : -infinity;
     ++steps_;
@@ -91,7 +92,7 @@ class Trajectory {
     new_weight_ = -infinity;
   }
 
-  /// Judges the subtrees of 2, 4, … leaves that end with the newest leaf (odd).
+  /// Checks the subtrees of 2, 4, … leaves that end with the newest leaf (odd).
   bool some_subtree_turns() const {
     for (std::uint64_t size = 2; leaves_ % size == size - 1; size *= 2) {
       const std::uint64_t first = leaves_ - (size - 1);
@@ -123,10 +124,10 @@ class Trajectory {
   double start_energy_;
   int max_depth_, depth_ = 0, way_ = 1;
   Generator& rng_;
-  Point ends_[2];  ///< The earliest and the latest.
+  Point ends_[2];  ///< The earliest and the latest point.
   Point edge_, chosen_, candidate_;
   std::vector<Slot> slots_;
-  std::uint64_t leaves_ = 0;            ///< Of this doubling.
+  std::uint64_t leaves_ = 0;            ///< Number of leaves of this doubling.
   double weight_ = 0, new_weight_ = 0;  ///< ln Σ e^(H_start − H), before and in this doubling.
   double acceptance_ = 0;
   std::int64_t steps_ = 0;

@@ -34,24 +34,24 @@ std::vector<double> ladder(const TemperingOptions& options) {
   LADON_CHECK(betas[0] == 1, operation, "the first β is ", betas[0], "; it must be 1");
   for (std::size_t k = 1; k < betas.size(); ++k)
     LADON_CHECK(betas[k] >= 0 && betas[k] < betas[k - 1], operation, "β is ", betas[k], " after ",
-                betas[k - 1], "; the ladder must fall, and end at 0 or above");
+                betas[k - 1], "; betas must decrease and be at least 0");
   return betas;
 }
 
-/// base·likelihood^β of rows, whose parts are kept: swaps need them.
+/// base·likelihood^β of rows. Keeps both factors, since swaps need the likelihood alone.
 class Parts {
  public:
   Parts(const LogDensity* base, const LogDensity& likelihood, const Tensor& row_betas)
       : base_density_(base), likelihood_density_(likelihood), betas_(row_betas) {}
 
-  /// Scores the rows θ, which are then the latest.
+  /// Scores the rows θ, and keeps the result as the latest.
   DensityScore score(const Tensor& theta) {
     latest_.likelihood = likelihood_density_.score(theta);
     if (base_density_) latest_.base = base_density_->score(theta);
     if (!current_.likelihood.value.defined()) current_ = latest_;
     return combined(latest_);
   }
-  /// The rows that moved to what was scored last.
+  /// Makes the latest scores current for the accepted rows.
   void accept(const Tensor& accepted) {
     const Tensor column = unsqueeze(accepted, 1);
     const auto choose = [&](DensityScore& current, const DensityScore& latest) {
@@ -62,15 +62,15 @@ class Parts {
     choose(current_.likelihood, latest_.likelihood);
     choose(current_.base, latest_.base);
   }
-  /// Gives row r what row rows[r] had; returns the scores there.
+  /// Moves the scores of row rows[r] to row r; returns the scores at the new β.
   DensityScore permute(const Tensor& rows) {
     for (DensityScore* score : {&current_.likelihood, &current_.base})
       if (score->value.defined())
         *score = {index_select(score->value, 0, rows), index_select(score->gradient, 0, rows)};
     return combined(current_);
   }
-  /// ln likelihood at a row; −∞ where it or its gradient is not finite: β = 0 may go there, and no
-  /// other level.
+  /// ln likelihood at a row; −∞ if it or its gradient is not finite: only the level β = 0 may visit
+  /// such a point.
   double likelihood(std::int64_t row) const {
     const std::int64_t dim = current_.likelihood.gradient.size(1);
     const double* slope = current_.likelihood.gradient.data<double>() + row * dim;
@@ -99,7 +99,7 @@ class Parts {
   Pair latest_, current_;
 };
 
-/// Journeys of the replicas of an ensemble between temperatures.
+/// Counts round trips of an ensemble's replicas between temperatures.
 class Journeys {
  public:
   explicit Journeys(std::size_t levels) : replica_(levels), state_(levels) {
@@ -107,7 +107,7 @@ class Journeys {
     visit();
   }
   void swap(std::size_t level) { std::swap(replica_[level], replica_[level + 1]); }
-  /// After the swaps of a draw; the number of round trips that ended.
+  /// Called after the swaps of a draw; returns the number of round trips completed.
   int visit() {
     State &cold = state_[replica_.front()], &hot = state_[replica_.back()];
     const bool ended = cold == State::returning;
@@ -118,8 +118,8 @@ class Journeys {
 
  private:
   enum class State { unknown, leaving, returning };
-  std::vector<std::size_t> replica_;  // at each level
-  std::vector<State> state_;          // of each replica
+  std::vector<std::size_t> replica_;  // replica at each level
+  std::vector<State> state_;          // state of each replica
 };
 
 class Tempering {
@@ -162,7 +162,7 @@ class Tempering {
     return from_vector(rows, {std::int64_t(rows.size())});
   }
 
-  /// Decides the swaps of a draw: which row goes where.
+  /// Decides the swaps of a draw; returns the source of each row.
   Tensor swaps(RandomStreams& streams, bool counts) {
     std::vector<std::int64_t> order(betas_.size() * std::size_t(chains_));
     std::iota(order.begin(), order.end(), std::int64_t{0});
@@ -190,7 +190,7 @@ class Tempering {
   std::int64_t chains_;
   std::vector<double> betas_;
   Parts parts_;
-  std::vector<Journeys> journeys_;  // of each ensemble
+  std::vector<Journeys> journeys_;  // one per ensemble
   std::vector<double> attempts_;
   std::int64_t draws_ = 0;
   Tempered result_;
@@ -202,9 +202,9 @@ Tempered temper(const LogDensity* base, const LogDensity& likelihood, const Tens
   ChainOptions run = chain_options(operation, options);
   const std::vector<double> betas = ladder(options);
   LADON_CHECK(base || betas.back() > 0, operation,
-              "the last β is 0, and p⁰ is no density; give a base");
+              "the last β is 0, but p⁰ is not a density; pass a base density");
   run.adaptation.groups = std::int64_t(betas.size());
-  const bool rows = start.defined() && start.rank() == 2;  // else run_chains says so
+  const bool rows = start.defined() && start.rank() == 2;  // otherwise run_chains throws
   Tempering tempering(base, likelihood, betas, rows ? start.size(0) : 1);
   const TransitionKernel kernel = [&](const LogDensity& scored, Phase& at, const Tuning& tuning,
                                       RandomStreams& streams, bool counts) {
@@ -218,7 +218,7 @@ Tempered temper(const LogDensity* base, const LogDensity& likelihood, const Tens
 Tempered parallel_tempering(const LogDensity& base, const LogDensity& likelihood,
                             const Tensor& start, const TemperingOptions& options, Generator& rng) {
   LADON_CHECK(base.dim() == likelihood.dim(), operation, "base has ", base.dim(),
-              " numbers, the likelihood ", likelihood.dim());
+              " dimensions, but the likelihood ", likelihood.dim());
   const LogDensity rows_of_base = of_single_rows(operation, base);
   return temper(&rows_of_base, of_single_rows(operation, likelihood), start, options, rng);
 }

@@ -200,7 +200,7 @@ void add_rotary(OpTable& table) {
                         .inputs = {table.random({0, 3, 6}), cos, sin},
                         .apply = plain,
                         .reference = rotated(false)}},
-             .errors = {{"x is [.., T, d]",
+             .errors = {{"needs x [.., T, d]",
                          [] {
                            rotary_embedding(ones({2, 3}), ones({2, 2}), ones({2, 2}));
                          }},

@@ -154,7 +154,7 @@ void add_convolution(OpTable& t) {
                  sample("no positions", {t.random({2, 0, 3}), t.random({4, 2, 3})}, {.before = {1}},
                         {{2}, {1}, {1}, {1}, {1}})},
        .errors = {
-           {"outputs, those of the window", [] { convolution(ones({2, 5}), ones({3, 2})); }},
+           {"[out, window.., channels]", [] { convolution(ones({2, 5}), ones({3, 2})); }},
            {"with 1 axes of positions", [] { convolution(ones({2, 5, 5, 3}), ones({4, 2, 3})); }},
            {"the input has 2 channels", [] { convolution(ones({2, 5, 2}), ones({4, 2, 3})); }},
            {"the bias has shape [3], not [4]",
@@ -218,7 +218,7 @@ void add_transposed(OpTable& t) {
                 transposed_convolution(ones({2, 5, 3}), ones({3, 2, 4}), {},
                                        {.stride = {2}, .output_padding = {2}});
               }},
-             {"nothing remains (-1)",
+             {"would have size -1",
               [] {
                 transposed_convolution(ones({2, 1, 3}), ones({3, 1, 4}), {}, {.before = {1}});
               }},
@@ -251,7 +251,7 @@ void add_patches(OpTable& t) {
                      [] {
                        unfold(ones({2, 5}), {1});
                      }},
-                    {"have 2 axes, the positions are [5]",
+                    {"have 2 axes, but the positions are [5]",
                      [] {
                        unfold(ones({2, 5, 1}), {1, 1});
                      }},
@@ -274,11 +274,11 @@ void add_patches(OpTable& t) {
                     .inputs = {t.random({0, 3, 6})},
                     .apply = [](const Inputs& in) { return fold(in[0], {5}, {3}); },
                     .reference = folded({{3}, {1}, {0}, {1}, {3}}, {5})}},
-         .errors = {{"on positions [5] are [3]",
+         .errors = {{"positions [5] give window counts [3]",
                      [] {
                        fold(ones({2, 4, 6}), {5}, {3});
                      }},
-                    {"patches of 5 elements have no 3 taps",
+                    {"patches of 5 elements are not divisible by 3 taps",
                      [] {
                        fold(ones({2, 3, 5}), {5}, {3});
                      }},

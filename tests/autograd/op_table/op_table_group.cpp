@@ -91,7 +91,7 @@ void add_scatter_reduce(OpTable& t) {
        [] { scatter_reduce(ones({2}), 0, zeros({2}, i64), ones({1}), Scattered::prod); }},
       {"needs a floating-point tensor",
        [] { scatter_reduce(ones({2}, i64), 0, zeros({1}, i64), ones({1}, i64), Scattered::mean); }},
-      {"of booleans", [] {
+      {"does not reduce booleans", [] {
          scatter_reduce(ones({2}, boolean), 0, zeros({1}, i64), ones({1}, boolean), Scattered::max);
        }}};
   t.add(row);

@@ -104,7 +104,7 @@ void add_reading_rows(OpTable& table) {
        .errors = {
            {"index 4 at position 0 is outside", [] { gather(ones({4}), 0, indices({4})); }},
            {"index -1 at position 0 is outside", [] { gather(ones({4}), 0, indices({-1})); }},
-           {"has not the rank", [] { gather(ones({4, 2}), 0, indices({1})); }},
+           {"must have the rank", [] { gather(ones({4, 2}), 0, indices({1})); }},
            {"is larger than", [] {
               gather(ones({4, 2}), 0, zeros({1, 3}, i64));
             }}}});
@@ -148,7 +148,7 @@ void add_reading_rows(OpTable& table) {
                   .inputs = {table.random({3}), zeros({3}, boolean)},
                   .apply = [](const auto& x) { return masked_select(x[0], x[1]); },
                   .reference = [](const auto&) { return Dense(Shape{0}); }}},
-       .errors = {{"the mask is bool", [] { masked_select(ones({2}), ones({2})); }},
+       .errors = {{"the mask must be bool", [] { masked_select(ones({2}), ones({2})); }},
                   {"[3], the tensor [2]", [] { masked_select(ones({2}), ones({3}, boolean)); }}}});
 }
 

@@ -297,7 +297,7 @@ void add_systems(OpTable& t) {
                    [] {
                      solve(tensor({1, 2, 3, 6}, {2, 2}), ones({2}));
                    }},
-                  {"which needs 2 rows",
+                  {"must have 2 rows",
                    [] {
                      solve(ones({2, 2}), ones({3}));
                    }},
@@ -345,7 +345,7 @@ void add_systems(OpTable& t) {
                       [] {
                         solve_triangular(tensor({1, 5, 5, 0}, {2, 2}), ones({2}));
                       }},
-                     {"which needs 2 rows", [] {
+                     {"must have 2 rows", [] {
                         solve_triangular(ones({2, 2}), ones({3, 2}));
                       }}}});
   add(t, {.name = "cholesky_solve",

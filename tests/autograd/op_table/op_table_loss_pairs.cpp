@@ -186,7 +186,7 @@ void add_kl_row(OpTable& table) {
                           .differentiable = false}},
              .errors = {{"the batch is empty", [] { kl_div(ones({0, 3}), ones({0, 3})); }},
                         {"shape [2, 3], the target [3]", [] { kl_div(ones({2, 3}), ones({3})); }},
-                        {"axis of classes", [] { kl_div(scalar(1), scalar(1)); }},
+                        {"[.., classes]", [] { kl_div(scalar(1), scalar(1)); }},
                         {"i64", [] { kl_div(ones({3}), ones({3}, i64)); }}}});
 }
 
@@ -260,7 +260,7 @@ void add_cosine_rows(OpTable& table) {
                     loss({.margin = -0.5, .reduction = Reduction::none}),
                     rows(pair(-0.5), Reduction::none)}},
        .errors = {
-           {"a label is 0; it is 1 (alike) or -1 (not)",
+           {"a label is 0; it must be 1 (similar) or -1 (dissimilar)",
             [=] { cosine_embedding_loss(a, b, zeros({3}, i64)); }},
            {"need labels of shape [3], got [2]",
             [=] { cosine_embedding_loss(a, b, ones({2}, i64)); }},

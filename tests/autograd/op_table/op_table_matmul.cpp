@@ -102,7 +102,7 @@ void add_product_rows(OpTable& table) {
                   {"do not broadcast", [] { matmul(ones({2, 2, 3}), ones({3, 3, 2})); }},
                   {"floating-point operands, got i64",
                    [] { matmul(ones({2, 2}, i64), ones({2, 2}, i64)); }},
-                  {"multiplied with *", [] { matmul(ones({}), ones({2})); }}}});
+                  {"multiply by a number with *", [] { matmul(ones({}), ones({2})); }}}});
   const auto with_bias = [](const std::vector<Tensor>& x) { return linear(x[0], x[1], x[2]); };
   const auto without = [](const std::vector<Tensor>& x) { return linear(x[0], x[1]); };
   table.add(
@@ -233,7 +233,7 @@ void add_einsum_row(OpTable& table) {
                                [](const auto&) {
                                  return Dense(Shape{2, 3});
                                })},
-       .errors = {{"has 2 operands, 1 were given", [] { einsum("i,i->i", {ones({2})}); }},
+       .errors = {{"has 2 operands, but 1 were given", [] { einsum("i,i->i", {ones({2})}); }},
                   {"names 2 axes", [] { einsum("ij->i", {ones({2})}); }},
                   {"has size 2 and size 3", [] { einsum("i,i->", {ones({2}), ones({3})}); }},
                   {"is in no operand", [] { einsum("i->j", {ones({2})}); }},
@@ -241,7 +241,7 @@ void add_einsum_row(OpTable& table) {
                   {"unexpected \"1\"", [] { einsum("1->1", {ones({2})}); }},
                   {"unexpected \"...0\"", [] { einsum("...0->...", {ones({2, 2})}); }},
                   {"unexpected \"..i\"", [] { einsum("..i->i", {ones({2, 2, 2})}); }},
-                  {"no operand", [] { einsum("", {}); }}}});
+                  {"at least one operand", [] { einsum("", {}); }}}});
 }
 
 void add_rows(OpTable& table) {

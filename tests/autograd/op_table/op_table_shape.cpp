@@ -74,7 +74,7 @@ void add_reshaping_rows(OpTable& table) {
                           .inputs = {table.random({})},
                           .apply = [](const auto& x) { return flatten(x[0]); },
                           .reference = reshaped({1})}},
-             .errors = {{"stands after",
+             .errors = {{"comes after",
                          [] {
                            flatten(ones({2, 3}), 1, 0);
                          }},
@@ -127,11 +127,11 @@ void add_reordering_rows(OpTable& table) {
                                              [](const Shape& i) {
                                                return Shape{i[1], i[2], i[0]};
                                              })}},
-             .errors = {{"named twice",
+             .errors = {{"listed twice",
                          [] {
                            permute(ones({2, 3}), {0, -2});
                          }},
-                        {"an order of 1",
+                        {"the order lists 1",
                          [] {
                            permute(ones({2, 3}), {0});
                          }},
@@ -165,7 +165,7 @@ void add_reordering_rows(OpTable& table) {
                                              [](const Shape& i) {
                                                return Shape{1 - i[0], i[1], 3 - i[2]};
                                              })}},
-             .errors = {{"named twice", [] {
+             .errors = {{"listed twice", [] {
                            flip(ones({2, 3}), {1, -1});
                          }}}});
   table.add({.name = "expand",

@@ -244,7 +244,7 @@ void add_joining_rows(OpTable& table) {
                            const Tensor x = expand(ones({1}), {std::int64_t{1} << 59});
                            concat(std::vector<Tensor>{x, x}, 0);
                          }},
-                        {"nothing to join", [] { concat(std::vector<Tensor>{}, 0); }}}});
+                        {"needs at least one tensor", [] { concat(std::vector<Tensor>{}, 0); }}}});
   table.add({.name = "stack",
              .samples = {{.note = "a new last axis",
                           .inputs = {table.random({2, 3}), table.random({2, 3})},
@@ -261,7 +261,7 @@ void add_joining_rows(OpTable& table) {
                          [] {
                            stack(std::vector<Tensor>{ones({2}), ones({3})});
                          }},
-                        {"nothing to join", [] { stack(std::vector<Tensor>{}); }}}});
+                        {"needs at least one tensor", [] { stack(std::vector<Tensor>{}); }}}});
   table.add(
       {.name = "pad",
        .samples = {{.note = "around",
@@ -296,15 +296,15 @@ void add_joining_rows(OpTable& table) {
                   .inputs = {table.random({0})},
                   .apply = [](const auto& x) { return pad(x[0], {1}, {1}); },
                   .reference = [](const auto&) { return Dense(Shape{2}); }}},
-       .errors = {{"1 counts before",
+       .errors = {{"one count per axis, got 1 before",
                    [] {
                      pad(ones({2, 2}), {1}, {1});
                    }},
-                  {"crop more than there is", [] { pad(ones({2}), {-3}, {5}); }},
-                  {"give no size", [] { pad(ones({2}), {-2}, {-1}); }},
+                  {"crop more elements than axis", [] { pad(ones({2}), {-3}, {5}); }},
+                  {"give a negative size", [] { pad(ones({2}), {-2}, {-1}); }},
                   {"more than 2^60", [] { pad(ones({3}), {INT64_MAX}, {INT64_MAX}); }},
                   {"more than 2^60", [] { pad(ones({100000}), {INT64_MAX}, {INT64_MAX - 99998}); }},
-                  {"crop more than there is", [] { pad(ones({2}), {INT64_MIN}, {0}); }}}});
+                  {"crop more elements than axis", [] { pad(ones({2}), {INT64_MIN}, {0}); }}}});
   const auto triangle = [](bool upper, std::int64_t offset) {
     return remap({2, 3, 4}, [=](const Shape& i) -> std::optional<Shape> {
       const std::int64_t d = i[2] - i[1] - offset;

@@ -157,12 +157,13 @@ TEST(Compare, AMethodsNumbersAreItsOwn) {
 
 TEST(Compare, RefusesWhatDoesNotFit) {
   const LinearTask linear;
-  test::expect_error([&] { run("svg", linear); }, "there is no method `svg`; there are hmc, sgld");
+  test::expect_error([&] { run("svg", linear); },
+                     "unknown method `svg`; the methods are hmc, sgld");
   test::expect_error([&] { run("svgd", linear, {.members = 1}); }, "two members, got 1");
   test::expect_error([&] { run("svgd", linear, {.steps = 0}); }, "steps must be at least 1");
   Generator rng(1);
   test::expect_error([&] { run_posterior_method("function_svgd", linear.task, {}, rng); },
-                     "needs the prior_kernel");
+                     "needs options.prior_kernel");
   test::expect_error([&] { run_posterior_method("svgd", {}, {}, rng); }, "has no functions");
 }
 
@@ -212,7 +213,8 @@ TEST(RegressionTask, RefusesWhatDoesNotFit) {
                      "4 targets for 4 inputs");
   test::expect_error([&] { wide_heads_task(options, x, draws({3, 1}, 1), 1); }, "must be [N]");
   test::expect_error([&] { wide_heads_task({.dim = 3}, x, y, 1); }, "[N + M, T, 3], got [4, 3, 2]");
-  test::expect_error([&] { wide_heads_task({.dim = 2, .out = 2}, x, y, 1); }, "of one output");
+  test::expect_error([&] { wide_heads_task({.dim = 2, .out = 2}, x, y, 1); },
+                     "must have one output");
 }
 
 }  // namespace

@@ -237,7 +237,7 @@ TEST_F(CgSolverTest, RefusesMalformedRequests) {
   expect_error([&] { CgSolver(k, {}, {.at_once = 0}); }, "at least 1");
   const GaussianProcess gp = process(1e-4, 5);
   expect_error([&] { gp.predict(gaussian({2, 3}), ones({2}, f64)); }, "[M, 200]");
-  expect_error([&] { gp.log_marginal_likelihood(); }, "take a solver with a factor");
+  expect_error([&] { gp.log_marginal_likelihood(); }, "use a solver with a factor");
 }
 
 }  // namespace

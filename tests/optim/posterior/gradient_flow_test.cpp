@@ -254,7 +254,11 @@ TEST(GradientFlow, RefusesWhatDoesNotFit) {
   EXPECT_TRUE((flow.test(1, zeros({0, 2}, f64)).shape() == Shape{0, 1}));
   expect_error([&] { flow.train(-1); }, "time is -1");
   expect_error([&] { flow.train(NAN); }, "time is nan");
-  expect_error([&] { flow.train(1, ones({2, 2}, f64)); }, "[2, 2], the targets [2, 1]");
+  expect_error(
+      [&] {
+        flow.train(1, ones({2, 2}, f64));
+      },
+      "[2, 2], but the targets have shape [2, 1]");
   expect_error([&] { flow.test(1, ones({3, 3}, f64)); }, "[M, 2], got [3, 3]");
   expect_error([&] { flow.test(1, ones({3, 2}, f64), {{}, ones({4}, f64)}); }, "[3, outputs]");
   const NngpBlocks good{k, ones({3, 2}, f64), full({3}, 2, f64)};
@@ -262,12 +266,16 @@ TEST(GradientFlow, RefusesWhatDoesNotFit) {
   const NngpBlocks narrow{k, ones({2, 2}, f64), good.test},
       large{eye(3, f64), good.cross, good.test};
   expect_error([&] { flow.ensemble(1, ones({3, 2}, f64), narrow); }, "[3, 2], got [2, 2]");
-  expect_error([&] { flow.ensemble(1, ones({3, 2}, f64), large); }, "[3, 3], the NTK [2, 2]");
+  expect_error(
+      [&] {
+        flow.ensemble(1, ones({3, 2}, f64), large);
+      },
+      "[3, 3], but the NTK has shape [2, 2]");
   expect_error([&] { max_learning_rate(k, 0); }, "elements is 0");
   expect_error([&] { max_learning_rate(k, 2, 1); }, "momentum is 1");
   for (const double t : {1.0, infinite_time})  // it takes a jitter, and no noise
     expect_error([&] { GradientFlow(-eye(2, f64), y).train(t); },
-                 "smallest eigenvalue is -1; no jitter helps, since the mean of a kernel's");
+                 "smallest eigenvalue is -1; no jitter helps, because the mean of the");
   // Eigenvalues 4 and −2, at finite time and at the end.
   const Tensor indefinite = tensor({1, 3, 3, 1}, {2, 2}, f64);
   for (const double t : {1.0, infinite_time}) {

@@ -280,7 +280,7 @@ TEST(PredictCenter, MustBeSaidOfTargetsFarFromZero) {
   const Tensor y = sin(sum(x, 1));
   const Tensor two = stack({y, 100 + y}, 1);
   expect_error([&] { predict(net, x, 100 + y, z); },
-               "far from the prior's mean of 0; give .center = true to take the mean off, or "
+               "far from the prior's mean of 0; give .center = true to subtract the mean, or "
                ".center = false to keep it");
   expect_error([&] { predict(net, x, two, z); }, "targets of output 1");
   const Predicted plain = predict(net, x, y - mean(y), z);
@@ -316,8 +316,8 @@ TEST(PredictCenter, OfEqualTargets) {
   const Tensor x = test::gaussian({5, 3}, 1), z = test::gaussian({2, 3}, 2);
   for (const double y : {3.0, 0.1}) {
     expect_error([&] { predict(net, x, full({5}, y, f64), z, {.center = true}); },
-                 "all targets of each output are equal, so that nothing is left once .center has "
-                 "taken their mean off; give .center = false");
+                 "all targets of each output are equal, so nothing is left after .center subtracts "
+                 "their mean; pass .center = false");
     EXPECT_NO_THROW(predict(net, x, full({5}, y, f64), z, {.relative_noise = 0.1}));
   }
 }

@@ -165,10 +165,10 @@ TEST(LatentPosterior, RefusesWhatDoesNotFit) {
   };
   refuses({}, "the noise is 0; it must be positive");
   refuses({.noise = NAN}, "the noise is nan");
-  refuses({.noise = 1, .replicates = 1}, "needs two replicates");
+  refuses({.noise = 1, .replicates = 1}, "needs at least two replicates");
   refuses({.noise = 1, .smc = {.particles = 1}}, "particles must be at least 2");
   refuses({.noise = 1, .smc = {.keep = 1}}, "keep is 1");
-  refuses({.noise = 1, .smc = {.sweeps = 0}}, "one at every β");
+  refuses({.noise = 1, .smc = {.sweeps = 0}}, "must be at least 1 and 0");
   test::expect_error([&] { sample_posterior(k, 2, y, {.noise = 1}, rng); },
                      "2 targets for 2 inputs");
   test::expect_error([&] { sample_posterior({}, 3, y, {.noise = 1}, rng); }, "has no latents");

@@ -125,17 +125,17 @@ TEST(PathRelevance, RefusesWhatDoesNotFit) {
   const Tensor c = kernels_of(features(2, 3, 8)), y = ones({3}, f64);
   const PathOptions good{.heads = {2}, .widths = {4}, .readout = 3};
   test::expect_error([&] { path_kernel(c, {.heads = {2}, .widths = {}, .readout = 3}); },
-                     "1 numbers of heads for 0 widths");
+                     "a width per layer, got 1 and 0");
   test::expect_error([&] { path_kernel(c, {.heads = {2}, .widths = {1}, .readout = 3}); },
                      "at least its 2 paths");
   test::expect_error([&] { path_kernel(c, {.heads = {3}, .widths = {4}, .readout = 3}); },
                      "must be [3, 3, N, N]");
   test::expect_error([&] { path_kernel(c * NAN, good); }, "finite");
   test::expect_error([&] { path_saddle(c, y, 0, good); }, "the noise is 0");
-  test::expect_error([&] { path_saddle(c, ones({4}, f64), 1, good); }, "no more than 3 inputs");
+  test::expect_error([&] { path_saddle(c, ones({4}, f64), 1, good); }, "at most 3 inputs");
   test::expect_error([&] { path_order(ones({1, 5}, f64), good); }, "must be [S, 11], got [1, 5]");
   const PathSaddle saddle = path_saddle(c, y, 1, good);
-  test::expect_error([&] { head_scores(saddle, good, 1); }, "layer 1 of 1");
+  test::expect_error([&] { head_scores(saddle, good, 1); }, "there is no layer 1");
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ TEST(Solver, MayBeInexactInOneOfItsSolves) {
 
 TEST(Solver, MustBeThere) {
   test::expect_error([] { GaussianProcess(std::shared_ptr<const Solver>(), ones({2}, f64)); },
-                     "no solver");
+                     "solver is null");
   test::expect_error([] { GpPrediction{ones({1, 1}, f64)}.variance(); }, "there is no covariance");
 }
 

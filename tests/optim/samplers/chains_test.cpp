@@ -204,7 +204,7 @@ TEST(ChainDiagnostics, RefuseOtherShapes) {
   expect_error([] { effective_sample_size(ones({2, 5, 0}, f64)); }, "[effective_sample_size]");
   expect_error([] { split_rhat(ones({2, 5}, i64)); }, "[split_rhat]");
   expect_error([] { chain_mean(ones({2, 5, 1}, f64)); }, "must be [C, S]");
-  expect_error([] { autocorrelation(ones({2, 5}, f64), 5); }, "below the number of draws, 5");
+  expect_error([] { autocorrelation(ones({2, 5}, f64), 5); }, "less than the number of draws, 5");
   expect_error([] { autocorrelation(ones({2, 5}, f64), -1); }, "at least 0");
 }
 

@@ -82,7 +82,8 @@ TEST(Collect, RefusesWhatDoesNotFitAndKeepsItsOwn) {
   expect_error([&] { kept.add(Tensor()); }, "draw 0 is undefined");
   expect_error([&] { kept.due(-1); }, "step is -1");
   run(kept, 0, 11);  // 0, 4, 8 at a distance of 4
-  expect_error([&] { kept.add(zeros({3}, f64)); }, "draw 3 is f64 [3], those before are f64 [2]");
+  expect_error([&] { kept.add(zeros({3}, f64)); },
+               "draw 3 is f64 [3], but earlier draws are f64 [2]");
   expect_error([&] { kept.add(zeros({2}, f32)); }, "draw 3 is f32 [2]");
   const StateDict good = kept.state_dict();
   const auto refuse = [&](const std::string& message, const std::function<void(StateDict&)>& edit) {
@@ -99,14 +100,18 @@ TEST(Collect, RefusesWhatDoesNotFitAndKeepsItsOwn) {
          [](StateDict& s) { s["lr"] = scalar(1); });
   refuse("expected i64 of shape []", [](StateDict& s) { s["every"] = scalar(8, f64); });
   for (const double every : {0., 1., 6., 7.})
-    refuse("does not follow from the option's 2 by doubling",
+    refuse("must be the option's 2 times a power of two",
            [=](StateDict& s) { s["every"] = scalar(every, i64); });
   refuse("\"every\" is -2", [](StateDict& s) { s["every"] = scalar(-2, i64); });
   refuse("at most 4", [](StateDict& s) { s["draws"] = zeros({5, 2}, f64); });
   refuse("S at least 1", [](StateDict& s) { s["draws"] = zeros({0, 2}, f64); });
   refuse("has shape []", [](StateDict& s) { s["draws"] = scalar(1); });
   Collect free({.every = 2});
-  expect_error([&] { free.load_state_dict({{"every", scalar(4, i64)}}); }, "from the option's 2");
+  expect_error(
+      [&] {
+        free.load_state_dict({{"every", scalar(4, i64)}});
+      },
+      "must be the option's 2");
   free.load_state_dict({{"every", scalar(2, i64)}});
   EXPECT_EQ(free.count(), 0);
 }

@@ -169,11 +169,11 @@ TEST(Ksd, RefusesBadInput) {
   const Tensor x = gaussian({3, 2});
   expect_error([&] { ksd(x, zeros({3, 1}, f64)); }, "differ in shape");
   expect_error([&] { ksd(zeros({3}), x); }, "got f32 of shape [3]");
-  expect_error([&] { ksd(Tensor(), x); }, "samples are floating [M, D]");
+  expect_error([&] { ksd(Tensor(), x); }, "samples must be floating [M, D]");
   expect_error([&] { ksd(x, full({3, 2}, std::nan(""), f64)); }, "scores: row 0 has nan");
   expect_error([&] { ksd(x, x, {.h2 = 0}); }, "h² is 0");
-  expect_error([&] { ksd(zeros({1, 2}), zeros({1, 2})); }, "of the 1 samples is 0; give h2");
-  expect_error([&] { ksd(zeros({4, 2}), zeros({4, 2})); }, "of the 4 samples is 0; give h2");
+  expect_error([&] { ksd(zeros({1, 2}), zeros({1, 2})); }, "of the 1 samples is 0; set h2");
+  expect_error([&] { ksd(zeros({4, 2}), zeros({4, 2})); }, "of the 4 samples is 0; set h2");
 }
 
 double mean_kernel(const Tensor& x, const Tensor& y, double h2, bool diagonal) {

@@ -141,7 +141,7 @@ TEST(SampleChains, RefuseWhatATransitionMustNotLeave) {
     return metropolis(at, at, {1, 1, 1}, streams);  // without momenta
   };
   run(stays);
-  expect_error([&] { run({}); }, "there is no transition kernel");
+  expect_error([&] { run({}); }, "the transition kernel is an empty function");
   expect_error([&] { run(stays, 0); }, "groups is 0");
   expect_error([&] { run(stays, 2); }, "groups is 2");
   expect_error([&] { run([](auto&&...) { return Moved{}; }); }, "0 acceptances");

@@ -24,10 +24,10 @@ TEST(LogDensity, ScoresEveryRowByItself) {
 TEST(LogDensity, RefusesWhatDoesNotFit) {
   const LogDensity p(2, [](const Tensor& x) { return -sum(square(x)); });
   expect_error([&] { p.score(zeros({3}, f64)); }, "must be [M, 2], got [3]");
-  expect_error([&] { p.score(zeros({3, 2}, f64)); }, "a number a row");
+  expect_error([&] { p.score(zeros({3, 2}, f64)); }, "one number per row");
   const LogDensity mute(1, [](const Tensor& x) { return zeros({x.size(0)}, f64); });
   expect_error([&] { mute.score(zeros({3, 1}, f64)); }, "records no gradient");
-  expect_error([] { LogDensity(1, {}); }, "there is no function");
+  expect_error([] { LogDensity(1, {}); }, "the function is empty");
   expect_error([] { LogDensity(0, [](const Tensor& x) { return sum(x, 1); }); }, "at least 1");
 }
 
@@ -66,7 +66,7 @@ TEST(LogDensity, LeavesTheModelAsItWasWhereTheLossFails) {
   model.eval();
   expect_error([&] { p.score(ones({1, 3}, f64)); }, "[1, 3]");
   EXPECT_TRUE(same_bits(model.named_parameters().to_row(), before));
-  expect_error([&] { log_posterior(model, {}); }, "no loss");
+  expect_error([&] { log_posterior(model, {}); }, "loss is an empty function");
   expect_error([&] { log_posterior(model, [] { return scalar(0); }, {.count = 0}); }, "N is 0");
   expect_error([&] { model.named_parameters().assign_row(ones({2})); }, "have 3 numbers");
 }

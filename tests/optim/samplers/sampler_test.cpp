@@ -367,9 +367,9 @@ TEST(Samplers, RefuseASecondNoiseOrPriorAndChangeNothing) {
       EXPECT_TRUE(same_bits(x, before)) << make.name;
       EXPECT_EQ(sampler->steps(), 0);
     };
-    refuse(spos, "spos adds noise of its own to parameter 0");
+    refuse(spos, "spos adds its own noise to parameter 0");
     spos.diffuse(0);
-    refuse(svgd, "parameter 0 has the prior of svgd, and the sampler's of precision");
+    refuse(svgd, "parameter 0 already has the prior of svgd, and the sampler would add its prior");
     sampler->set_temperature(0);  // the noise of one of the two
     x.set_grad(ones({1, 3}, f64));
     spos.apply();

@@ -176,11 +176,11 @@ TEST(Samplers, RefuseBadSettings) {
     const std::int64_t many = std::int64_t{1} << 40;
     refused(start, {.draws = 0}, "draws ≥ 1");
     refused(start, {.warmup = -1}, "warmup ≥ 0");
-    refused(start, {.warmup = 0}, "warmup is 0, in which a step would be found");
+    refused(start, {.warmup = 0}, "warmup is 0, so no step size can be adapted");
     refused(start, {.thin = 0}, "thin ≥ 1");
     refused(start, {.draws = many, .thin = many}, "too many draws");
     refused(start, {.target_accept = 1}, "must be in (0, 1)");
-    refused(zeros({3, 3}), {}, "must be [C, 2] of at least one chain, got [3, 3]");
+    refused(zeros({3, 3}), {}, "must be [C, 2] with at least one chain, got [3, 3]");
     refused(zeros({0, 2}), {}, "at least one chain");
     refused(zeros({2}), {}, "must be [C, 2]");
     refused({}, {}, "must be [C, 2]");
@@ -202,9 +202,9 @@ TEST(Samplers, RefuseStartsAndDensitiesThatWillNotDo) {
     const LogDensity wrong = LogDensity::of_scores(1, [](const Tensor& x) {
       return DensityScore{zeros({x.size(0)}, f64), full(x.shape(), 1e200, f64)};
     });
-    refused(wrong, zeros({1, 1}), "no step is accepted");
+    refused(wrong, zeros({1, 1}), "no step size is accepted");
     const LogDensity one(2, [](const Tensor& x) { return sum(x); });
-    refused(one, zeros({3, 2}), "a number a row");
+    refused(one, zeros({3, 2}), "one number per row");
   });
 }
 

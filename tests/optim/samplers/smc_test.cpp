@@ -79,12 +79,16 @@ TEST(EllipticalSlice, GivesChains) {
   EXPECT_GT(chains.acceptance[0], 0.2);
   EXPECT_LE(chains.acceptance[0], 1);
   EXPECT_GT(chains.gradients, 8 * 1040);
-  expect_error([&] { elliptical_slice_chains({}, ones({1, 2}, f64), {}, rng); }, "no likelihood");
+  expect_error(
+      [&] {
+        elliptical_slice_chains({}, ones({1, 2}, f64), {}, rng);
+      },
+      "likelihood is an empty function");
   expect_error(
       [&] {
         elliptical_slice_chains(normal_likelihood(y, v), ones({1, 2}, f64), {.parts = 3}, rng);
       },
-      "cannot be cut into 3");
+      "cannot be split into 3");
   expect_error(
       [&] {
         elliptical_slice_chains(normal_likelihood(y, v), ones({1, 2}, f64), {.thin = 0}, rng);
@@ -94,7 +98,7 @@ TEST(EllipticalSlice, GivesChains) {
       [&] {
         elliptical_slice_chains(normal_likelihood(y, v), full({1, 2}, NAN, f64), {}, rng);
       },
-      "chain 0 begins where ln L is nan");
+      "chain 0 starts where ln L is nan");
 }
 
 // No row ends at a likelihood of 0 or NaN; one that cannot move stays.
@@ -119,7 +123,8 @@ TEST(EllipticalSlice, RefusesWhatDoesNotFit) {
   const LogLikelihood f = [](const Tensor& z) { return sum(z, 1); };
   EllipticalState state{ones({2, 3}, f64), ones({2}, f64)};
   const Generator rng(1);
-  expect_error([&] { elliptical_slice(state, f, 1, 2, 4, rng); }, "columns 2 to 4 of 3");
+  expect_error([&] { elliptical_slice(state, f, 1, 2, 4, rng); },
+               "columns [2, 4) must be a nonempty range of the 3 columns");
   expect_error([&] { elliptical_slice(state, f, -1, 0, 1, rng); }, "β is -1");
   expect_error(
       [&] {
@@ -212,8 +217,9 @@ TEST(TemperedSmc, IsUnbiasedOnAGivenLadder) {
 TEST(TemperedSmc, RefusesWhatDoesNotFit) {
   Generator rng(1);
   const LogLikelihood f = [](const Tensor& z) { return sum(z, 1); };
-  expect_error([&] { tempered_smc(3, f, {.parts = 2}, rng); }, "cannot be cut into 2 equal parts");
-  expect_error([&] { tempered_smc(3, {}, {}, rng); }, "there is no likelihood");
+  expect_error([&] { tempered_smc(3, f, {.parts = 2}, rng); },
+               "cannot be split into 2 equal parts");
+  expect_error([&] { tempered_smc(3, {}, {}, rng); }, "the likelihood is an empty function");
   const LogLikelihood never = [](const Tensor& z) { return full({z.size(0)}, NAN, f64); };
   expect_error([&] { tempered_smc(3, never, {}, rng); },
                "the likelihood of all 1000 particles is 0");
@@ -221,10 +227,10 @@ TEST(TemperedSmc, RefusesWhatDoesNotFit) {
     expect_error([&] { tempered_smc(1, f, {.betas = betas}, rng); }, message);
   };
   refuse_ladder({0.5, 0.9}, "the last β is 0.9; it must be 1");
-  refuse_ladder({0.5, 0.5, 1}, "β is 0.5 after 0.5; the ladder must rise");
+  refuse_ladder({0.5, 0.5, 1}, "β is 0.5 after 0.5; betas must increase");
   refuse_ladder({0, 1}, "β is 0 after 0");
   refuse_ladder({NAN, 1}, "β is nan after 0");
-  refuse_ladder(std::vector<double>(1001, 1), "the ladder has 1001 steps");
+  refuse_ladder(std::vector<double>(1001, 1), "betas has 1001 values");
   const SmcOptions timid{.particles = 10, .keep = 1 - 1e-12, .sweeps = 1};
   expect_error([&] { tempered_smc(1, f, timid, rng); }, "after 1000 stages");
 }

@@ -125,10 +125,10 @@ TEST(Tempering, RefusesBadLadders) {
   refused({.lowest = 0}, "lowest is 0");
   refused({.lowest = 1}, "in (0, 1)");
   refused({.betas = {0.5}}, "the first β is 0.5");
-  refused({.betas = {1, 0.5, 0.5}}, "the ladder must fall");
+  refused({.betas = {1, 0.5, 0.5}}, "betas must decrease");
   refused({.betas = {1, std::nan("")}}, "β is nan after 1");
-  refused({.betas = {1, -0.1}}, "end at 0 or above");
-  refused({.betas = {1, 0}}, "p⁰ is no density");
+  refused({.betas = {1, -0.1}}, "be at least 0");
+  refused({.betas = {1, 0}}, "p⁰ is not a density");
   refused({.steps = 0}, "steps is 0");
   expect_error([&] { parallel_tempering(p, other, start, {}, rng); }, "the likelihood 2");
   const LogDensity nowhere(1, [](const Tensor& x) { return sum(x * inf, 1); });
