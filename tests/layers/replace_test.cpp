@@ -265,7 +265,7 @@ TEST(Replace, TellsWhatStandsThere) {
   replace(model, "layers.0.attention", RunningMean(8, rng));
   replace(model, "layers.0.expand", OwnMap(8, 32, rng));
   expect_error([&] { (void)model.layers[0].attention->query; },
-               "the part was replaced by RunningMean, which has no such members");
+               "the part was replaced by RunningMean, which does not have the members of");
   const Tensor x = normal({2, 3, 8}, rng);
   expect_error([&] { model(x, causal()); },
                "RunningMean stands in the place of attention and is told of padding alone");
@@ -277,7 +277,8 @@ TEST(Replace, TellsWhatStandsThere) {
   for (TransformerEncoderLayer& layer : mixing.layers) layer.attention->causal = true;
   replace(mixing, "layers.1.feedforward", RunningMean(8, rng));
   expect_error([&] { mixing(x, other); }, "RunningMean stands in a feed-forward block");
-  expect_error([&] { (void)model.layers[0].feedforward.gate(x); }, "there is no such part");
+  expect_error([&] { (void)model.layers[0].feedforward.gate(x); },
+               "the block was made without this part");
   EXPECT_NE(model.summary().find("OwnMap"), std::string::npos);
   const Tensor mask = tensor({1, 1, 1, 1, 1, 0}, {2, 3}, boolean);
   EXPECT_EQ(model(x, mask).shape(), x.shape());
