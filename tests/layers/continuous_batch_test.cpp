@@ -137,9 +137,9 @@ TEST(ContinuousBatch, MisuseIsAnError) {
   DecodingCache one, two, decoder;
   model(unsqueeze(prompt, 0), one);
   wider(unsqueeze(prompt, 0), two);
-  expect_error([&] { one.join(two); }, "remembers what another model saw");
+  expect_error([&] { one.join(two); }, "was filled by another model");
   decoder.memory.resize(1);
-  expect_error([&] { one.join(decoder); }, "caches with a memory do not join");
+  expect_error([&] { one.join(decoder); }, "caches with a memory cannot be joined");
 }
 
 }  // namespace
