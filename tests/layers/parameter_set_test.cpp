@@ -183,7 +183,7 @@ TEST(ParameterSet, IsThatOfAFunctionalCall) {
   EXPECT_TRUE(all_equal(mixed, model(x)));
   const auto nothing = [] { return Tensor(); };
   expect_error([&] { functional_call(other, set, set.tensors(), nothing); },
-               "`layers.1.contract.weight` is no parameter of the module");
+               "`layers.1.contract.weight` is not (or no longer) a parameter of the module");
   expect_error([&] { functional_call(model, set, {}, nothing); }, "got 0 values for 2 parameters");
 }
 

@@ -300,7 +300,7 @@ TEST(JointWindowSums, AreThoseOfTensorOperations) {
   const SlidingWindow w = {3, 1, Padding::same};
   EXPECT_TRUE(all_equal(infinite::joint_window_sums(k, -4, -2, w),
                         infinite::joint_window_sums(k, 1, 3, w)));
-  test::expect_error([&] { infinite::joint_window_sums(k, 0, 1, w); }, "two axes of one length");
+  test::expect_error([&] { infinite::joint_window_sums(k, 0, 1, w); }, "two axes of equal length");
 }
 
 TEST(ConvLimit, IsDifferentiableByItsHyperParameters) {
