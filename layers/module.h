@@ -10,8 +10,8 @@
 //   };
 //
 // Names, state dict, dtype and mode changes, clones, counts and summary all derive from that
-// listing, so reassigning a member is always seen. (A member that visit() does not list is missed;
-// summary(x) reports it.)
+// listing, so a reassigned member is always included. (A member that visit() does not list is
+// missed; summary(x) reports it.)
 //
 // Threads: the rules for Tensor (core/tensor.h) hold for modules. One model may run forward and
 // backward in several threads at once; operations that change it (train, to, load, hooks, an
@@ -107,9 +107,9 @@ class Module {
   /// Trained tensors in visiting order; a tensor that several members share comes once.
   std::vector<Tensor> parameters() const;
   ParameterSet named_parameters() const;
-  /// A subset of them, as by ParameterSet::choose: names that match a pattern, such as
-  /// "*.attention.query"; picked by a function of name and tensor; inside modules that a function
-  /// picks; inside modules of one type, choose<LayerNorm>().
+  /// A subset of them, as by ParameterSet::choose: those whose names match a pattern, such as
+  /// "*.attention.query"; those that a function of name and tensor picks; those inside modules that
+  /// a function picks; or those inside modules of one type, choose<LayerNorm>().
   ParameterSet choose(const std::string& pattern) const;
   ParameterSet choose(std::initializer_list<const char*> patterns) const;  ///< Matches any pattern.
   ParameterSet choose(const ParameterChoice& choice) const;

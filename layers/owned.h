@@ -1,5 +1,5 @@
 #pragma once
-// Owning pointer that can be copied; containers hold their layers by it.
+// Owning pointer that can be copied; containers hold their layers through it.
 
 #include <concepts>
 #include <memory>

@@ -75,7 +75,7 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   ParameterSet choose(std::initializer_list<const char*> patterns) const;
   /// Parameters that `choice` picks, possibly none. Throws Error for an empty function.
   ParameterSet choose(const ParameterChoice& choice) const;
-  /// Parameters that do not match `pattern`, or are not in `others`. No match is no Error.
+  /// Parameters that do not match `pattern`, or are not in `others`. It is no Error if none match.
   ParameterSet except(const std::string& pattern) const;
   ParameterSet except(const ParameterSet& others) const;
   /// Parameters that are not frozen. Throws Error as check_in_place does.
@@ -85,10 +85,10 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
   // --- training ---
 
-  /// A frozen parameter gets no gradient (an existing one is cleared), costs no backward, and is
-  /// skipped by optimizers. It stays a parameter: it is saved, copied and counted. A graph recorded
-  /// before gives it no gradient either. Throws Error for a tensor that is not a leaf: make it with
-  /// parameter(x).
+  /// A frozen parameter gets no gradient (an existing one is cleared), costs no time in backward,
+  /// and is skipped by optimizers. It stays a parameter: it is saved, copied and counted. A graph
+  /// recorded before gives it no gradient either. Throws Error for a tensor that is not a leaf:
+  /// make it with parameter(x).
   void freeze() const { set_frozen(true); }
   void thaw() const { set_frozen(false); }
   /// Clears all gradients. Throws Error as check_in_place does: the model's current tensors would
@@ -96,13 +96,13 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   void zero_grad() const;
 
   /// Throws Error, naming `operation`, if Module::to, share_with or replace exchanged one of these
-  /// tensors after this set (or the set it was chosen from) was taken. Not once the tensor is in a
-  /// model again, as after unmerge_low_rank().
+  /// tensors after this set (or the set it was chosen from) was taken. No Error once the
+  /// tensor is in a model again, as after unmerge_low_rank().
   void check_in_place(const char* operation) const;
   /// Throws Error, naming `operation`, which writes or replaces parameters, while one temporarily
   /// holds an averaged value (WeightAverage::apply).
   void check_own_values(const char* operation) const;
-  /// When the set was taken, in the time of Leaf::check_in_place.
+  /// When the set was taken, by the clock of Leaf::check_in_place.
   std::uint64_t taken() const { return taken_; }
 
   // --- values ---
@@ -153,7 +153,7 @@ using Identity = std::vector<std::uint64_t>;
 Identity identity(const Tensor& x);
 
 /// Memory of tensors that must not overlap, so that updating one does not change another. Only
-/// contiguous tensors are checked: between the elements of others foreign ones may lie.
+/// contiguous tensors are checked: other tensors may have foreign elements between their own.
 class Apart {
  public:
   /// The name of a registered tensor that shares elements with x; null if none does.

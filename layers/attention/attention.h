@@ -38,8 +38,8 @@ struct LimitDraws {
   /// draws per estimate, and the limit averages as many estimates as small inputs need for an error
   /// of about 1% (infinite::Limit::replicates).
   std::int64_t samples = 0;
-  /// Most coordinates of the draws that all inputs share; infinite::Limit::unexplained is the
-  /// variance outside them.
+  /// Largest number of coordinates of the draws that all inputs share;
+  /// infinite::Limit::unexplained is the variance outside them.
   std::int64_t coordinates = 128;
   std::uint64_t seed = 0;
 
@@ -82,7 +82,7 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   Tensor key;     ///< [kv_heads, head_dim, key_dim]; undefined when tied
   Tensor value;   ///< [kv_heads, value_head_dim, value_dim]
   Tensor output;  ///< [heads, value_head_dim, out]: head h adds context_h·output[h]
-  Tensor query_bias, key_bias, value_bias;  ///< Weights' first two axes; undefined: no bias
+  Tensor query_bias, key_bias, value_bias;  ///< First two axes of the weights; undefined: no bias
   Tensor output_bias;                       ///< [out]; undefined when bias = false
   std::optional<RandomPositions> positions;
   bool values_see_positions;

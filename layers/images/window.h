@@ -12,7 +12,7 @@
 namespace ladon {
 
 enum class Padding {
-  valid,    ///< Only windows inside the positions and the zeros given by number around them.
+  valid,    ///< Only windows inside the positions and the given zeros around them.
   same,     ///< ceil(n/stride) windows; zeros are added as needed, half in front (rounded down).
   circular  ///< As many windows as `same`; positions form a ring. Needs size ≤ n.
 };

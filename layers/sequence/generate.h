@@ -20,14 +20,15 @@ struct GenerateOptions {
   std::int64_t length = 100;  ///< Most tokens to generate.
   double temperature = 1;     ///< Logits are divided by it; 0: the likeliest token (greedy).
   std::int64_t top_k = 0;     ///< > 0: draws among the top_k likeliest tokens (Fan et al. 2018).
-  double top_p = 1;           ///< Among the likeliest of this total mass (Holtzman et al. 2020).
+  /// Draws among the likeliest tokens that have this probability in all (Holtzman et al. 2020).
+  double top_p = 1;
   std::vector<std::int64_t> stop = {};  ///< Tokens that end a text, as its last token.
   /// > 0: beam search by the sum of log-probabilities over lengthᵖ, p = length_penalty (Wu et al.
   /// 2016 without their constants); nothing is drawn, and options for drawing must be defaults.
   std::int64_t beams = 0;
   double length_penalty = 1;
-  /// false: process the whole text again for each token. The same bits, slower: to check a model's
-  /// cache.
+  /// false: processes the whole text again for each token, slower but with the same bits: to check
+  /// a model's cache.
   bool cached = true;
   double min_p =
       0;  ///< Applied first: least probability relative to the likeliest (Nguyen et al. 2024).
@@ -52,7 +53,7 @@ struct Generated {
 /// unequal length, which are padded on the right). `start` is the initial cache: for a decoder it
 /// holds the memory. Not recorded, and under RowwiseProducts: a text depends neither on the other
 /// rows of the batch nor on whether there is a cache. Row b draws from its own split of rng, which
-/// advances by one reserve (not with beams, which draw nothing).
+/// advances by one block (not with beams, which draw nothing).
 /// Throws Error for an empty function, options out of range, logits of a wrong shape, and logits
 /// that are NaN.
 std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,

@@ -20,13 +20,11 @@ struct LanguageModelOptions {
 };
 
 /// Architecture of GPT-2 (Radford et al. 2019): trained positions, pre-norm, tanh-GELU, tied.
-/// dropout =
-/// .1.
+/// Dropout is 0.1.
 LanguageModelOptions gpt2(std::int64_t vocabulary, std::int64_t layers, std::int64_t dim,
                           std::int64_t heads, std::int64_t max_length);
 /// Architecture of Llama (Touvron et al. 2023): rotary positions, RMSNorm, SwiGLU of width
-/// `hidden`, no
-/// biases, no dropout, untied. `kv_heads` is as in MultiHeadAttentionOptions.
+/// `hidden`, no biases, no dropout, untied. `kv_heads` is as in MultiHeadAttentionOptions.
 LanguageModelOptions llama(std::int64_t vocabulary, std::int64_t layers, std::int64_t dim,
                            std::int64_t heads, std::int64_t kv_heads, std::int64_t hidden,
                            double rope_base = 10000, double norm_eps = 1e-5);

@@ -13,8 +13,8 @@ namespace ladon {
 ///   TransformerEncoder, TransformerDecoder   layers.0, …, norm
 ///   Sequential               0, 1, …
 ///   Conv, ConvTranspose  weight [out, in, window..], [in, out, window..] (here: window first)
-/// All others keep theirs. (The activation, the position of norms, final_norm, which nn.Transformer
-/// always has, and eps are options that must match.)
+/// All other layers keep their names and layouts. (The activation, the position of norms,
+/// final_norm, which nn.Transformer always has, and eps are options that must match.)
 /// Throws Error if a layer has no equivalent in PyTorch: attention of another form, with shared
 /// keys, a hook, inputs of several widths, in ntk parameterization; a gated feed-forward block.
 /// A user-defined layer gives its names by TorchForm.

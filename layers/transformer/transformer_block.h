@@ -33,7 +33,7 @@ std::vector<Tensor> projections(const std::vector<BlockLayer>& layers) {
 }
 
 /// Throws Error if a layer in the block mixes positions: with a cache it would see only the new
-/// ones.
+/// positions.
 void check_cached(const FeedForward& f);
 
 std::string describe_layer(const char* name, NormPlacement placement, const FeedForward& f);

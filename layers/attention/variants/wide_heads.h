@@ -7,8 +7,8 @@
 // This has the distribution of MultiHeadAttention in ntk parameterization with wide heads, given
 // all latent randomness (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846). With v integrated
 // out it is a Gaussian process given the B_h (infinite/finite/heads.h), so that the exact posterior
-// of this layer is known (optim/posterior/latent_posterior.h), to compare samplers and training
-// with.
+// of this layer is known (optim/posterior/latent_posterior.h): samplers and training can be
+// compared with it.
 
 #include <cstdint>
 

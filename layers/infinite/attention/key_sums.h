@@ -21,8 +21,8 @@ struct KeySums {
   Tensor of[4];
 };
 
-/// O(T²) instead of O(T⁴) per pair from 16 positions on, as far as correlations allow. With r =
-/// ρ_ab,
+/// O(T²) instead of O(T⁴) per pair from 16 positions on, as far as correlations allow.
+/// With r = ρ_ab,
 ///   κ(r·ρ) = Σ_k c_k·(r²)^k·(ρ²)^k   (abs; relu: |x|/2 + x/2),   c_k > 0,
 /// so the moments Σ_ij w_ij·(ρ_ij²)^k serve every r. 128 terms give κ and κ' to 1e-15 where
 /// |r·ρ| ≤ 0.9; the rest, where |r| and |ρ| are both above 0.9, is summed directly, as is

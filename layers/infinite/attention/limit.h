@@ -26,9 +26,8 @@
 //   With A_n = ζ(G(n)): S = OV²·A_n·v·A_mᵀ, NTK = OV²·A_n·(u + 2v)·A_mᵀ + σ_b². Untied, softmax
 //   averages over the visible keys, and the other ζ leave only the bias.
 // - sqrt scaling: G is Gaussian, Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. identity: closed form,
-// O(T²)
-//   per pair. relu, abs: closed form, O(T²) to O(T⁴) (key_sums.h). softmax: closed form for T = 2,
-//   otherwise an average over draws that all inputs share: O(T²·R) to O(T³) per pair
+//   O(T²) per pair. relu, abs: closed form, O(T²) to O(T⁴) (key_sums.h). softmax: closed form for
+//   T = 2, otherwise an average over draws that all inputs share: O(T²·R) to O(T³) per pair
 //   (kernel/roots.h, pair_sums.cpp).
 //
 // At keys that a query may not attend to, ζ is 0 for any G (softmax: the logit is −∞).

@@ -24,8 +24,8 @@ class PairIndex {
   std::int64_t rows_, columns_, positions_;
 };
 
-/// Terms that are added to a sandwich product while it is in cache. scale and offset: f64 of rank
-/// 0.
+/// Terms that are added to a sandwich product while it is in cache. scale and offset are f64 of
+/// rank 0.
 struct SandwichTerms {
   Tensor scale, offset;
   Tensor added = {};  ///< Of X's shape, or undefined.

@@ -3,9 +3,9 @@
 // Which way is cheapest depends on the pair; all agree up to rounding. A product takes T³
 // multiply-adds unless another cost is given.
 // - J(X): 3 products, and 3 more for P·X, X·P'ᵀ and P·X·P'ᵀ; those of k serve v if both are the
-// same. - J(k) as an inner product of features (features.h): T²·R·(R + 1)/2 in all, and T²·R each
-// for P·v,
-//   v·P'ᵀ and P·v·P'ᵀ.
+//   same.
+// - J(k) as an inner product of features (features.h): T²·R·(R + 1)/2 in all, and T²·R each for
+//   P·v, v·P'ᵀ and P·v·P'ᵀ.
 // - J is linear, and 0 for a constant: if t = α·k + β, J(t) = α·J(k). This holds after the first
 //   layers of a network on data. Likewise P·u·P'ᵀ, if u is such a function of v, or of t.
 

@@ -90,8 +90,8 @@ Values values_at(const Pointwise& f, const Tensor& x, bool with_slope) {
 }
 
 /// Coefficients of functions whose values at the nodes are rows of y; each row is computed by the
-/// same instructions, for any number of rows.   [m, half] · [half, terms/2] → [m, terms/2], even,
-/// odd
+/// same instructions, for any number of rows.
+/// [m, half] · [half, terms/2] → [m, terms/2], for even and for odd k.
 Tensor hermite_coefficients(const Tensor& y, const Expansion& e) {
   const RowwiseProducts rowwise;
   const int64_t half = e.even.size(0);

@@ -132,7 +132,7 @@ class KernelGraph {
     std::function<PairKernels(const std::vector<Pairs>&)> map;
     Shape positions;
     bool masked = false;
-    const Layer* layer = nullptr;  ///< Innermost layer around it, as an identifier: may be gone.
+    const Layer* layer = nullptr;  ///< Innermost layer around it; for comparison only: may be gone.
     int slot = 0;                  ///< Index in Selves, the first of slot_count().
     int roots = 0;                 ///< Number of inputs that earlier steps draw for.
     int drawn = 0;                 ///< Drawn::number, if it draws.

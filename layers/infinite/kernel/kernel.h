@@ -94,8 +94,8 @@ struct Pairs {
       right_root;    ///< Roots for draws; their first axis is that of left and right.
   Drawn drawn = {};  ///< Random numbers, for a step that draws.
 
-  /// The variances p of x and q of x', in the layout of nngp: [P], [P, T, 1] and [P, 1, T], or [P,
-  /// T].
+  /// The variances p of x and q of x', in the layout of nngp: [P], [P, T, 1] and [P, 1, T], or
+  /// [P, T].
   Tensor left_variance() const;
   Tensor right_variance() const;
 

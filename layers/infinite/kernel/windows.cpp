@@ -35,8 +35,8 @@ Tensor composed(const Tensor& k, int axis1, int axis2, const SlidingWindow& wind
   return y;
 }
 
-/// Consecutive windows that see consecutive positions at one tap: window `to + i` sees `from +
-/// i·stride`.
+/// Consecutive windows that see consecutive positions at one tap: window `to + i` sees
+/// `from + i·stride`.
 struct Run {
   std::int64_t to, from, count;
 };
@@ -81,8 +81,8 @@ struct Layout {
   std::int64_t outer = 1, between = 1, inner = 1;
 };
 
-/// For one index of the first four axes of y:  y[.., j, c] += k[.., position(j), c] over the run's
-/// j.
+/// For one index of the first four axes of y:  y[.., j, c] += k[.., position(j), c] for all j
+/// of the run.
 void add_run(const Run& run, std::int64_t stride, std::int64_t inner, const double* k, double* y) {
   double* to = y + run.to * inner;
   const double* from = k + run.from * inner;
