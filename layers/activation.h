@@ -1,5 +1,5 @@
 #pragma once
-// Activations: layers of one function of each element.
+// Activations: layers that apply a function elementwise.
 
 #include <functional>
 #include <optional>
@@ -16,7 +16,7 @@ struct Activation : Layer {
   Nonlinearity function;
   std::optional<double> parameter;
 
-  /// Throws Error for a parameter beside a function that has none.
+  /// Throws Error for a parameter given to a function that takes none.
   explicit Activation(Nonlinearity f, std::optional<double> parameter = {});
   Tensor forward(const Tensor& x) const override { return activate(function, x, parameter); }
   bool per_position() const override { return true; }
@@ -30,12 +30,12 @@ struct Activation : Layer {
 struct Polynomial : Layer {
   /// Basis of the coefficients: powers xⁿ, or orthonormal Hermite polynomials He_n(x)/√n!.
   enum class Basis { power, hermite };
-  std::vector<double> coefficients;  ///< Of degree 0, 1, …
+  std::vector<double> coefficients;  ///< Coefficients of degree 0, 1, …
   Basis basis;
 
   /// Throws Error unless there are 1 to 65 coefficients.
   explicit Polynomial(std::vector<double> coefficients, Basis basis = Basis::power);
-  /// The n-th power, and the n-th Hermite polynomial. Throw Error for n outside 0 … 64.
+  /// xⁿ, and the n-th orthonormal Hermite polynomial. Both throw Error for n outside 0 … 64.
   static Polynomial monomial(int n);
   static Polynomial hermite(int n);
 
@@ -49,8 +49,8 @@ struct Polynomial : Layer {
   infinite::DualFunction dual_function() const;
 };
 
-/// Any function of each element, written in Ladon's operations. Its limit is numeric, or what the
-/// closed form gives:
+/// Any elementwise function, written in Ladon's operations. Its limit is computed numerically, or
+/// by a given closed form:
 ///
 ///   Elementwise([](const Tensor& x) { return x * sigmoid(1.702 * x); }, "quick gelu")
 ///   Elementwise(infinite::DualFunction::closed("relu²", φ, E))
@@ -59,10 +59,10 @@ struct Elementwise : Layer {
   infinite::DualFunction dual;
   std::string title;
 
-  /// Throws Error where `function` is empty, or for terms that DualFunction::numeric refuses.
+  /// Throws Error if `function` is empty, or if DualFunction::numeric rejects `terms`.
   explicit Elementwise(infinite::Pointwise function, std::string title = "φ", int terms = 128);
-  /// Layer of a dual from DualFunction::closed or numeric, with the dual's name as title. Throws
-  /// Error for other duals, which do not hold their function.
+  /// Layer of a dual from DualFunction::closed or numeric, titled with the dual's name. Throws
+  /// Error for any other dual, since it does not store its function.
   explicit Elementwise(infinite::DualFunction dual);
   Tensor forward(const Tensor& x) const override { return function(x); }
   bool per_position() const override { return true; }

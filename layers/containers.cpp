@@ -42,10 +42,10 @@ bool LayerContainer::per_position() const {
 
 namespace {
 
-// A moved-from network would pass its input on in silence.
+// A moved-from network would silently return its input.
 void check_layers(const Sequential& c) {
   LADON_CHECK(!c.layers.empty(), c.describe(),
-              "has no layers: it is new, or was moved from; Identity() is what passes x on");
+              "has no layers: none was added, or it was moved from; Identity() returns its input");
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ void check_layers(const Sequential& c) {
 Tensor Sequential::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_layers(*this);
   Tensor y = x;
-  bool pooled = false;  // positions that are there later may be others
+  bool pooled = false;  // then the mask may not fit positions that a later layer makes
   for (const auto& layer : layers) {
     const bool vectors = y.rank() <= 2 && is_floating(y.dtype());  // without positions
     const bool other =
@@ -112,7 +112,7 @@ std::string MultiplyBranches::describe() const { return list_of("MultiplyBranche
 
 namespace {
 
-/// Throws Error unless y has the width that branch i is said to have.
+/// Throws Error unless y has the declared width of branch i.
 void check_width(const ConcatenateBranches& c, std::size_t i, const Tensor& y) {
   LADON_CHECK(y.rank() > 0 && y.size(-1) == c.widths[i], "ConcatenateBranches", "branch ", i, ", ",
               c.layers[i]->describe(), ", should give ", c.widths[i], " channels, got shape ",

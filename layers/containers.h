@@ -1,5 +1,5 @@
 #pragma once
-// Layers made of layers.
+// Containers: layers that combine other layers.
 
 #include <memory>
 #include <utility>
@@ -18,22 +18,22 @@ struct Identity : Layer {
   std::string describe() const override { return "Identity"; }
 };
 
-/// Layers that are owned, given as values or as unique_ptr.
+/// Base of containers. Owns its layers, which are given by value or as unique_ptr.
 struct LayerContainer : Layer {
   std::vector<Owned<Layer>> layers;
 
-  /// Adds a layer at the end. Where the container is in evaluation mode, so is the layer then.
+  /// Adds a layer at the end, and puts it into evaluation mode if the container is in it.
   void append(Owned<Layer> layer) {
     if (layer && !training()) layer->eval();
     layers.push_back(std::move(layer));
   }
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
-  bool per_position() const override;  ///< Whether all of them are.
+  bool per_position() const override;  ///< Whether all layers are.
   void visit(Visitor& v) override { v("layers", layers); }
 };
 
-/// One after the other:  Sequential net(Linear({.in = 4, .out = 64}, rng), Activation(…));
-/// Throws Error, when it is called, where it has no layers: a moved-from one has none.
+/// Layers in sequence:  Sequential net(Linear({.in = 4, .out = 64}, rng), Activation(…));
+/// Calling it throws Error if it has no layers, as after being moved from.
 struct Sequential : LayerContainer {
   template <class... L>
   explicit Sequential(L... list) {
@@ -45,8 +45,8 @@ struct Sequential : LayerContainer {
 };
 
 /// y = Σ_i branch_i(x):  a residual block is SumBranches(Identity(), Sequential(…)). The limit adds
-/// kernels, which holds where all branches but one end in random linear maps of their own (Error if
-/// not).
+/// kernels, which needs all branches but one to end in random linear maps with separate weights
+/// (Error if not).
 struct SumBranches : LayerContainer {
   template <class... L>
   explicit SumBranches(L... list) {
@@ -58,8 +58,8 @@ struct SumBranches : LayerContainer {
 };
 
 /// y = Π_i branch_i(x), elementwise: gates. The limit multiplies kernels, t' = Σ_i t_i Π_{j≠i} k_j,
-/// under the same condition as Sum's. The product is not Gaussian: a random linear map must stand
-/// between it and an activation.
+/// under the same condition as for SumBranches. The product is not Gaussian: a random linear map
+/// must come before the next activation.
 struct MultiplyBranches : LayerContainer {
   template <class... L>
   explicit MultiplyBranches(L... list) {
@@ -70,12 +70,12 @@ struct MultiplyBranches : LayerContainer {
   std::string describe() const override;
 };
 
-/// The channels of branches side by side:  ConcatenateBranches({8, 4}, branch_of_8, branch_of_4).
-/// The mean over channels of their kernels is the limit: k' = Σ_i (d_i/Σ_j d_j)·k_i, and so for t.
-/// Branches may be correlated; but what follows must be a random linear map, since the channels of
-/// different branches do not share one law.
+/// Concatenates the channels of its branches:  ConcatenateBranches({8, 4}, branch_8, branch_4). The
+/// limit is the mean of their kernels over channels, k' = Σ_i (d_i/Σ_j d_j)·k_i, likewise for t.
+/// Branches may be correlated, but the next layer must be a random linear map: the channels of
+/// different branches are not identically distributed.
 struct ConcatenateBranches : LayerContainer {
-  std::vector<std::int64_t> widths;  ///< d_i, the channels each branch gives (Error where not so).
+  std::vector<std::int64_t> widths;  ///< d_i, channels of branch i (Error if its output differs).
 
   template <class... L>
   explicit ConcatenateBranches(std::vector<std::int64_t> channels, L... list)
@@ -87,9 +87,9 @@ struct ConcatenateBranches : LayerContainer {
   std::string describe() const override;
 };
 
-/// y = sqrt(alpha)·x + sqrt(1 − alpha)·branch(x):  k' = alpha·k + (1 − alpha)·branch's, so that the
-/// variance stays what it is. With an attention as the branch: the residual attention of Hron et
-/// al. 2020. The branch ends in a random linear map (Error of the limit if not).
+/// y = sqrt(alpha)·x + sqrt(1 − alpha)·branch(x):  k' = alpha·k + (1 − alpha)·k_branch, which keeps
+/// the variance. With attention as the branch it is the residual attention of Hron et al. 2020. The
+/// branch must end in a random linear map (limit() throws Error if not).
 struct Residual : Layer {
   double alpha;
   Owned<Layer> branch;

@@ -23,7 +23,7 @@ infinite::KernelNode Dropout::limit(const infinite::KernelNode& k) const {
         detail::join(", times ", 1 / (1 - p), " where it is one element of one input");
     return p == 1 ? infinite::Formula{"0", "0"} : infinite::Formula{"$k" + own, "$t" + own};
   };
-  if (p == 1) step.means = infinite::MeanMap();  // nothing is left
+  if (p == 1) step.means = infinite::MeanMap();  // all outputs are 0
   return infinite::map_pairs(k, step, [p = p](const infinite::Pairs& pairs) {
     if (p == 1) return pairs.each([](const Tensor& block) { return zeros_like(block); });
     if (!pairs.same.defined()) return pairs.each([](const Tensor& block) { return block; });

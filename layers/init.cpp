@@ -37,7 +37,7 @@ Fans fans(Init init, const Shape& shape) {
 }
 
 // Q = A·L⁻ᵀ with AᵀA = L·Lᵀ has orthonormal columns, and is uniformly distributed for Gaussian A.
-// [long, short] is the matrix with its longer side first.
+// A has the shape [long, short]: the longer side of the matrix comes first.
 Tensor orthogonal(const Shape& shape, Generator& rng) {
   const std::int64_t rows = shape[0], columns = shape.sub(1, shape.rank()).count();
   const std::int64_t longer = std::max(rows, columns), shorter = std::min(rows, columns);

@@ -19,7 +19,8 @@ enum class Init {
   kaiming_normal,    ///< N(0, gain²/fan_in)
   lecun_normal,      ///< N(0, gain²/fan_in) truncated at 2 standard deviations, rescaled to that
                      ///< variance
-  orthogonal,        ///< gain·Q with orthonormal rows or columns, the fewer   (Saxe et al. 2014)
+  orthogonal,  ///< gain·Q; its rows or columns, whichever are fewer, are orthonormal (Saxe et al.
+               ///< 2014)
 };
 
 /// The initializer of that name ("xavier_uniform"). Throws Error listing the names otherwise.

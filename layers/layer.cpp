@@ -27,11 +27,11 @@ Tensor Layer::operator()(const Tensor& x, const Tensor& mask) const {
 void Layer::check_mask(const Tensor& x, const Tensor& mask) const {
   if (!mask.defined()) return;
   LADON_CHECK(x.defined(), describe(), "the input is an undefined tensor");
-  const int positions = x.rank() - (is_floating(x.dtype()) ? 2 : 1);  // axes of them
+  const int positions = x.rank() - (is_floating(x.dtype()) ? 2 : 1);  // number of their axes
   LADON_CHECK(positions > 0, describe(), "got a second tensor, ", mask.dtype(), " ", mask.shape(),
               ", which is taken for a mask of positions; but the inputs ", x.shape(),
-              " have none, and no layer would look at it. A model of two inputs derives from "
-              "Callable and has a forward(x, y)");
+              " have no positions. A model of two inputs derives from Callable and has a "
+              "forward(x, y)");
   const Shape expected = detail::mask_shape(x);
   LADON_CHECK(mask.dtype() == boolean && mask.shape() == expected, describe(),
               "the mask must be bool ", expected, ", one element per position of inputs ",
@@ -45,15 +45,15 @@ void detail::warn_of_precision(const char* layer, const Tensor& x, const Tensor&
   const std::lock_guard lock(mutex);
   if (!told.insert(layer).second) return;
   warn(layer, join("the input ", x.shape(),
-                   " is f64 and the weights are f32, so all is computed in f64, at twice the time; "
-                   "pass cast(x, f32), or call model.to(f64) if that is meant"));
+                   " is f64 and the weights are f32, so everything is computed in f64, at twice "
+                   "the cost; pass cast(x, f32), or call model.to(f64) if that is intended"));
 }
 
 Tensor Layer::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_mask(x, mask);
   LADON_CHECK(!mask.defined() || per_position(), "forward_masked", describe(),
-              " got a mask, which it does not know: override forward_masked, or per_position() if "
-              "positions do not meet in it");
+              " got a mask, but does not support one: override forward_masked, or per_position() "
+              "if the layer does not mix positions");
   return detail::settled([this](const Tensor& seen) { return forward(seen); }, x, mask);
 }
 
@@ -84,14 +84,14 @@ Tensor Layer::Hooks::run(Tensor y) const {
 
 namespace {
 
-// The calls that run on this thread, and where the Error that is on its way out arose.
+// The calls that run on this thread, and the origin of the Error that is being propagated.
 thread_local int depth = 0;
 thread_local const Layer* outermost = nullptr;
-thread_local std::exception_ptr thrown;         // held, so that no later one is taken for it
-thread_local const Layer* thrown_by = nullptr;  // may be gone by the time the path is looked up
+thread_local std::exception_ptr thrown;         // kept alive, so that its address is not reused
+thread_local const Layer* thrown_by = nullptr;  // may be destroyed before its path is looked up
 thread_local std::string thrown_in;
 
-/// The outermost layer that is being called, and the members from it to this one.
+/// Path to this layer: the outermost layer being called, then the names of members.
 std::vector<std::string> place_of(const Layer& layer) {
   std::vector<std::string> place{outermost->describe()};
   if (&layer == outermost) return place;
@@ -126,7 +126,7 @@ void Layer::Call::explain(const Error& error) const {
   }
   if (depth > 1) throw;
   thrown = nullptr;
-  // A class derived from Error keeps its type, and so its text.
+  // An exception derived from Error keeps its type, so its text cannot be extended.
   if (thrown_by == &layer_ || typeid(error) != typeid(Error)) throw;
   const std::optional<std::string> path = layer_.path_of(*thrown_by);
   throw Error(path.value_or(thrown_in) + ": " + error.what());

@@ -1,5 +1,5 @@
 #pragma once
-// Layers: modules that are called with a tensor, and know their limit.
+// Layers: modules that are called with a tensor, and that may have an infinite-width limit.
 
 #include <cstdint>
 #include <functional>
@@ -15,50 +15,51 @@
 
 namespace ladon {
 
-/// A module that maps one tensor to one tensor. Call it as a function, layer(x): an Error from
-/// inside then tells where it arose ("layers.0.attention: [linear] …", by the names of the
-/// outermost layer that was called), and hooks run.
+/// A module that maps one tensor to one tensor. Call it as a function, layer(x): hooks then run,
+/// and an Error from inside gets the path of the layer that threw it, from the outermost layer
+/// called ("layers.0.attention: [linear] …").
 class Layer : public Module {
  public:
   virtual Tensor forward(const Tensor& x) const = 0;
   Tensor operator()(const Tensor& x) const {
     return called([this, &x] { return forward(x); });
   }
-  /// Output of forward() for sequences of unequal length: `mask` (bool [batch, T]) is true where a
-  /// position is a token; undefined: every position is. Layers that mix positions override it. The
+  /// Output of forward() for sequences of unequal length: `mask` (bool [batch, T]) is true at
+  /// tokens and false at padding; undefined: no padding. Layers that mix positions override it. The
   /// default throws Error for a mask unless the layer is per_position(). Called by layer(x, mask),
   /// it gets x with 0 where padding holds NaN, ∞ or an index (layers/masked.h).
   virtual Tensor forward_masked(const Tensor& x, const Tensor& mask) const;
-  /// Throws Error for a mask that is not of the positions of x, [batch, T] of [batch, T, dim],
-  /// [batch, H, W, dim] (T = H·W) or indices [batch, T]; vectors have none, so that no second
-  /// tensor is passed by unseen. A model of two inputs is a Callable with a forward() of both.
+  /// Throws Error unless the mask fits the positions of x: [batch, T] for x [batch, T, dim],
+  /// [batch, H, W, dim] (T = H·W) or indices [batch, T]. Vectors have no positions, so any mask is
+  /// an Error rather than ignored. A model of two inputs is a Callable with a forward() of both.
   Tensor operator()(const Tensor& x, const Tensor& mask) const;
   /// Whether each position of the output depends on the same position of the input alone, so that
   /// no mask is needed.
   virtual bool per_position() const { return false; }
 
-  /// The layer at infinite width: what its outputs' kernels are of those of its inputs, as steps of
-  /// a graph (infinite/kernel/graph.h). Called once, before there are numbers. Throws Error where
-  /// no limit of the layer is known, or where its inputs have not the law that the derivation
-  /// needs. Layers made of layers call those as functions, layer(node): an Error then tells where
-  /// it arose.
+  /// The layer at infinite width: its output kernels as functions of its input kernels, as steps of
+  /// a graph (infinite/kernel/graph.h). Called once, before any kernel is evaluated. Throws Error
+  /// if the layer has no known limit, or if its inputs do not have the distribution that the
+  /// derivation needs. Layers made of layers call those as functions, layer(node), so that an Error
+  /// names the layer that threw it.
   virtual infinite::KernelNode limit(const infinite::KernelNode& inputs) const;
   infinite::KernelNode operator()(const infinite::KernelNode& inputs) const;
 
   using Module::summary;
-  /// The table, and below it the trained tensors that layer(x) used and visit() does not list.
+  /// summary(), followed by the trained tensors that layer(x) used and visit() does not list.
   std::string summary(const Tensor& x) const;
 
-  /// Calls `hook` with each output of the layer; a defined result takes its place. To see or change
-  /// the *gradient* of an output, call register_hook on it there. Hooks are no part of copies.
+  /// Calls `hook` with each output of the layer; if it returns a defined tensor, that replaces the
+  /// output. To see or change the *gradient* of an output, call register_hook on it inside the
+  /// hook. Copies of the layer have no hooks.
   using ForwardHook = std::function<Tensor(const Tensor& output)>;
   HookHandle register_forward_hook(ForwardHook hook);
 
  protected:
-  /// Throws Error where a mask is defined and is not bool [batch, T] of the positions of x.
+  /// Throws Error if a mask is defined and is not bool [batch, T] for the T positions of x.
   void check_mask(const Tensor& x, const Tensor& mask) const;
 
-  /// f() as a call of this layer.
+  /// Runs f() as a call of this layer: with hooks, and with the layer's path in Errors.
   template <class F>
   Tensor called(const F& f) const {
     const Call call(*this);
@@ -99,19 +100,19 @@ class Layer : public Module {
 };
 
 namespace detail {
-/// Says on std::cerr, once for each kind of layer, that its input is f64 and its weights are f32:
-/// all that follows is then computed in f64, at twice the time and unasked for.
+/// Warns on std::cerr, once per kind of layer, that its input is f64 and its weights are f32:
+/// everything after it is then computed in f64, at twice the cost.
 void warn_of_precision(const char* layer, const Tensor& x, const Tensor& weight);
 }  // namespace detail
 
-/// Base of a layer that can be called with more than one tensor: every forward(...) of `Self` is
-/// also a call self(...), with what a call adds (where an Error arose, hooks). Arguments that no
-/// forward() accepts go to Layer's: layer(x, mask), layer(node). Braces need a type:
+/// Base of a layer that can be called with several tensors: each forward(...) of `Self` can be
+/// called as self(...), which adds hooks and the path in Errors. Arguments that no forward()
+/// accepts go to Layer's operators: layer(x, mask), layer(node). Braces need a type:
 /// AttentionMask{.causal = true}.
 ///
-/// A forward(x, mask) of `Self` gets x as it is, for its second tensor may mean anything. Where it
-/// is a mask, pass it to all layers that see x, those per position too, linear(x, mask): a layer
-/// that is not told of padding computes with the NaN in it.
+/// A forward(x, mask) of `Self` gets x unchanged, since its second tensor may mean anything. If it
+/// is a mask, pass it to all layers that see x, even per-position ones, linear(x, mask): a layer
+/// that gets no mask computes with any NaN in the padding.
 template <class Self>
 class Callable : public Layer {
   template <class... Arguments>

@@ -1,5 +1,5 @@
 #pragma once
-// All layers, and what one writes around them: operations and gradients.
+// Includes all layers, and the operations and gradients used with them.
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"

@@ -56,7 +56,7 @@ Tensor Linear::scaled_bias() const {
 
 void Linear::report(const Tensor& x, const Tensor& y) const {
   if (!ParameterUses::active()) return;
-  const NoGrad off;  // empirical kernels are numbers for σ
+  const NoGrad off;  // empirical kernels have no derivative with respect to σ
   ParameterUses::report_product(x, y, bias_scale());
 }
 

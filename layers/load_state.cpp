@@ -17,7 +17,7 @@ namespace {
 
 bool converts(DType from, DType to) { return from == to || (!is_whole(from) && !is_whole(to)); }
 
-/// The entries under a prefix, without it.
+/// The entries whose names begin with a prefix, under names without it.
 StateDict under(const std::string& prefix, const StateDict& state) {
   if (prefix.empty()) return state;
   StateDict inner;
@@ -47,7 +47,7 @@ LoadReport compare(const StateDict& own, const StateDict& state) {
   return report;
 }
 
-/// Prefix behind which each missing name stands in the state, if it is one and the same.
+/// Prefix under which the state has all missing names; empty if there is none.
 std::string common_prefix(const LoadReport& report, const StateDict& state) {
   for (const auto& [name, x] : state)
     if (!report.missing.empty() && name.ends_with("." + report.missing[0])) {
@@ -63,13 +63,13 @@ std::string common_prefix(const LoadReport& report, const StateDict& state) {
 std::string hint(const LoadReport& report, const StateDict& state, const LoadOptions& options) {
   if (const std::string inner = common_prefix(report, state); !inner.empty()) {
     const std::string prefix = options.prefix + inner;
-    return "; the state has it behind `" + prefix + "`: load with .prefix = \"" + prefix + "\"";
+    return "; the state has it under `" + prefix + "`: load with .prefix = \"" + prefix + "\"";
   }
   return (state.empty() ? "" : "; the state begins with `" + state.begin()->first + "`") +
          (options.strict ? "; strict = false loads what fits" : "");
 }
 
-/// Why nothing is loaded: what stands under one name, or that no name is the same.
+/// Why nothing fits: a name with different shapes or dtypes, or no name in common.
 std::string first_misfit(const LoadReport& report, const StateDict& own, const StateDict& state) {
   if (report.misfits.empty())
     return detail::join("it begins with `", state.begin()->first, "`, the module with `",
@@ -98,14 +98,14 @@ void check_strict(const LoadReport& report, const StateDict& own, const StateDic
                  hint(report, state, options));
 }
 
-/// Of contiguous tensors of one shape and dtype.
+/// Whether contiguous tensors of the same shape and dtype are bitwise equal.
 bool same_bits(const Tensor& a, const Tensor& b) {
   return std::memcmp(a.strided_bytes(), b.strided_bytes(),
                      static_cast<std::size_t>(a.count()) * item_size(a.dtype())) == 0;
 }
 
-/// Throws Error where one tensor, which stands here under two names, is given two values: the last
-/// would win.
+/// Throws Error if a tensor that has two names in the module is given two values: the last would
+/// win.
 void check_ties(const LoadReport& report, const StateDict& own, const StateDict& given) {
   std::map<detail::Identity, std::string> first;
   for (const std::string& name : report.loaded) {
@@ -119,13 +119,13 @@ void check_ties(const LoadReport& report, const StateDict& own, const StateDict&
     };
     LADON_CHECK(same_bits(value(at->second), value(name)), "load_state_dict", "`", at->second,
                 "` and `", name,
-                "` are one tensor of the module, and differ in the state; give "
-                "both the same numbers, or untie them in the module");
+                "` are one tensor in the module, but differ in the state; give both the same "
+                "numbers, or untie them in the module");
   }
 }
 
-/// The values to be loaded, in the order of report.loaded: copies of those that share memory with
-/// the module, whose own tensors may be given under other names.
+/// The values to load, in the order of report.loaded. Values that are themselves tensors of the
+/// module, under other names, are copied: loading would overwrite them.
 std::vector<Tensor> values_of(const LoadReport& report, const StateDict& own,
                               const StateDict& given) {
   std::set<const std::byte*> written;
@@ -157,7 +157,7 @@ LoadReport detail::load_state(const StateDict& own, const StateDict& state,
   LoadReport report = compare(own, given);
   if (options.strict) check_strict(report, own, given, options);
   LADON_CHECK(own.empty() || !given.empty(), "load_state_dict", "the state holds no tensor",
-              options.prefix.empty() ? "" : " behind `" + options.prefix + "`",
+              options.prefix.empty() ? "" : " under `" + options.prefix + "`",
               "; the module begins with `", own.begin()->first, "`");
   LADON_CHECK(!report.loaded.empty() || own.empty(), "load_state_dict",
               "nothing of the state fits: ", first_misfit(report, own, given),

@@ -1,5 +1,5 @@
 #pragma once
-// Restoring tensors by name, wholly or in part.
+// Loading tensors by name, wholly or in part.
 
 #include <iosfwd>
 #include <string>
@@ -10,15 +10,15 @@
 namespace ladon {
 
 struct LoadOptions {
-  /// Whether names and shapes must agree exactly. If not, what fits is loaded, and the report tells
-  /// of the rest.
+  /// Whether names and shapes must agree exactly. If not, whatever fits is loaded, and the report
+  /// lists the rest.
   bool strict = true;
-  /// Entries whose names begin so are read, without it; others are passed over. "encoder." takes an
-  /// encoder out of a whole model.
+  /// Only entries whose names begin with it are read, under names without it. "encoder." extracts
+  /// the encoder of a whole model.
   std::string prefix = {};
 };
 
-/// Report of a load, entry by entry. Printed: a line for each that was not loaded.
+/// Report of a load, entry by entry. Printed: one line per entry that was not loaded.
 struct LoadReport {
   struct Misfit {
     std::string name;
@@ -26,9 +26,9 @@ struct LoadReport {
     DType given_dtype, expected_dtype;
   };
   std::vector<std::string> loaded;
-  std::vector<std::string> missing;  ///< Here, and not in the state: left as it was.
-  std::vector<std::string> surplus;  ///< In the state, and not here.
-  std::vector<Misfit> misfits;       ///< Of another shape or kind of number: left as they were.
+  std::vector<std::string> missing;  ///< In the module but not in the state: left unchanged.
+  std::vector<std::string> surplus;  ///< In the state but not in the module.
+  std::vector<Misfit> misfits;       ///< Different shape or kind of dtype: left unchanged.
 
   bool complete() const { return missing.empty() && surplus.empty() && misfits.empty(); }
 };
@@ -37,13 +37,13 @@ std::ostream& operator<<(std::ostream& out, const LoadReport& report);
 namespace detail {
 
 /// Copies `state` into the tensors of `own`, which share storage with the module; `state` may
-/// contain the same tensors. Floating numbers and halves are cast. Throws Error of load_state_dict,
-/// and changes nothing, where strictness is broken; where two names of one tied tensor have
-/// different values (strict or not); where no entry has the prefix; and where nothing at all could
+/// contain the same tensors. Floating dtypes and halves are cast. Throws Error, and changes
+/// nothing, if a strict load does not fit (as load_state_dict); if two names of one tied tensor
+/// have different values (strict or not); if no entry has the prefix; and if nothing at all could
 /// be loaded though there was something to load.
 LoadReport load_state(const StateDict& own, const StateDict& state, const LoadOptions& options);
-/// From a safetensors file that holds a state dict: a saved TrainingRun is an Error. Errors name
-/// the file.
+/// The same from a safetensors file of a state dict. Throws Error for a saved TrainingRun. Errors
+/// name the file.
 LoadReport load_state(const StateDict& own, const std::string& path, const LoadOptions& options);
 
 }  // namespace detail

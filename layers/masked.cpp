@@ -10,10 +10,10 @@
 namespace ladon::detail {
 namespace {
 
-/// Numbers of such a size and beyond are odd: their squares may overflow.
+/// Magnitude from which numbers count as odd, as NaN and ∞ do: their squares may overflow.
 double odd_from(DType dtype) { return dtype == f64 ? 0x1p500 : 0x1p60; }
 
-/// Whether padding of x [N, .., d] may hold an odd number; most padding does not.
+/// Whether padding of x [N, .., d] may contain an odd number; usually it does not.
 bool may_hold_odd(const Tensor& x, const Tensor& mask) {
   if (x.mapped() || mask.mapped() || !x.contiguous() || !mask.contiguous()) return true;
   const bool* visible = mask.data<bool>();
@@ -28,10 +28,10 @@ bool may_hold_odd(const Tensor& x, const Tensor& mask) {
   });
 }
 
-/// True for odd numbers.
+/// True where x is odd.
 Tensor odd_of(const Tensor& x) { return logical_not(less(abs(x.detach()), odd_from(x.dtype()))); }
 
-/// Whether `mask` is one of positions of x, whose padding can be replaced.
+/// Whether `mask` is a mask of the positions of x, so that its padding can be replaced.
 bool fits(const Tensor& x, const Tensor& mask) {
   if (!mask.defined() || mask.dtype() != boolean || !x.defined()) return false;
   const bool indices = x.dtype() == i64;

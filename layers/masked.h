@@ -1,5 +1,5 @@
 #pragma once
-// What stands in padding does not count in a layer that is told of a mask.
+// Keeps NaN, ∞ and huge numbers in padding out of layers that are called with a mask.
 
 #include <functional>
 
@@ -7,25 +7,24 @@
 
 namespace ladon::detail {
 
-/// Shape of a mask of x, [N, positions], for x [N, positions.., d] or indices [N, positions..];
-/// x has at least one axis of positions.
+/// Shape [N, positions] of a mask for x, where x is [N, positions.., d] or indices [N, positions..]
+/// and has at least one axis of positions.
 Shape mask_shape(const Tensor& x);
 
-/// x with 0 at masked places, where `mask` (bool [N, positions]) is false: for floating x [N, ..,
-/// d] only where the number is not finite or so large that its square may overflow, for indices i64
-/// [N, T] everywhere. Without it NaN in padding would make gradients of weights NaN, since 0·NaN is
-/// NaN. Returns x itself without a mask, where there is nothing to replace, and for a mask of a
-/// wrong shape, which the layer then refuses.
+/// x with 0 at masked positions, where `mask` (bool [N, positions]) is false: floating x [N, .., d]
+/// only where a number is not finite or so large that its square may overflow, indices i64 [N, T]
+/// everywhere. Otherwise NaN in padding would make gradients of weights NaN, since 0·NaN is NaN.
+/// Returns x itself if there is no mask or nothing to replace, and for a mask of a wrong shape,
+/// which the layer then rejects.
 ///
-/// layer(x, mask) does it for every layer, whoever calls it: only so does it hold in models that
-/// users write. What takes a mask in another way (AttentionMask, a cache, a memory) calls it
-/// itself. Other numbers stay, so that outputs at padding are those of what stands there, as in
-/// PyTorch.
+/// layer(x, mask) does it for every layer, so that it holds in user-written models too. Code that
+/// takes a mask in another way (AttentionMask, a cache, a memory) calls it itself. Other padding
+/// values stay, so that outputs at padding are computed from them, as in PyTorch.
 Tensor blank_masked(const Tensor& x, const Tensor& mask);
 
-/// f(x), where f acts within each position [N, .., d]; and where its padding then holds such a
-/// number, of which gradients would be NaN (exp of 100, a product of three), f of 0 there. A slope
-/// that is infinite at a finite output, as that of sqrt at 0, is not seen.
+/// f(x), where f acts on each position of [N, .., d] alone. Where its output at padding is NaN, ∞
+/// or huge (exp of 100, a product of three), so that gradients would be NaN, f gets 0 as input
+/// there. An infinite slope at a finite output, as of sqrt at 0, is not detected.
 Tensor settled(const std::function<Tensor(const Tensor& x)>& f, const Tensor& x,
                const Tensor& mask);
 

@@ -76,10 +76,10 @@ void detail::check_nesting(const char* operation, int depth) {
 
 namespace {
 
-/// A walk that only looks: callbacks change nothing of the module.
+/// A read-only walk: its callbacks do not change the module.
 void look(Walk& walk, const Module& root) { walk.run(const_cast<Module&>(root)); }
 
-/// Characters of UTF-8 text, which is as wide as they are many.
+/// Display width of UTF-8 text: its number of code points.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
@@ -126,7 +126,7 @@ ParameterSet Module::choose(const std::function<bool(const Module&)>& choice) co
   };
   look(walk, *this);
   const ParameterSet all = named_parameters();
-  return all.except(all.except(inside));  // by their names here
+  return all.except(all.except(inside));  // under their names in this module
 }
 
 std::vector<std::pair<std::string, Tensor>> Module::hyperparameters() const {
@@ -141,7 +141,8 @@ std::vector<std::pair<std::string, Tensor>> Module::hyperparameters() const {
 
 void Module::set_hyperparameter(const std::string& path, const Tensor& value) {
   LADON_CHECK(value.defined() && value.rank() == 0 && value.dtype() == f64, "set_hyperparameter",
-              "`", path, "` is an f64 number; got shape ", value.shape(), ", ", value.dtype());
+              "`", path, "` must be an f64 number of rank 0; got shape ", value.shape(), ", ",
+              value.dtype());
   bool known = false;
   Walk walk;
   walk.on_tensor = [&](const std::string& name, Tensor& x, Walk::Kind kind) {
@@ -197,8 +198,8 @@ void Module::to(DType dtype) {
   named_parameters()
       .choose([&](const std::string&, const Tensor& x) { return x.dtype() != dtype; })
       .check_own_values("to");
-  std::map<detail::Identity, Tensor> converted;  // what members share stays shared
-  std::vector<Tensor> before;                    // lives as long as the keys of the map
+  std::map<detail::Identity, Tensor> converted;  // tensors that members share stay shared
+  std::vector<Tensor> before;                    // keeps the tensors of the keys alive
   Walk walk;
   walk.on_tensor = [&](const std::string&, Tensor& x, Walk::Kind kind) {
     if (kind == Walk::Kind::hyperparameter) return;
@@ -308,8 +309,8 @@ detail::Replacing::~Replacing() {
 }
 
 void detail::separate(Module& copy, std::uint64_t index) {
-  std::map<detail::Identity, Tensor> copies;  // what members share stays shared
-  std::vector<Tensor> before;                 // lives as long as the keys of the map
+  std::map<detail::Identity, Tensor> copies;  // tensors that members share stay shared
+  std::vector<Tensor> before;                 // keeps the tensors of the keys alive
   Walk walk;
   walk.on_tensor = [&](const std::string&, Tensor& x, Walk::Kind) {
     before.push_back(x);

@@ -10,12 +10,12 @@
 //   };
 //
 // Names, state dict, dtype and mode changes, clones, counts and summary all derive from that
-// listing, so an assigned member is never forgotten. (A member that the listing leaves out is:
-// summary(x) finds it.)
+// listing, so a reassigned member is always included. (A member that visit() does not list is
+// missed; summary(x) reports it.)
 //
-// Threads: what stands at Tensor (core/tensor.h) holds for modules. One model may run forward, and
-// backward, in several threads at once; what changes a model (train, to, load, hooks, a step of an
-// optimizer) must not run beside any use of it. Models of their own are independent.
+// Threads: the rules for Tensor (core/tensor.h) hold for modules. One model may run forward and
+// backward in several threads at once; operations that change it (train, to, load, hooks, an
+// optimizer step) must not run concurrently with any use of it. Separate models are independent.
 
 #include <concepts>
 #include <cstdint>
@@ -45,8 +45,7 @@ namespace infinite {
 struct KernelNode;
 }  // namespace infinite
 
-/// Receives a module's members. Undefined tensors (an absent bias) and null modules are passed
-/// over.
+/// Receives a module's members. Undefined tensors (an absent bias) and null modules are skipped.
 class Visitor {
  public:
   virtual ~Visitor() = default;
@@ -77,7 +76,7 @@ class Visitor {
   void operator()(std::string_view name, Part<Kind>& part) {
     (*this)(name, part.place());
   }
-  /// Place of a layer that another may take (replace.h).
+  /// A member that holds a layer, which replace() may exchange (replace.h).
   virtual void place(std::string_view, Owned<Layer>&) {}
   template <class M>
   void operator()(std::string_view name, std::optional<M>& m) {
@@ -85,7 +84,8 @@ class Visitor {
   }
   /// A tensor that is saved with the module but not trained (a position table).
   virtual void buffer(std::string_view name, Tensor& x) = 0;
-  /// A buffer that sets the prior of trained tensors, of rank 0: a weight's standard deviation.
+  /// A scalar buffer (rank 0) that sets the prior of trained tensors: a weight's standard
+  /// deviation.
   virtual void hyperparameter(std::string_view name, Tensor& x) { buffer(name, x); }
   /// A generator that the module draws from as it runs.
   virtual void generator(std::string_view, Generator&) {}
@@ -107,11 +107,11 @@ class Module {
   /// Trained tensors in visiting order; a tensor that several members share comes once.
   std::vector<Tensor> parameters() const;
   ParameterSet named_parameters() const;
-  /// A part of them, as ParameterSet::choose: by a pattern, such as "*.attention.query"; by a
-  /// function of name and tensor; by one of the modules that they stand in; by its kind,
-  /// choose<LayerNorm>().
+  /// A subset of them, as by ParameterSet::choose: those whose names match a pattern, such as
+  /// "*.attention.query"; those that a function of name and tensor picks; those inside modules that
+  /// a function picks; or those inside modules of one type, choose<LayerNorm>().
   ParameterSet choose(const std::string& pattern) const;
-  ParameterSet choose(std::initializer_list<const char*> patterns) const;  ///< Any of them.
+  ParameterSet choose(std::initializer_list<const char*> patterns) const;  ///< Matches any pattern.
   ParameterSet choose(const ParameterChoice& choice) const;
   ParameterSet choose(const std::function<bool(const Module&)>& choice) const;
   template <std::derived_from<Module> Kind>
@@ -119,38 +119,39 @@ class Module {
     return choose([](const Module& m) { return dynamic_cast<const Kind*>(&m) != nullptr; });
   }
   std::int64_t parameter_count() const;
-  /// Takes all parameters out of training, or into it again (ParameterSet::freeze).
+  /// Excludes all parameters from training, or includes them again (ParameterSet::freeze).
   void freeze() { named_parameters().freeze(); }
   void thaw() { named_parameters().thaw(); }
   /// Hyper-parameters of the prior of the trained tensors (f64 numbers; only layers in NTK
-  /// parameterization list them). A limit is differentiable by them once they require gradients.
+  /// parameterization list them). A limit is differentiable with respect to them once they require
+  /// gradients.
   std::vector<std::pair<std::string, Tensor>> hyperparameters() const;
-  /// Puts `value` (f64, rank 0; a leaf or a function of leaves) in the place of a hyper-parameter.
-  /// Throws Error where no such one is listed.
+  /// Replaces a hyper-parameter by `value` (f64, rank 0; a leaf or a function of leaves). Throws
+  /// Error if there is none of this name.
   void set_hyperparameter(const std::string& path, const Tensor& value);
-  /// The generators that the module draws from as it runs (of dropout, …), by dotted name: they are
-  /// no part of state_dict, but a resumed run needs their positions (optim/training/training_run.h
-  /// saves them).
+  /// The generators that the module draws from as it runs (those of dropout, …), by dotted name.
+  /// state_dict does not contain them, but a resumed run needs their positions
+  /// (optim/training/training_run.h saves them).
   std::vector<std::pair<std::string, Generator*>> generators();
   /// Clears all gradients.
   void zero_grad();
 
   /// Parameters and buffers by name; they share storage with the module.
   StateDict state_dict() const;
-  /// Copies values into the module's tensors. Floating numbers and halves (a bf16 checkpoint) are
-  /// cast to their dtype; names, shapes and all other dtypes must agree exactly, unless the options
-  /// are not strict. Otherwise throws Error naming the first that does not, and the module stays as
-  /// it was. The same where two names of one tied tensor have different values.
-  ///   std::cout << model.load("old.safetensors", {.strict = false});   // and what did not fit
+  /// Copies values into the module's tensors. Floating dtypes and halves (a bf16 checkpoint) are
+  /// cast; names, shapes and all other dtypes must agree exactly, unless options.strict is false.
+  /// Otherwise throws Error naming the first mismatch, and leaves the module unchanged; likewise if
+  /// two names of one tied tensor have different values.
+  ///   std::cout << model.load("old.safetensors", {.strict = false});   // lists what did not fit
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {});
-  /// Writes (reads) the state dict as a safetensors file. Errors as for the file functions and
-  /// load_state_dict; also for a module without tensors, as a moved-from container is.
+  /// Writes the state dict to a safetensors file, or reads it. Throws Error as the file functions
+  /// and load_state_dict do; also for a module without tensors, as a moved-from container is.
   void save(const std::string& path) const;
   LoadReport load(const std::string& path, const LoadOptions& options = {});
 
   /// Converts parameters and floating buffers. Do this before an optimizer or a particle method
   /// takes the parameters: they become new leaves, and whoever holds the old ones gets an Error at
-  /// the next step. Throws Error while they have the values of an average (WeightAverage::apply).
+  /// the next step. Throws Error while they hold averaged values (WeightAverage::apply).
   void to(DType dtype);
   /// Training mode (dropout draws) or evaluation mode, for this module and all inside it.
   void train(bool on = true);
@@ -160,13 +161,13 @@ class Module {
   /// A table: name, description, number of parameters of each module, and the total.
   std::string summary() const;
   /// Trained tensors that `output` (recorded, computed by this module) depends on and that visit()
-  /// does not list, a line each: members that it forgot, or what comes from outside. Those in
-  /// `known` (inputs that require gradients) are passed over.
+  /// does not list, one line each: forgotten members, or tensors from outside. Tensors in `known`
+  /// (inputs that require gradients) are skipped.
   std::vector<std::string> unlisted(const Tensor& output,
                                     const std::vector<Tensor>& known = {}) const;
 
-  /// The dotted name of a module inside this one ("" for itself); nothing where visit() does not
-  /// come to it.
+  /// The dotted name of a module inside this one ("" for itself); nullopt if visit() does not reach
+  /// it.
   std::optional<std::string> path_of(const Module& inner) const;
 
  private:
@@ -176,22 +177,22 @@ class Module {
 namespace detail {
 /// Throws Error where modules are nested so deeply that recursion would overflow the stack.
 void check_nesting(const char* operation, int depth);
-/// Calls f with each place of a trained tensor; a shared one has several.
+/// Calls f with each member that is a trained tensor; a shared tensor comes once per member.
 void for_each_parameter(Module& module,
                         const std::function<void(const std::string& path, Tensor& place)>& f);
-/// Calls f with each module, from the outermost on, whose path is "".
+/// Calls f with each module, beginning with the outermost, whose path is "".
 void for_each_module(Module& module,
                      const std::function<void(const std::string& path, Module& inner)>& f);
-/// Calls f with each place where another layer may stand, and the mode of the module that it is in.
-/// Empty are those that stand for several parts ("feedforward").
+/// Calls f with each member that holds a replaceable layer, and the mode of the module around it.
+/// Members that stand for several parts ("feedforward") are empty.
 void for_each_place(
     Module& module,
     const std::function<void(const std::string& path, Owned<Layer>& place, bool training)>& f);
-/// Scope of an operation that moves parameters of a model. Its destructor marks the parameters that
-/// left the model as replaced `by` ("share_with"), which is an Error at the next step of an
-/// optimizer that was made before, and takes the mark off those that stand in it. A leaf does not
-/// know in how many models it stands, so the mark counts for all of them. Throws
-/// Error while parameters have the values of an average, whose end would not reach the new ones.
+/// Scope of an operation that replaces parameters of a model. Its destructor marks the parameters
+/// that left the model as replaced `by` ("share_with"), so that the next step of an optimizer made
+/// before throws Error, and unmarks those that are in the model. A leaf does not know how many
+/// models contain it, so the mark holds for all of them. Throws Error while parameters hold
+/// averaged values: restoring their own values would not reach the new ones.
 class Replacing {
  public:
   Replacing(Module& model, std::string by);
@@ -204,32 +205,32 @@ class Replacing {
   std::string by_;
   std::vector<Tensor> before_;
 };
-/// Puts tensors of their own in the places of a copy's, and splits its generators by `index`.
+/// Gives a copy tensors separate from the original's, and splits its generators by `index`.
 void separate(Module& copy, std::uint64_t index);
 }  // namespace detail
 
-/// An independent copy: tensors of its own with the same values, no gradients and no hooks. (A
-/// plain C++ copy shares them, as handles do.) What shares a parameter within the model still does.
-/// Its generators are those of the original split by `index`: give each clone of an ensemble
-/// another.
+/// An independent copy: new tensors with the same values, no gradients and no hooks. (A plain C++
+/// copy shares tensors, as handles do.) Members that share a parameter still share it. Its
+/// generators are those of the original, split by `index`: give each clone of an ensemble a
+/// different index.
 template <std::derived_from<Module> M>
 M clone(const M& module, std::uint64_t index = 0) {
   static_assert(std::is_copy_constructible_v<M>,
-                "clone() copies the module first; a member of it (a unique_ptr?) has no copies");
+                "clone() copies the module, but a member (a unique_ptr?) is not copyable");
   M copy(module);
   detail::separate(copy, index);
   return copy;
 }
 
-/// Scaling of trained tensors. Both give the same functions at initialization; gradient descent
-/// moves them differently.
+/// Scaling of trained tensors. Both choices give the same distribution of functions at
+/// initialization, but train differently under gradient descent.
 enum class Parameterization {
-  standard,  ///< The variance is in the weights: W_ij ~ N(0, σ_w²/in), y = x·Wᵀ + b.
-  ntk        ///< It is in front of them: W_ij ~ N(0, 1), y = σ_w/sqrt(in)·x·Wᵀ + σ_b·b
+  standard,  ///< The variance is that of the weights: W_ij ~ N(0, σ_w²/in), y = x·Wᵀ + b.
+  ntk        ///< The scale is a factor: W_ij ~ N(0, 1), y = σ_w/sqrt(in)·x·Wᵀ + σ_b·b
              ///< (Jacot et al. 2018).
 };
 
-/// Marks a tensor as trained: the leaf that a parameter member holds.
+/// Makes x a trained tensor, a leaf that requires gradients: the value of a parameter member.
 Tensor parameter(Tensor x);
 
 }  // namespace ladon

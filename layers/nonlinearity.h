@@ -1,5 +1,5 @@
 #pragma once
-// The named functions of one element.
+// Named elementwise functions.
 
 #include <optional>
 #include <string_view>
@@ -37,15 +37,15 @@ Nonlinearity nonlinearity_from_name(std::string_view name);
 std::string_view to_string(Nonlinearity f);
 
 /// f(x) elementwise. The parameter is leaky_relu's slope (default 0.01) or rbf's γ (default 1);
-/// Error for one beside any other function.
+/// throws Error for a parameter of any other function.
 Tensor activate(Nonlinearity f, const Tensor& x, std::optional<double> parameter = {});
 
-/// Dual of f: its map of the kernels of wide networks. The parameter is as in activate().
+/// Dual of f: the map that it induces on kernels of wide networks. The parameter is as in
+/// activate().
 infinite::DualFunction dual_of(Nonlinearity f, std::optional<double> parameter = {});
 namespace detail {
 
-/// The parameter, or f's default. Throws Error for one beside a function that has none, and where
-/// rbf's γ is negative.
+/// The given parameter, or f's default. Throws Error if f takes none, and if rbf's γ is negative.
 double checked_parameter(Nonlinearity f, std::optional<double> parameter);
 bool has_parameter(Nonlinearity f);
 

@@ -31,8 +31,8 @@ Tensor LayerNorm::forward(const Tensor& x) const {
 
 namespace {
 
-/// The kernel of inputs of unit power; where a weight is trained, it and `beside` are added to the
-/// NTK.
+/// Kernel of inputs normalized to unit power. A trained weight adds the new NNGP kernel and
+/// `beside` (1 for a trained bias) to the NTK.
 infinite::KernelNode normalized(const infinite::KernelNode& k, bool centered, double eps,
                                 bool trained, double beside, const infinite::Law& makes) {
   const bool less_means = centered && k.has_means;
@@ -53,7 +53,7 @@ infinite::KernelNode normalized(const infinite::KernelNode& k, bool centered, do
                             .means = infinite::MeanMap()};
   return infinite::map_pairs(k, step, [=](const infinite::Pairs& inputs) {
     const infinite::Pairs pairs = centered ? inputs.centered("LayerNorm", eps) : inputs;
-    // Of at least the smallest number: zeros stay zeros even where eps = 0.
+    // The variance is at least the smallest positive number: zeros stay zeros even if eps = 0.
     const auto inverse_root = [&](const Tensor& variance) {
       return 1 / sqrt(maximum(variance + eps, scalar(std::numeric_limits<double>::min(), f64)));
     };
@@ -102,7 +102,7 @@ infinite::KernelNode RmsNorm::limit(const infinite::KernelNode& k) const {
   const bool trained = weight.defined();
   infinite::Law makes = k.law.after_trained_scale(trained && k.ntk());
   if (k.has_means)
-    makes.zero_given = infinite::Law::nothing;  // it is divided by each input's power
+    makes.zero_given = infinite::Law::nothing;  // the mean is divided by each input's power
   return normalized(k, false, eps, trained, 0, makes);
 }
 
@@ -110,11 +110,11 @@ void RmsNorm::visit(Visitor& v) { v("weight", weight); }
 
 std::string RmsNorm::describe() const { return detail::join("RmsNorm(", dim, ")"); }
 
-// --- over positions ---
+// --- GroupNorm and InstanceNorm ---
 
 GroupNorm::GroupNorm(const GroupNormOptions& o) : groups(o.groups), dim(o.dim), eps(o.eps) {
   LADON_CHECK(dim > 0 && groups > 0 && dim % groups == 0, "GroupNorm", groups,
-              " groups do not share ", dim, " channels evenly");
+              " groups do not divide ", dim, " channels evenly");
   if (!o.affine) return;
   weight = parameter(ones({dim}));
   bias = parameter(zeros({dim}));

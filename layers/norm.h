@@ -8,7 +8,7 @@ namespace ladon {
 struct LayerNormOptions {
   std::int64_t dim;
   double eps = 1e-5;
-  bool affine = true;  ///< Trained weight (from 1) and bias (from 0).
+  bool affine = true;  ///< Trained weight (initially 1) and bias (initially 0).
 };
 
 /// Zero mean and unit variance over the last axis:  [.., dim] → [.., dim]   (Ba et al. 2016).
@@ -20,12 +20,12 @@ struct LayerNorm : Layer {
   explicit LayerNorm(const LayerNormOptions& options);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// k'_ab = c_ab/sqrt((ε + c_aa)(ε + c_bb)), c_ab = k_ab − m_a·m_b; t' = t divided by the same,
-  /// and, where the weight (1) and the bias (0) are trained, + k' + 1. m are means over the
-  /// channels: of data their own; of random channels, as they grow in number, 0 (Yang 2019, "Tensor
-  /// programs I"; Hron et al. 2020). A trained weight's part of the NTK, h_c·h'_c in channel c, is
-  /// k' only on average over channels: what follows must be a random linear map then. Throws Error
-  /// where m is not known, as behind an activation.
+  /// k'_ab = c_ab/r with r = sqrt((ε + c_aa)(ε + c_bb)) and c_ab = k_ab − m_a·m_b; t' = t/r, plus
+  /// k' + 1 if the weight (1) and the bias (0) are trained. m are means over channels: those of the
+  /// data, or 0 in the limit of many random channels (Yang 2019, "Tensor programs I"; Hron et al.
+  /// 2020). A trained weight's part of the NTK is h_c·h'_c in channel c, which equals k' only on
+  /// average over channels: the next layer must then be a random linear map. Throws Error if m is
+  /// unknown, as after an activation.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
@@ -34,7 +34,7 @@ struct LayerNorm : Layer {
 struct GroupNormOptions {
   std::int64_t groups, dim;
   double eps = 1e-5;
-  bool affine = true;  ///< Trained weight (from 1) and bias (from 0).
+  bool affine = true;  ///< Trained weight (initially 1) and bias (initially 0).
 };
 
 /// Zero mean and unit variance of each group of channels, over all positions of an example:
@@ -44,7 +44,7 @@ struct GroupNorm : Layer {
   std::int64_t groups, dim;
   double eps;
 
-  /// Throws Error unless groups divide dim.
+  /// Throws Error unless `groups` divides dim.
   explicit GroupNorm(const GroupNormOptions& options);
   Tensor forward(const Tensor& x) const override;
   void visit(Visitor& v) override;
@@ -57,8 +57,8 @@ struct InstanceNormOptions {
   bool affine = false;
 };
 
-/// GroupNorm of each channel alone (Ulyanov et al. 2016); without running statistics. Its limit is
-/// none in closed form: a channel's own mean and variance over few positions stay random at any
+/// GroupNorm with one channel per group (Ulyanov et al. 2016), without running statistics. It has
+/// no limit in closed form: a channel's mean and variance over few positions stay random at any
 /// width.
 struct InstanceNorm : GroupNorm {
   /// Throws Error unless dim is positive.
@@ -70,7 +70,7 @@ struct InstanceNorm : GroupNorm {
 struct RmsNormOptions {
   std::int64_t dim;
   double eps = 1e-5;
-  bool affine = true;  ///< Trained weight (from 1).
+  bool affine = true;  ///< Trained weight (initially 1).
 };
 
 /// x/sqrt(mean x² + ε)·weight over the last axis:  [.., dim] → [.., dim]   (Zhang and Sennrich
@@ -83,9 +83,9 @@ struct RmsNorm : Layer {
   explicit RmsNorm(const RmsNormOptions& options);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// LayerNorm's, without centring, so that channels may have any mean, and without the + 1 of a
-  /// bias. A mean that a fixed table of positions put there is divided by each input's power, and
-  /// not known after.
+  /// As LayerNorm's, but without centring, so that channels may have any mean, and without the + 1
+  /// of a bias. Means that a fixed table of positions added are divided by each input's power, and
+  /// so unknown afterwards.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -1,5 +1,5 @@
 #pragma once
-// A pointer to a layer that belongs to one container.
+// Owning pointer that can be copied; containers hold their layers through it.
 
 #include <concepts>
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace ladon {
 
-/// Owns an object of T or of a type derived from it. Copying copies the object with the type it had
-/// when it was given, so that containers are copied as all other layers are.
+/// Owns an object of T or of a type derived from it. Copying it copies the object with its original
+/// type, so that containers can be copied like all other layers.
 template <class T>
 class Owned {
  public:
@@ -28,13 +28,13 @@ class Owned {
       };
   }
 
-  /// Throws Error for an object whose type is not known (it came as a pointer to T) or has no
-  /// copies.
+  /// Throws Error if the object's type is unknown (it came as a pointer to T) or not copyable.
   Owned(const Owned& other) : copy_(other.copy_) {
     if (!other.object_) return;
-    LADON_CHECK(copy_ != nullptr, "copy", "`", other.object_->describe(),
-                "` cannot be copied: its type has no copies, or was not known to its container; "
-                "give layers by value");
+    LADON_CHECK(
+        copy_ != nullptr, "copy", "`", other.object_->describe(),
+        "` cannot be copied: its type is not copyable, or it came as a pointer to its base; "
+        "pass layers by value");
     object_ = copy_(*other.object_);
   }
   Owned(Owned&&) noexcept = default;
@@ -45,7 +45,7 @@ class Owned {
   }
 
   T* get() const { return object_.get(); }
-  /// Throw Error where there is none, as in a moved-from owner.
+  /// Both throw Error if there is no object, as in a moved-from owner.
   T* operator->() const { return &**this; }
   T& operator*() const {
     LADON_CHECK(object_ != nullptr, "Owned", "there is no layer: its owner was moved from");

@@ -24,7 +24,7 @@
 namespace ladon {
 namespace {
 
-/// The shape of rows of a set: [.., n] without the last axis, and `shape` after it.
+/// Shape of one parameter's piece of rows [.., n]: their leading axes, then the parameter's.
 Shape after(const Shape& rows, const Shape& shape) {
   Shape y;
   for (int axis = 0; axis + 1 < rows.rank(); ++axis) y.append(rows[axis]);
@@ -32,8 +32,8 @@ Shape after(const Shape& rows, const Shape& shape) {
   return y;
 }
 
-/// Cuts rows of the parameters [begin, end) of a set, by halves: each slice's gradient is as wide
-/// as what it was cut from.
+/// Cuts rows of the parameters [begin, end) of a set by repeated halving, which saves time in
+/// backward: the gradient of a slice is as wide as the tensor it was cut from.
 void cut(const ParameterSet& set, std::size_t begin, std::size_t end, const Tensor& rows,
          std::vector<Tensor>& pieces) {
   if (end - begin == 1) {
@@ -64,7 +64,7 @@ detail::Identity detail::identity(const Tensor& x) {
 
 namespace {
 
-/// The bytes of x's elements; empty where others may stand between them.
+/// The range of bytes of x's elements; empty if x is not contiguous.
 std::pair<const std::byte*, const std::byte*> bytes_of(const Tensor& x) {
   if (!x.contiguous() || x.count() == 0 || !x.levels().none()) return {nullptr, nullptr};
   const std::size_t size = item_size(x.dtype());
@@ -111,7 +111,7 @@ ParameterSet ParameterSet::with_prefix(const std::string& prefix) const {
   return named;
 }
 
-// --- which ---
+// --- subsets ---
 
 ParameterSet ParameterSet::distinct() const {
   return choose([](const std::string&, const Tensor&) { return true; });
@@ -130,7 +130,7 @@ ParameterSet ParameterSet::choose(const ParameterChoice& choice) const {
 ParameterSet ParameterSet::choose(const std::string& pattern) const {
   ParameterSet chosen =
       choose([&](const std::string& name, const Tensor&) { return matches_name(pattern, name); });
-  LADON_CHECK(!chosen.empty(), "choose", "none of the ", size(), " parameters is called `", pattern,
+  LADON_CHECK(!chosen.empty(), "choose", "none of the ", size(), " parameters matches `", pattern,
               "`", empty() ? "" : "; the first is `" + front().first + "`");
   return chosen;
 }
@@ -139,7 +139,7 @@ ParameterSet ParameterSet::choose(std::initializer_list<const char*> patterns) c
   ParameterSet chosen;
   chosen.taken_ = taken_;
   for (const char* pattern : patterns) chosen = chosen | choose(std::string(pattern));
-  return except(except(chosen));  // in the order that they have here
+  return except(except(chosen));  // in the order of this set
 }
 
 ParameterSet ParameterSet::except(const std::string& pattern) const {
@@ -172,7 +172,7 @@ void ParameterSet::set_frozen(bool frozen) const {
   check_in_place(frozen ? "freeze" : "thaw");
   for (const auto& [name, x] : *this)
     LADON_CHECK(Leaf::of(x), frozen ? "freeze" : "thaw", "`", name,
-                "` is no trained tensor; make it with parameter(x)");
+                "` is not a trained tensor; make it with parameter(x)");
   if (frozen) zero_grad();
   for (auto [name, x] : *this) x.set_requires_grad(!frozen);
 }
@@ -183,7 +183,7 @@ void ParameterSet::zero_grad() const {
     if (Leaf::of(x)) x.set_grad(Tensor());
 }
 
-// --- numbers ---
+// --- values ---
 
 std::uint64_t ParameterSet::now() { return replacements(); }
 
@@ -203,11 +203,11 @@ void ParameterSet::check_distinct(const char* operation) const {
   for (const auto& [name, x] : *this) {
     const auto [first, is_new] = known.emplace(detail::identity(x), &name);
     LADON_CHECK(is_new, operation, "`", *first->second, "` and `", name,
-                "` are one tensor, which a row would hold twice; take the set's distinct()");
+                "` are one tensor, which a row would contain twice; use distinct()");
     const std::string* other = memory.add(name, x);
     LADON_CHECK(!other, operation, "`", *other, "` and `", name,
-                "` are two tensors that share memory, which a row would hold twice; let them be "
-                "one (share_with), or clone() one");
+                "` are two tensors that share memory, which a row would contain twice; make them "
+                "one tensor (share_with), or clone() one");
   }
 }
 
@@ -227,7 +227,7 @@ double ParameterSet::norm() const {
     squares += number_of("norm", sum(square(cast(x.detach(), f64))));
   if (std::isfinite(squares) && squares >= 1e-280) return std::sqrt(squares);
   std::vector<Tensor> norms{
-      zeros({1}, f64)};  // squares leave the range of f64; norm() scales first
+      zeros({1}, f64)};  // the squares over- or underflow; norm() rescales first
   for (const auto& [name, x] : once)
     norms.push_back(reshape(ladon::norm(cast(x.detach(), f64)), {1}));
   return number_of("norm", ladon::norm(concat(norms, 0)));
@@ -246,7 +246,7 @@ Tensor ParameterSet::to_row(const std::vector<Tensor>& values) const {
   for (std::size_t i = 0; i < size(); ++i) {
     const auto& [name, x] = (*this)[i];
     LADON_CHECK(!values[i].defined() || values[i].shape() == x.shape(), "to_row", "the value of `",
-                name, "` has shape ", values[i].shape(), ", it has ", x.shape());
+                name, "` has shape ", values[i].shape(), ", the parameter has ", x.shape());
     parts.push_back(values[i].defined() ? cast(flatten(values[i].detach()), f64)
                                         : zeros({x.count()}, f64));
   }
@@ -271,7 +271,7 @@ void ParameterSet::assign_row(const Tensor& row) const {
               " parameters have ", count(), " numbers, the row is ",
               row.defined() ? row.shape() : Shape{});
   std::vector<Tensor> values = pieces(row.detach());
-  for (Tensor& value : values)  // a row that shows a parameter would change while it is read
+  for (Tensor& value : values)  // a row that is a view of a parameter would change while it is read
     for (const auto& [name, x] : *this)
       if (value.storage() == x.storage()) value = ladon::clone(value);
   for (std::size_t i = 0; i < size(); ++i) copy_((*this)[i].second.detach(), values[i]);
@@ -285,7 +285,7 @@ void ParameterSet::perturb(double stddev, Generator& rng) const {
     add_(x.detach(), normal(x.shape(), rng, 0, stddev, x.dtype()));
 }
 
-// --- elsewhere ---
+// --- sharing and saving ---
 
 void ParameterSet::share_with(Module& model) const {
   check_in_place("share_with");
@@ -293,9 +293,9 @@ void ParameterSet::share_with(Module& model) const {
   for (const auto& [name, x] : *this)
     LADON_CHECK(
         given.emplace(name, x).second || detail::identity(given.at(name)) == detail::identity(x),
-        "share_with", "two parameters are named `", name,
-        "`, and the other model has one place for both");
-  std::map<detail::Identity, std::pair<std::string, Tensor>> instead;  // of the tensors there
+        "share_with", "two different parameters are named `", name,
+        "`, and the other model has only one of this name");
+  std::map<detail::Identity, std::pair<std::string, Tensor>> instead;  // name and new tensor
   std::set<std::string> found;
   detail::for_each_parameter(model, [&](const std::string& path, Tensor& place) {
     const auto mine = given.find(path);
@@ -344,7 +344,7 @@ LoadReport ParameterSet::load(const std::string& path, const LoadOptions& option
 }
 
 std::vector<Tensor> stack_parameters(const std::vector<ParameterSet>& members) {
-  LADON_CHECK(!members.empty(), "stack_parameters", "there is no member");
+  LADON_CHECK(!members.empty(), "stack_parameters", "there are no members");
   for (std::size_t i = 0; i < members.size(); ++i) {
     members[i].check_in_place("stack_parameters");
     LADON_CHECK(members[i].size() == members[0].size(), "stack_parameters", "member 0 has ",

@@ -1,8 +1,8 @@
 #pragma once
-// Uses of trained tensors in an output, which the empirical tangent kernel needs of a network
-// (infinite/finite/empirical.h), reported by the layers as they run.
+// Uses of trained tensors, reported by the layers as they run. The empirical tangent kernel of a
+// network needs them (infinite/finite/empirical.h).
 //
-// The tangent kernel Σ_θ ⟨∂f(x)/∂θ, ∂f(x')/∂θ⟩ needs no Jacobian where it is known how θ acts. For
+// The tangent kernel Σ_θ ⟨∂f(x)/∂θ, ∂f(x')/∂θ⟩ needs no Jacobian if it is known how θ is used. For
 // y = x·Wᵀ at each position, a gradient δ of y gives ∂/∂W = Σ_t δ_t x_tᵀ, and the inner product of
 // two of them is Σ_tt' ⟨x_t, x'_t'⟩⟨δ_t, δ'_t'⟩   (Novak et al. 2022, "Fast finite width NTK").
 
@@ -14,12 +14,13 @@
 
 namespace ladon {
 
-/// While one is alive on this thread, layers record here each use of a trained tensor.
+/// While an object of this class is alive on this thread, layers record in it each use of a trained
+/// tensor.
 class ParameterUses : private detail::Scoped<ParameterUses*> {
  public:
   /// y = x·Wᵀ for a trained W:  input [batch, .., in], output [batch, .., out]. Axes between batch
-  /// and channels are positions that share W. An input of i64 [batch, .., 1] stands for rows of the
-  /// identity, x = e_i: y is column i of W; −1 for x = 0.
+  /// and channels are positions that share W. An input of i64 [batch, .., 1] stands for one-hot
+  /// rows, x = e_i: y is column i of W; −1 stands for x = 0.
   struct Product {
     Tensor input, output;
   };
@@ -35,12 +36,12 @@ class ParameterUses : private detail::Scoped<ParameterUses*> {
   std::vector<Product> products;
   std::vector<Use> uses;
 
-  /// The innermost one of this thread, or null.
+  /// The innermost active object of this thread, or null.
   static ParameterUses* active() { return detail::modes.watchers.uses; }
 
-  // Reports of layers, which do nothing where none is active.
+  // Reports by layers; without effect if no object is active.
 
-  /// y = x·Wᵀ + b for trained W and, where `bias_scale` is not zero, y = … + bias_scale·b.
+  /// y = x·Wᵀ + bias_scale·b for a trained W and, if bias_scale ≠ 0, a trained b.
   static void report_product(const Tensor& x, const Tensor& y, double bias_scale = 0);
   /// y = w ∘ h + b for trained w and b, one per channel.
   static void report_affine(const Tensor& h, const Tensor& y);

@@ -1,5 +1,5 @@
 #pragma once
-// Parts of a block: made as layers of one kind, and replaced by any other (replace.h).
+// Parts of a block: made as layers of one kind, replaceable by any other layer (replace.h).
 
 #include <type_traits>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace ladon {
 
-/// A layer that was made as a Kind. As long as it is one, its members are at hand:
+/// A layer that was made as a Kind. While it is one, its members are accessible:
 /// layer.attention->query.
 template <class Kind>
 class Part {
@@ -18,14 +18,14 @@ class Part {
   Part(Kind made) : place_(std::move(made)) {}
 
   explicit operator bool() const { return static_cast<bool>(place_); }
-  /// Whatever stands there. Throws Error where it is absent.
+  /// The layer, of whatever kind. Throws Error if the part is absent.
   const Layer& layer() const {
-    LADON_CHECK(place_, "Part", "there is no such part");
+    LADON_CHECK(place_, "Part", "the block was made without this part");
     return *place_;
   }
   Layer& layer() { return const_cast<Layer&>(std::as_const(*this).layer()); }
-  /// Calls it: as any layer with x, (x, mask) or a node of a limit, and with what else a Kind
-  /// takes. Throws Error where that is asked of another kind.
+  /// Calls the layer: any layer with x, (x, mask) or a node of a limit, a Kind also with its other
+  /// arguments. Throws Error if a layer of another kind gets those.
   template <class... Arguments>
   auto operator()(Arguments&&... arguments) const {
     if constexpr (std::is_invocable_v<const Layer&, Arguments...>)
@@ -33,11 +33,11 @@ class Part {
     else
       return checked(*this)(std::forward<Arguments>(arguments)...);
   }
-  /// Null where it is absent or of another kind.
+  /// Null if the part is absent or of another kind.
   const Kind* kind() const { return dynamic_cast<const Kind*>(place_.get()); }
   Kind* kind() { return dynamic_cast<Kind*>(place_.get()); }
 
-  /// Throw Error where it is absent or of another kind.
+  /// Throw Error if the part is absent or of another kind.
   const Kind& operator*() const { return checked(*this); }
   Kind& operator*() { return checked(*this); }
   const Kind* operator->() const { return &checked(*this); }
@@ -51,10 +51,10 @@ class Part {
  private:
   template <class Self>
   static auto& checked(Self& self) {
-    LADON_CHECK(self.place_, "Part", "there is no such part");
+    LADON_CHECK(self.place_, "Part", "the block was made without this part");
     auto* part = self.kind();
     LADON_CHECK(part, "Part", "the part was replaced by ", self.place_->describe(),
-                ", which has no such members; layer() is what stands there");
+                ", which does not have the members of the original; use layer() to reach it");
     return *part;
   }
 

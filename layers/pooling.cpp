@@ -44,7 +44,7 @@ Pooling pooling_from_name(std::string_view name) {
 
 Tensor mean_positions(const Tensor& x, const Tensor& mask) {
   const Tensor visible = column_mask("mean_positions", x, mask);
-  // A sum that is not in the range of the dtype, though the mean is, is one of smaller parts.
+  // If the sum overflows the dtype though the mean does not, scaled-down terms are summed.
   const auto over = [](const Tensor& seen, const auto& count) {
     const Tensor total = sum(seen, 1);
     if (all(isfinite(mapped::show(total))).item<bool>()) return total / count;
@@ -75,7 +75,7 @@ Tensor pool(Pooling kind, const Tensor& x, const Tensor& mask) {
   return first_token(x);
 }
 
-// --- what the layers share ---
+// --- helpers of the layers ---
 
 namespace {
 
@@ -86,14 +86,14 @@ Tensor as_sequence(const char* operation, const Tensor& x) {
   return x.rank() == 3 ? x : flatten(x, 1, 2);
 }
 
-/// Visible positions of each input, at least 1: [P] (or a number), in f64.
+/// Number of visible positions per input, at least 1: [P] (or a scalar), in f64.
 Tensor visible_count(const Tensor& mask, std::int64_t positions) {
   const Tensor count =
       mask.defined() ? sum(cast(mask, f64), -1) : scalar(static_cast<double>(positions), f64);
   return maximum(count, scalar(1, f64));
 }
 
-/// The step of a layer that makes one vector of all pairs of positions.
+/// The step of a layer that reduces the pairs of positions of two inputs to one number.
 infinite::Step reduced(const KernelNode& k, const std::string& how) {
   return {.makes = k.law,
           .formula =
@@ -103,7 +103,7 @@ infinite::Step reduced(const KernelNode& k, const std::string& how) {
           .positions = Shape{}};
 }
 
-/// The last axis is summed row by row, so that a pair's sum depends on its own T × T block alone.
+/// Sums contiguous rows, so that a pair's sum depends on its own T × T block alone.
 Tensor row_sums(const Tensor& x) { return sum(contiguous(x), -1); }
 
 }  // namespace

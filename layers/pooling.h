@@ -1,7 +1,7 @@
 #pragma once
-// From many positions to one. (Over windows: window_pooling.h.)
+// Pooling over all positions. (Over windows: window_pooling.h.)
 //
-// `mask` (bool [batch, T], true = token; T = H·W for images) leaves padding out; undefined: every
+// `mask` (bool [batch, T], true = token; T = H·W for images) excludes padding; undefined: every
 // position counts. A sequence without tokens gives zeros.
 //
 // Pooling is linear over positions, y_n = A_n·x_n for a matrix A_n that depends on the mask alone,
@@ -23,7 +23,7 @@ enum class Pooling { mean, max, first };
 Pooling pooling_from_name(std::string_view name);
 
 Tensor mean_positions(const Tensor& x, const Tensor& mask = {});
-/// 0 where there are no positions.
+/// 0 for a sequence whose positions are all masked.
 Tensor max_positions(const Tensor& x, const Tensor& mask = {});
 /// The first position's vector, whatever the mask.
 Tensor first_token(const Tensor& x);
@@ -41,7 +41,7 @@ struct MeanPositions : Layer {
   std::string describe() const override { return "MeanPositions"; }
 };
 
-/// The sum over all positions, as MeanPositions.  k' = Σ k_ab over the visible a and b.
+/// The sum over all positions, with shapes as MeanPositions.  k' = Σ k_ab over the visible a and b.
 struct SumPositions : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
@@ -51,7 +51,7 @@ struct SumPositions : Layer {
 };
 
 /// The largest element of each channel over all positions, as max_positions():  [N, T, d] or
-/// [N, H, W, d] → [N, d].  It has no limit: the largest of correlated Gaussians is none.
+/// [N, H, W, d] → [N, d].  It has no limit: the maximum of correlated Gaussians is not Gaussian.
 struct MaxPositions : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
@@ -59,9 +59,10 @@ struct MaxPositions : Layer {
   std::string describe() const override { return "MaxPositions"; }
 };
 
-/// All positions side by side, masked ones as zeros:  [N, T, d] or [N, H, W, d] → [N, T·d]. Vectors
-/// stay. k' = (1/T)·Σ_a k_aa: a position sees only itself. What follows must be a random linear
-/// map, since channels of different positions do not share one law.
+/// Concatenates all positions, masked ones as zeros:  [N, T, d] or [N, H, W, d] → [N, T·d]. Vectors
+/// are unchanged. k' = (1/T)·Σ_a k_aa: each position is paired only with itself. The next layer
+/// must be a random linear map, since channels of different positions are not identically
+/// distributed.
 struct Flatten : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
@@ -82,8 +83,8 @@ struct FirstToken : Layer {
   std::string describe() const override { return "FirstToken"; }
 };
 
-/// The pixels of images as a sequence of tokens:  [N, H, W, d] → [N, H·W, d]. Sequences stay, and
-/// so do kernels.
+/// The pixels of images as a sequence of tokens:  [N, H, W, d] → [N, H·W, d]. Sequences and kernels
+/// are unchanged.
 struct FlattenPositions : Layer {
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }

@@ -19,7 +19,7 @@
 namespace ladon {
 namespace {
 
-/// scale·x by all heads' weights:  [.., in] → [.., heads·width], one product.
+/// scale·x times the weights of all heads:  [.., in] → [.., heads·width], in one product.
 Tensor product(const Tensor& x, double scale, const Tensor& weight, const Tensor& bias) {
   const std::int64_t all = weight.size(0) * weight.size(1);
   const Tensor flat_weight = reshape(weight, {all, weight.size(2)});
@@ -40,12 +40,12 @@ void check_input(const char* what, const Tensor& x, std::int64_t width) {
               " must be [batch, T, ", width, "], got shape ", x.shape());
 }
 
-/// Whether both are one tensor, as in self-attention, also for the gradient.
+/// Whether both are the same tensor, also for gradients, as in self-attention.
 bool same(const Tensor& a, const Tensor& b) {
   return same_elements(a, b) && a.history() == b.history();
 }
 
-/// Queries, keys and values without what stands in padding; what is one tensor stays one.
+/// Queries, keys and values with padding blanked; inputs that are the same tensor stay the same.
 struct Operands {
   Operands(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& key_mask)
       : keys(detail::blank_masked(k, key_mask)),
@@ -68,10 +68,10 @@ void check_options(const MultiHeadAttentionOptions& o) {
   LADON_CHECK(o.kv_heads >= 0 && (o.kv_heads == 0 || o.heads % o.kv_heads == 0), layer, o.kv_heads,
               " heads of keys and values do not divide ", o.heads, " heads");
   LADON_CHECK(!o.form.tied || o.kv_heads == 0 || o.kv_heads == o.heads, layer,
-              "tied queries and keys need as many heads of keys, got ", o.heads, " and ",
+              "tied queries and keys need equal numbers of heads, got ", o.heads, " and ",
               o.kv_heads);
   LADON_CHECK(o.window >= 0 && (o.window == 0 || o.causal), layer,
-              "a window is of causal attention, and not negative; got ", o.window,
+              "a window needs causal attention and must not be negative; got ", o.window,
               o.causal ? "" : "; set causal");
   const AttentionPrior& p = o.prior;
   LADON_CHECK(p.query_key_std >= 0 && p.value_output_std >= 0 && p.bias_std >= 0, layer,
@@ -79,8 +79,8 @@ void check_options(const MultiHeadAttentionOptions& o) {
               ", value_output_std = ", p.value_output_std, ", bias_std = ", p.bias_std);
   LADON_CHECK(
       o.limit_draws.per_estimate() >= 2 && o.limit_draws.coordinates >= 0, layer,
-      "limit_draws: there must be at least 2 samples (or 0, for as many as inputs need), and no "
-      "fewer than 0 coordinates; got ",
+      "limit_draws: samples must be at least 2 (or 0, for as many as inputs need), and coordinates "
+      "at least 0; got ",
       o.limit_draws.samples, " and ", o.limit_draws.coordinates);
 }
 
@@ -163,7 +163,7 @@ AttentionHeads MultiHeadAttention::project(const Tensor& queries, const Tensor& 
   Tensor q = queries, k = keys, v = values;
   if (positions) {
     LADON_CHECK(self && same(queries, values), "MultiHeadAttention",
-                "adds positions in self-attention only; put a RandomPositions before each input");
+                "adds positions in self-attention only; put RandomPositions before each input");
     q = k = (*positions)(queries);
     if (values_see_positions) v = q;
   }
@@ -173,14 +173,14 @@ AttentionHeads MultiHeadAttention::project(const Tensor& queries, const Tensor& 
   if (!form.tied)
     return {projected(q, query, query_bias), projected(k, key, key_bias),
             projected(v, value, value_bias)};
-  // One product by the one weight, of queries and keys in a row where they differ.
+  // Tied: one product with the shared weight, of queries and keys concatenated if they differ.
   const Tensor both = projected(self ? q : concat({q, k}, 1), query, query_bias);
   const Tensor first = self ? both : slice(both, 2, {.stop = q.size(1)});
   const Tensor second = self ? both : slice(both, 2, {.start = q.size(1)});
   return {first, second, projected(v, value, value_bias)};
 }
 
-/// The heads as the hook wants them, which is told their positions.
+/// The heads after the hook, which gets their positions.
 AttentionHeads MultiHeadAttention::changed(AttentionHeads h) const {
   if (!hook) return h;
   if (!h.q_positions.defined()) {
@@ -200,8 +200,8 @@ double MultiHeadAttention::logit_scale() const {
   return number ? scale * number_of("MultiHeadAttention", query_key_std) : scale;
 }
 
-/// The heads as attention with logit_scale() takes them. It takes a number; where QK is more, its
-/// derivative goes by way of the queries.
+/// Heads for attention with logit_scale(), which is a plain number: a QK that requires gradients is
+/// a factor of the queries instead.
 AttentionHeads MultiHeadAttention::with_scale(const AttentionHeads& h) const {
   AttentionHeads y = h;
   if (query_key_std.defined() && !is_plain(query_key_std)) y.q = scaled(h.q, query_key_std);
@@ -222,7 +222,7 @@ AttentionOptions MultiHeadAttention::options(const AttentionMask& mask, const At
   return options;
 }
 
-/// mask, where a query sees the window alone.
+/// mask, restricted to the window of each query.
 AttentionMask MultiHeadAttention::windowed(const AttentionMask& mask, std::int64_t queries,
                                            std::int64_t keys) const {
   if (window == 0 || keys <= window) return mask;
@@ -242,7 +242,8 @@ AttentionResult MultiHeadAttention::attend(const AttentionHeads& heads, const At
 
 namespace {
 
-/// Each head of x as often as queries share it:  [B, heads, T, width] → [B, heads·times, T, width].
+/// Repeats each head for all queries that share it:  [B, heads, T, width] →
+/// [B, heads·times, T, width].
 Tensor repeat_heads(const Tensor& x, std::int64_t times) {
   if (times == 1) return x;
   const Shape spread{x.size(0), x.size(1), times, x.size(2), x.size(3)};
@@ -251,7 +252,7 @@ Tensor repeat_heads(const Tensor& x, std::int64_t times) {
 
 }  // namespace
 
-/// Weights that are not softmax's.
+/// Attention with weights other than softmax.
 AttentionResult MultiHeadAttention::weigh(const AttentionHeads& h, const AttentionOptions& o,
                                           const Tensor& bias) const {
   // [B,H,Tq,d] · [B,H,Tk,d]ᵀ → [B,H,Tq,Tk]
@@ -281,7 +282,7 @@ Tensor MultiHeadAttention::combine(const Tensor& contexts) const {
   const Tensor product = matmul(joined, reshape(output, {all, output.size(2)}));
   const Tensor y = bias.defined() ? product + bias : product;
   if (ParameterUses::active()) {
-    const NoGrad off;  // empirical kernels are numbers for σ_b
+    const NoGrad off;  // empirical kernels have no derivative with respect to σ_b
     ParameterUses::report_product(joined, y,
                                   !bias.defined() ? 0
                                   : ntk           ? number_of("MultiHeadAttention", bias_std)
@@ -306,12 +307,11 @@ Tensor MultiHeadAttention::forward(const Tensor& queries, const Tensor& keys, co
 
 Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
                                    const Tensor& mask) const {
-  LADON_CHECK(
-      causal && !positions, "MultiHeadAttention",
-      "a cache is for causal attention, without encodings of positions that are added; this is ",
-      describe());
+  LADON_CHECK(causal && !positions, "MultiHeadAttention",
+              "a cache needs causal attention without added positional encodings; this is ",
+              describe());
   LADON_CHECK(!training() || dropout == 0, "MultiHeadAttention",
-              "is in training mode, and dropout would draw at every step; call eval() before");
+              "is in training mode, and dropout would be drawn at every step; call eval() first");
   const NoGrad no_grad;
   const Tensor tokens = detail::blank_masked(x, mask);
   AttentionHeads h = project(tokens, tokens, tokens);
@@ -324,7 +324,7 @@ Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
 ProjectedMemory MultiHeadAttention::project_memory(const Tensor& keys, const Tensor& values,
                                                    const Tensor& key_mask) const {
   LADON_CHECK(!hook && !positions, "MultiHeadAttention",
-              "projects a memory without hook or encodings of positions; this is ", describe());
+              "cannot project a memory with a hook or positional encodings; this is ", describe());
   const Tensor& own = form.tied ? query : key;
   check_input("keys", keys, own.size(2));
   check_input("values", values, value.size(2));
@@ -335,7 +335,7 @@ ProjectedMemory MultiHeadAttention::project_memory(const Tensor& keys, const Ten
 Tensor MultiHeadAttention::forward(const Tensor& queries, const ProjectedMemory& memory,
                                    const AttentionMask& mask) const {
   LADON_CHECK(!hook && !positions, "MultiHeadAttention",
-              "attends to a projected memory without hook or encodings of positions; this is ",
+              "cannot attend to a projected memory with a hook or positional encodings; this is ",
               describe());
   check_input("queries", queries, query.size(2));
   const AttentionHeads h{projected(queries, query, query_bias), memory.keys, memory.values};

@@ -1,6 +1,6 @@
 #pragma once
-// Multi-head attention, head-major: head h of a projection is the slice [h], one contiguous row of
-// numbers, which is what makes a head a particle (optim/particles).
+// Multi-head attention, head-major: head h of a projection is the contiguous slice [h], so that a
+// head can be a particle (optim/particles).
 
 #include <optional>
 
@@ -15,30 +15,31 @@
 
 namespace ladon {
 
-/// Encodings of positions, added to (or set beside) what queries and keys see.
+/// Encodings of positions, added to (or concatenated with) the inputs of queries and keys.
 struct AttentionPositions {
-  RandomPositionsOptions encoding;  ///< Its `in` is set to that of the inputs.
-  bool values = false;              ///< Whether values see them too.
+  RandomPositionsOptions encoding;  ///< Its `in` is set to the width of the inputs.
+  bool values = false;              ///< Whether the inputs of values get them too.
 };
 
-/// Prior of the weights: their law before training.
+/// Prior of the weights: their distribution at initialization.
 struct AttentionPrior {
-  /// standard parameterization: of each projection, seen as one matrix [heads·head_dim, dim].
+  /// standard parameterization: initializer of each projection, as a matrix [heads·head_dim, dim].
   Init init = Init::xavier_uniform;
   Parameterization parameterization = Parameterization::standard;
-  // ntk parameterization (the only biases are then those of the output):
+  // ntk parameterization (the only bias is then that of the output):
   double query_key_std = 1;     ///< QK = σ_Q·σ_K
   double value_output_std = 1;  ///< OV = σ_O·σ_V
   double bias_std = 0;          ///< σ_b; 0: no bias.
 };
 
-/// Draws by which `limit` estimates what has no closed form (infinite/kernel/roots.h).
+/// Monte Carlo draws for expectations in `limit` without a closed form (infinite/kernel/roots.h).
 struct LimitDraws {
-  /// Draws per estimate, at least 2; one estimate, without a standard error. 0 (default): 256 draws
-  /// per estimate, and the limit averages as many estimates as bring small inputs within about 1%
-  /// (infinite::Limit::replicates).
+  /// Draws per estimate, at least 2; then one estimate, without a standard error. 0 (default): 256
+  /// draws per estimate, and the limit averages as many estimates as small inputs need for an error
+  /// of about 1% (infinite::Limit::replicates).
   std::int64_t samples = 0;
-  /// In which all inputs draw together, at most; what they leave out: infinite::Limit::unexplained.
+  /// Largest number of coordinates of the draws that all inputs share;
+  /// infinite::Limit::unexplained is the variance outside them.
   std::int64_t coordinates = 128;
   std::uint64_t seed = 0;
 
@@ -46,32 +47,32 @@ struct LimitDraws {
 };
 
 struct MultiHeadAttentionOptions {
-  std::int64_t dim = 0;  ///< Width of the queries and of the output; to be given, as are heads.
+  std::int64_t dim = 0;  ///< Width of the queries and of the output; required, as are heads.
   std::int64_t heads = 0;
   std::int64_t head_dim = 0;   ///< Width of a head; 0: dim/heads (Error if it does not divide).
   std::int64_t key_dim = 0;    ///< Width of the keys' input (cross-attention); 0: dim.
   std::int64_t value_dim = 0;  ///< Width of the values' input; 0: key_dim.
   bool bias = true;
   bool causal = false;
-  double dropout = 0;  ///< Of the attention weights, in training mode.
+  double dropout = 0;  ///< Dropout probability of the attention weights, in training mode.
 
-  /// Heads of keys and values, which heads/kv_heads queries each share (Ainslie et al. 2023; 1:
-  /// Shazeer 2019); 0: heads. Error where it does not divide heads.
+  /// Heads of keys and values, each shared by heads/kv_heads query heads (Ainslie et al. 2023; 1:
+  /// Shazeer 2019); 0: heads. Error if it does not divide heads.
   std::int64_t kv_heads = 0;
-  /// > 0: a query sees only the last `window` positions, itself among them; causal attention alone.
+  /// > 0: a query sees only the last `window` positions, its own included; needs causal attention.
   std::int64_t window = 0;
   std::int64_t value_head_dim = 0;  ///< Width of a head's values; 0: head_dim.
   std::int64_t out = 0;             ///< Width of the output; 0: dim.
   AttentionForm form = {};
   bool projection_bias = true;  ///< Whether `bias` covers queries, keys and values too.
   std::optional<AttentionPositions> positions = {};
-  Owned<AttentionHook> hook = {};  ///< A variant from outside.
+  Owned<AttentionHook> hook = {};  ///< A variant of attention, such as RotaryPositions.
   AttentionPrior prior = {};
   LimitDraws limit_draws = {};
 };
 
 /// out = Σ_h ζ(G_h)·V_h·O_h + b  with G_h = Q_h·K_hᵀ/sqrt(head_dim), Q_h = x·W_hᵀ, ζ = softmax
-/// (Vaswani et al. 2017). A query that may attend to nothing gives the output bias.
+/// (Vaswani et al. 2017). A query that may attend to no key gives the output bias.
 ///
 /// In ntk parameterization all weights are N(0, 1), and with d the width of each input
 ///   G_h = QK/(d·head_dim^p)·Q_h·K_hᵀ, p = ½ or 1; out = OV/sqrt(value_head_dim·heads·d)·Σ… + σ_b·b
@@ -81,7 +82,7 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   Tensor key;     ///< [kv_heads, head_dim, key_dim]; undefined when tied
   Tensor value;   ///< [kv_heads, value_head_dim, value_dim]
   Tensor output;  ///< [heads, value_head_dim, out]: head h adds context_h·output[h]
-  Tensor query_bias, key_bias, value_bias;  ///< As the weights' first two axes; undefined: none
+  Tensor query_bias, key_bias, value_bias;  ///< First two axes of the weights; undefined: no bias
   Tensor output_bias;                       ///< [out]; undefined when bias = false
   std::optional<RandomPositions> positions;
   bool values_see_positions;
@@ -92,13 +93,13 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   double dropout;
   /// f64 numbers; undefined in standard parameterization.
   Tensor query_key_std, value_output_std, bias_std;
-  Init init;  ///< Of the projections.
+  Init init;  ///< Initializer of the projections.
   LimitDraws limit_draws;
   mutable Generator rng;
 
-  /// Throws Error where heads do not divide dim and head_dim is not given, where tied queries and
-  /// keys have inputs of different widths or numbers of heads, and for sizes or deviations out of
-  /// range.
+  /// Throws Error if heads do not divide dim and head_dim is not given, if tied queries and keys
+  /// have inputs of different widths or different numbers of heads, and for sizes or standard
+  /// deviations out of range.
   MultiHeadAttention(const MultiHeadAttentionOptions& options, Generator& rng);
 
   std::int64_t heads() const { return query.size(0); }
@@ -122,14 +123,14 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   Tensor forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
                  const AttentionMask& mask = {}) const;
 
-  /// Self-attention of new positions x [batch, T, dim] to themselves and all that `cache`
-  /// remembers, as one pass over all would give: to rounding, and bit for bit under
-  /// RowwiseProducts, if weights are softmax's. mask: bool [batch, T], false = padding. Not
-  /// recorded. Throws Error unless causal, and with encodings that are added (`positions`).
+  /// Self-attention of new positions x [batch, T, dim] to themselves and to all positions in
+  /// `cache`. Equals one pass over all of them: to rounding, and bit for bit under RowwiseProducts
+  /// with softmax weights. mask: bool [batch, T], false = padding. Not recorded. Throws Error
+  /// unless causal, and if `positions` are added to the inputs.
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
-  /// Cross-attention to a memory that is looked at many times: its keys and values, and what
-  /// queries see of them; `key_mask` is that of the AttentionMask with which they will look. Throws
-  /// Error with a hook or with `positions`.
+  /// Cross-attention to a memory that is used many times: project_memory() computes its keys and
+  /// values once, and forward() attends to them. `key_mask` is that of the AttentionMask given to
+  /// forward(). Throws Error with a hook or with `positions`.
   ProjectedMemory project_memory(const Tensor& keys, const Tensor& values,
                                  const Tensor& key_mask = {}) const;
   Tensor forward(const Tensor& queries, const ProjectedMemory& memory,
@@ -143,20 +144,22 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   Details forward_with_weights(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                const AttentionMask& mask = {}) const;
 
-  /// Self-attention as heads and kv_heads → ∞ in one proportion, which drops out, since outputs of
-  /// different heads are independent given their values (and head_dim, value_head_dim, the inputs'
-  /// width). With linear scaling one wide head has the same limit; with sqrt scaling a network of
-  /// few heads does not come near it. See infinite/attention/limit.h for what each form gives. In
-  /// standard parameterization the NTK is its leading order in the widths, as Linear's. Only what
-  /// is known to have a limit has one. Throws Error for sqrt scaling of tied queries and keys (the
-  /// logits grow without bound), for weights without a Gaussian limit, for dropout in training
-  /// mode, with a window and sqrt scaling unless the weighting is softmax, where queries, keys and
-  /// values do not see one input, and for a hook that gives no limit.
+  /// Limit of self-attention as heads and kv_heads → ∞ in a fixed ratio, on which it does not
+  /// depend: outputs of different heads are independent given their values. (head_dim,
+  /// value_head_dim and the input width → ∞ too.) With linear scaling one wide head has the same
+  /// limit; with sqrt scaling a network of few heads does not come close.
+  /// infinite/attention/limit.h has the formula of each form. In standard parameterization the NTK
+  /// is the leading order in the widths, as for Linear. Throws Error where no limit is known: for
+  /// sqrt scaling of tied queries and keys (their logits grow without bound), for weights without a
+  /// Gaussian limit, for dropout in training mode, for a window with sqrt scaling unless the
+  /// weighting is softmax, if queries, keys and values see different inputs, and for a hook without
+  /// a limit.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
-  /// Cross-attention's, of the kernels of what queries see and of what keys and values see, of the
-  /// same inputs: [N1, N2, Tq, Tq] and [N1, N2, Tk, Tk] → [N1, N2, Tq, Tq]. By the differentiable
-  /// forms, so slower than self-attention's. Throws Error besides for tied queries and keys,
-  /// positional encodings, hooks and finitely many heads, and where causal.
+  /// Limit of cross-attention, from the kernels of the queries' inputs and of the inputs of keys
+  /// and values, for the same examples: [N1, N2, Tq, Tq] and [N1, N2, Tk, Tk] → [N1, N2, Tq, Tq].
+  /// It is computed by differentiable operations, so more slowly than for self-attention. Also
+  /// throws Error for tied queries and keys, positional encodings, hooks, finitely many heads, and
+  /// causal attention.
   infinite::KernelNode limit(const infinite::KernelNode& queries,
                              const infinite::KernelNode& keys) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// The forms of attention: how logits are scaled and become weights, and what is shared.
+// Forms of attention: scaling of logits, the map from logits to weights, and tied weights.
 
 #include <string>
 #include <string_view>
@@ -10,8 +10,8 @@ namespace ladon {
 
 /// Divisor of the logits ⟨q, k⟩.
 enum class AttentionScaling {
-  sqrt,   ///< sqrt(head_dim) (Vaswani et al. 2017): they stay random however wide the head is.
-  linear  ///< head_dim (Hron et al. 2020): they have a limit, their mean.
+  sqrt,   ///< sqrt(head_dim) (Vaswani et al. 2017): logits stay random however wide the head is.
+  linear  ///< head_dim (Hron et al. 2020): logits converge to their mean in wide heads.
 };
 std::string_view to_string(AttentionScaling scaling);
 /// "sqrt" or "linear"; throws Error listing them otherwise.
@@ -33,7 +33,7 @@ struct AttentionForm {
 
   bool operator==(const AttentionForm&) const = default;
 };
-/// "softmax, sqrt scaling", with ", tied" where they are.
+/// "softmax, sqrt scaling", with ", tied" for tied queries and keys.
 std::string to_string(const AttentionForm& form);
 
 }  // namespace ladon

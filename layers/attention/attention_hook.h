@@ -1,5 +1,5 @@
 #pragma once
-// Variants of attention from outside: rotary positions, ALiBi, relative biases, …
+// User-defined variants of attention: rotary positions, ALiBi, relative biases, …
 
 #include "ladon/layers/infinite/attention/limit.h"
 #include "ladon/layers/module.h"
@@ -7,30 +7,30 @@
 namespace ladon {
 
 /// Queries, keys and values of all heads, [batch, heads, T, width] each. Keys and values may have
-/// fewer heads, which queries share in groups.
+/// fewer heads, each shared by a group of query heads.
 struct AttentionHeads {
   Tensor q, k, v;
-  /// Positions in the sequence: i64 [T], or [batch, T]. Given to a hook, and not taken from it.
+  /// Positions in the sequence: i64 [T], or [batch, T]. Input of a hook; its output's are ignored.
   Tensor q_positions = {}, k_positions = {};
 };
 
-/// Variant of MultiHeadAttention, which holds it as a part (option `hook`): it may own
-/// trained tensors, which visit() lists as any module's.
+/// Variant of MultiHeadAttention, which owns it (option `hook`). It may have trained tensors, which
+/// visit() lists as in any module.
 ///
 ///   struct Alibi : AttentionHook {
 ///     Tensor bias(const AttentionHeads& h) const override { return slopes * distances(h); }
 ///     …
 ///   };
 struct AttentionHook : Module {
-  /// In place of h, before the logits: where rotary positions turn queries and keys. With a cache
-  /// it is asked for the new positions alone.
+  /// Replaces h before the logits are computed: RotaryPositions rotates queries and keys here. With
+  /// a cache, h has only the new positions.
   virtual AttentionHeads heads(const AttentionHeads& h) const { return h; }
-  /// Added to the logits: floating, broadcast to [batch, heads, Tq, Tk]; undefined: nothing. With a
-  /// cache it is asked for the new queries and all keys.
+  /// Bias of the logits: floating, broadcast to [batch, heads, Tq, Tk]; undefined: none. With a
+  /// cache, h has the new queries and all keys.
   virtual Tensor bias(const AttentionHeads&) const { return {}; }
-  /// The limit of attention with this change: what it makes of pairs, as infinite::AttentionMap
-  /// tells. Asked for when a limit is described, for a layer of this form. Throws Error unless a
-  /// hook gives one: a variant has no limit before someone derived it.
+  /// The limit of attention with this change: a map of pairs, as infinite::AttentionMap describes.
+  /// Called when the graph of a limit is built, for a layer of this form. The default throws Error:
+  /// a variant has no limit until one is derived.
   virtual infinite::AttentionMap limit(const infinite::AttentionLimit& layer) const;
 };
 

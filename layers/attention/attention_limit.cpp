@@ -1,4 +1,4 @@
-// MultiHeadAttention::limit: what infinite/attention/limit.h needs to know of a layer.
+// MultiHeadAttention::limit: describes the layer to infinite/attention/limit.h.
 
 #include <algorithm>
 #include <array>
@@ -18,16 +18,16 @@ namespace {
 
 constexpr const char* where_from = "MultiHeadAttention";
 
-/// Trained tensors that the formulas below account for. A layer that has others has no limit.
+/// Trained tensors that the formulas below account for. A layer with any other has no limit.
 constexpr std::array<std::string_view, 9> accounted = {
     "query",    "key",        "value",       "output",          "query_bias",
     "key_bias", "value_bias", "output_bias", "positions.weight"};
 
 void check_has_limit(const MultiHeadAttention& layer) {
   for (const auto& [name, x] : layer.named_parameters())
-    LADON_CHECK(name.starts_with("hook.") ||  // the hook's own, whose limit it gives
+    LADON_CHECK(name.starts_with("hook.") ||  // its limit accounts for the hook's tensors
                     std::find(accounted.begin(), accounted.end(), name) != accounted.end(),
-                where_from, "no limit is known of attention with `", name, "`");
+                where_from, "no limit is known for attention with `", name, "`");
   LADON_CHECK(layer.dropout == 0 || !layer.training(), where_from,
               "has no limit with dropout of the attention weights; call eval()");
 }
@@ -38,7 +38,7 @@ void check_sees_one_input(const MultiHeadAttention& layer) {
   LADON_CHECK((layer.form.tied || layer.key.size(2) == seen) &&
                   layer.value.size(2) == (layer.values_see_positions ? seen : tokens),
               where_from,
-              "this limit is of self-attention: queries, keys and values see one input; the ",
+              "only self-attention has this limit: queries, keys and values see one input; the ",
               "weights are ", layer.query.shape(), ", ",
               (layer.form.tied ? layer.query : layer.key).shape(), " and ", layer.value.shape());
 }
@@ -78,7 +78,7 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
   y.value_output = deviation(v, a.value.size(2), o, a.heads() * a.value_head_dim());
   y.query_key_trained = q > 0 && k > 0 ? 1 / q + 1 / k : 0;
   y.value_output_trained = v > 0 && o > 0 ? 1 / v + 1 / o : 0;
-  // A bias is a weight of an input of its own, whose kernel is 1 / σ² in the units of the others.
+  // A bias is the weight of an extra input, whose kernel is 1 / σ² in the units of the others.
   const auto bias = [](const Tensor& b, double var, std::int64_t fan_in) {
     return b.defined() && var > 0 ? 1 / (var * static_cast<double>(fan_in)) : 0;
   };
@@ -92,13 +92,13 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
 }  // namespace
 
 infinite::AttentionMap AttentionHook::limit(const infinite::AttentionLimit&) const {
-  detail::fail(where_from, "no limit is known of attention with the hook `", describe(),
+  detail::fail(where_from, "no limit is known for attention with the hook `", describe(),
                "`, which gives none (AttentionHook::limit); estimate it: monte_carlo_kernel");
 }
 
 namespace {
 
-/// Layer, with what is random of this walk.
+/// The layer, with the generator and heads of one evaluation.
 infinite::AttentionLimit with(infinite::AttentionLimit layer, const infinite::Drawn& drawn,
                               std::uint64_t seed) {
   layer.rng = Generator(seed).split(drawn.number).split(drawn.replicate);
@@ -106,7 +106,7 @@ infinite::AttentionLimit with(infinite::AttentionLimit layer, const infinite::Dr
   return layer;
 }
 
-/// Symbols of the kernels of queries, keys and values in a formula: $k, or $k2.
+/// Suffixes of the kernels of queries, keys and values in a formula: $k, or $k2.
 struct Symbols {
   std::string q, k, v;
   static Symbols of_self(bool one_input) { return {"", "", one_input ? "" : "2"}; }
@@ -129,7 +129,7 @@ infinite::Formula formula_of(const MultiHeadAttention& a, const Symbols& of, boo
   };
   const double ov = number_of("MultiHeadAttention", square(layer.value_output).detach()),
                qk = number_of("MultiHeadAttention", square(layer.query_key).detach());
-  // From O and V: their factor times what the layer gives without its bias.
+  // NTK from O and V: their factor times the output kernel without its bias.
   const std::string given = bias.empty() ? "$K"
                                          : "($K" +
                                                plus(-number_of("MultiHeadAttention",
@@ -150,7 +150,7 @@ infinite::Formula formula_of(const MultiHeadAttention& a, const Symbols& of, boo
       draws ? detail::join(", E the mean over ", layer.samples, " draws that all inputs share")
             : "";
   const std::string keys = "$k" + of.k, weights = "_ij·E[ζ_ai·ζ'_bj]";
-  // Moving all logits of a query alike does not move softmax.
+  // A shift that all logits of a query share does not change softmax.
   const double key_bias = a.form.weighting == Weighting::softmax ? 0 : layer.key_bias_trained;
   return {
       detail::join(times(ov, "Σ_ij "), v, weights, bias, ", ζ = ", zeta, " of Gaussian logits G",
@@ -171,14 +171,16 @@ infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& k) co
   check_has_limit(*this);
   check_sees_one_input(*this);
   k.law.need_channels(where_from, positions ? positions->in : query.size(2));
-  // Scaled by the width of keys, wide heads are all alike.
+  // With linear scaling, logits are not random, so all wide heads have the same weights.
   const bool finitely_many =
       k.finite_heads() && form.scaling == AttentionScaling::sqrt && !form.tied;
   LADON_CHECK(!finitely_many || !hook, where_from,
-              "no law is known of finitely many heads with the hook `", hook->describe(), "`");
-  LADON_CHECK(!finitely_many || kv_heads() == heads(), where_from,
-              "no law is known of finitely many heads that share keys and values; this is ",
-              describe());
+              "no distribution is known for finitely many heads with the hook `", hook->describe(),
+              "`");
+  LADON_CHECK(
+      !finitely_many || kv_heads() == heads(), where_from,
+      "no distribution is known for finitely many heads with shared keys and values; this is ",
+      describe());
   const infinite::AttentionLimit layer = limit_of(*this);
   const auto kernels_of = hook ? hook->limit(layer) : infinite::attention_map(layer);
   const infinite::KernelNode seen = positions ? positions->limit(k) : k;
@@ -212,10 +214,10 @@ infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& queri
   for (const infinite::KernelNode* k : {&queries, &keys}) k->need_positions(where_from);
   check_has_limit(*this);
   LADON_CHECK(!form.tied && !positions && !hook && !causal, where_from,
-              "no limit is known of cross-attention with tied queries and keys, positional "
+              "no limit is known for cross-attention with tied queries and keys, positional "
               "encodings, a causal mask or a hook");
   LADON_CHECK(!queries.finite_heads() || form.scaling == AttentionScaling::linear, where_from,
-              "no law is known of finitely many heads of cross-attention");
+              "no distribution is known for finitely many heads of cross-attention");
   queries.law.need_channels(where_from, query.size(2));
   keys.law.need_channels(where_from, key.size(2));
   infinite::attention_map(limit_of(*this));

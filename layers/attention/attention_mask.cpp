@@ -36,7 +36,7 @@ AttentionMask padding(const Tensor& mask) { return {.key_mask = mask}; }
 AttentionMask allowed(const Tensor& mask) {
   LADON_CHECK(mask.defined() && mask.dtype() == boolean, "allowed", "the mask must be bool, got ",
               mask.defined() ? to_string(mask.dtype()) : "an undefined tensor",
-              "; add a floating one: mask + bias");
+              "; a floating one is added: mask + bias");
   return {.allowed = mask};
 }
 

@@ -7,15 +7,15 @@
 
 namespace ladon {
 
-/// Its parts restrict attention together; what is undefined restricts nothing.
+/// Attention must satisfy all defined parts; an undefined part allows everything.
 struct AttentionMask {
   Tensor key_mask = {};  ///< bool [batch, Tk]: which keys are tokens (false = padding).
   Tensor allowed = {};   ///< bool, broadcast to [batch, heads, Tq, Tk]: true = may attend.
   Tensor bias = {};      ///< Floating, broadcast likewise: added to the logits, −∞ forbids.
   bool causal = false;   ///< A query attends to no later key.
 
-  /// allowed, key_mask and bias as one: bool, or floating where there is a bias; undefined where
-  /// there is none of them. Throws Error unless key_mask is bool [batch, keys].
+  /// Combines allowed, key_mask and bias: bool, or floating if there is a bias; undefined if all
+  /// three are. Throws Error unless key_mask is bool [batch, keys].
   Tensor merged(std::int64_t batch, std::int64_t keys) const;
 };
 
@@ -26,7 +26,7 @@ AttentionMask padding(const Tensor& mask);
 /// bool, broadcast to [batch, heads, Tq, Tk]: true = may attend. Throws Error for another dtype.
 AttentionMask allowed(const Tensor& mask);
 
-/// Attention that both allow; biases add.
+/// Allows what both allow; biases are added.
 AttentionMask operator&(const AttentionMask& a, const AttentionMask& b);
 /// Mask with `bias` added to the logits: floating, broadcast to [batch, heads, Tq, Tk]. Throws
 /// Error for another dtype.

@@ -43,7 +43,7 @@ Tensor SinusoidalPositions::forward(const Tensor& x) const {
 
 namespace {
 
-/// ∫₀¹ f(n·10000⁻ˢ) ds: Gauss–Legendre with 8 nodes on pieces of less than a turn each.
+/// ∫₀¹ f(n·10000⁻ˢ) ds: Gauss–Legendre with 8 nodes on pieces of less than one period each.
 template <class F>
 double over_frequencies(std::int64_t n, const F& f) {
   static const auto rule = infinite::gauss_legendre(8);
@@ -59,8 +59,8 @@ double over_frequencies(std::int64_t n, const F& f) {
   return sum / static_cast<double>(pieces);
 }
 
-/// Means over infinitely many channels of the sinusoidal table: of the products of two positions,
-/// [T, T], and of each position, [T].
+/// Means over infinitely many channels of the sinusoidal table: of products of two positions, [T,
+/// T], and of each position, [T].
 struct TableMeans {
   Tensor products, own;
 };
@@ -165,7 +165,7 @@ Tensor correlation_of(const RandomPositionsOptions& o) {
   return r;
 }
 
-/// The symmetric square root V·sqrt(Λ)·Vᵀ; eigenvalues that rounding made negative count as 0.
+/// The symmetric square root V·sqrt(Λ)·Vᵀ; eigenvalues made negative by rounding count as 0.
 Tensor square_root(const Tensor& r) {
   const auto [values, vectors] = lapack::eigh(r);
   const double least = numbers_of("RandomPositions", values).front(),
@@ -173,7 +173,7 @@ Tensor square_root(const Tensor& r) {
   LADON_CHECK(
       least >= -1e-10 * std::abs(trace), "RandomPositions",
       "the correlation of positions is not positive semi-definite: its smallest eigenvalue is ",
-      least, "; use a positive definite function of the distance, as exp(−decay·|a − b|²)");
+      least, "; use a positive definite function of the distance, such as exp(−decay·|a − b|²)");
   return matmul(vectors * sqrt(clamp(values, 0, INFINITY)), transpose(vectors));
 }
 
@@ -246,7 +246,7 @@ infinite::KernelNode RandomPositions::limit(const infinite::KernelNode& k) const
     };
     return infinite::Formula{with("$k"), with("$t")};
   };
-  // A sum of two tables is soon computed again.
+  // Not kept: a sum of two tables is cheap to recompute.
   infinite::Step step{
       .makes = makes, .formula = formula, .needs = infinite::Needs::wanted, .kept = false};
   if (k.has_means && makes.knows_means())

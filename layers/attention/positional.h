@@ -1,6 +1,5 @@
 #pragma once
-// Positional encodings: added to tokens [batch, T, dim], so that layers can tell their places
-// apart.
+// Positional encodings, added to tokens [batch, T, dim] so that layers can distinguish positions.
 
 #include <functional>
 
@@ -19,10 +18,10 @@ Tensor sinusoidal_table(std::int64_t length, std::int64_t dim, DType dtype = f32
 struct SinusoidalPositions : Layer {
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// The table is fixed: k'_ab = k_ab + P_a·P_b, the mean over the channels, ½·∫₀¹ cos((a −
-  /// b)·10000⁻ˢ) ds, and t' = t. Throws Error unless the inputs' channels have mean zero: data have
-  /// not, nor what has a table in it already, as the outputs. LayerNorm subtracts their means, an
-  /// activation refuses them.
+  /// The table is fixed: t' = t, and k'_ab = k_ab + ½·∫₀¹ cos((a − b)·10000⁻ˢ) ds, the limit of
+  /// P_a·P_b/dim. Throws Error unless the inputs' channels have mean zero, which excludes data and
+  /// inputs to which such a table was added. The channels of the outputs have other means:
+  /// LayerNorm subtracts them, an activation throws Error.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;
@@ -36,7 +35,7 @@ struct LearnedPositionsOptions {
 /// Adds a trained table. Throws Error for a sequence longer than max_length.
 struct LearnedPositions : Layer {
   Tensor weight;    ///< [max_length, dim]
-  double init_std;  ///< Of a row's elements.
+  double init_std;  ///< Standard deviation of a row's elements.
 
   LearnedPositions(const LearnedPositionsOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
@@ -50,7 +49,7 @@ struct LearnedPositions : Layer {
 /// Combination of encodings and tokens.
 enum class PositionMerge {
   sum,    ///< x + P: encodings as wide as tokens.
-  concat  ///< [x, P]: channels of their own.
+  concat  ///< [x, P]: separate channels.
 };
 
 struct RandomPositionsOptions {
@@ -66,10 +65,10 @@ struct RandomPositionsOptions {
 /// exp(−decay·|a − b|²).
 std::function<double(double)> decaying_correlation(double decay);
 
-/// Encodings that are correlated over positions (Hron, Bahri, Sohl-Dickstein and Novak 2020):
-/// P = σ_p·L·E with trained E, N(0, 1) at first, and R = L·Lᵀ the correlation of the positions,
-/// which are those of a sequence or of an image. [batch, T, in], or [batch, H, W, in], → the same
-/// with in (sum) or in + channels (concat).
+/// Encodings correlated over positions (Hron, Bahri, Sohl-Dickstein and Novak 2020):
+/// P = σ_p·L·E with trained E, initially N(0, 1), and R = L·Lᵀ the correlation matrix of the
+/// positions of a sequence or an image. [batch, T, in], or [batch, H, W, in], → the same with in
+/// (sum) or in + channels (concat).
 struct RandomPositions : Layer {
   Tensor weight;       ///< E [positions, in or channels]
   Tensor stddev;       ///< σ_p, an f64 number
@@ -79,15 +78,15 @@ struct RandomPositions : Layer {
   std::int64_t in;
   PositionMerge merge;
 
-  /// Throws Error where a size is not positive, stddev is negative, or R is not positive
-  /// semi-definite (to 1e-10 of its trace).
+  /// Throws Error if a size is not positive, stddev is negative, or R is not positive semi-definite
+  /// (to 1e-10 of its trace).
   RandomPositions(const RandomPositionsOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
   /// Kernels as the widths → ∞. concat: r = in/(in + channels), s = 1 − r; sum: r = s = 1:
   ///   k' = r·k + s·σ_p²·R,  t' = r·t + s·σ_p²·R.
-  /// For concat this is the mean over channels, which differ: what follows must be a random linear
-  /// map or an attention, not an activation.
+  /// For concat this is the mean over channels, which are not identically distributed: the next
+  /// layer must be a random linear map or attention, not an activation.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -39,7 +39,7 @@ Tensor rows_of(const Tensor& x) {
   return reshape(x, {x.shape().sub(0, x.rank() - 1).count(), x.size(-1)});
 }
 
-/// The places of visible vectors among those of x [.., dim].
+/// Indices of the visible vectors among those of x [.., dim].
 Tensor visible_places(const Tensor& x, const Tensor& mask) {
   const Shape wanted = {x.size(0), x.shape().sub(1, x.rank() - 1).count()};
   LADON_CHECK(mask.dtype() == boolean && mask.shape() == wanted, "BatchNorm", "mask must be bool ",
@@ -70,7 +70,7 @@ Tensor BatchNorm::forward_masked(const Tensor& x, const Tensor& mask) const {
   };
   const NormalizedBatch batch = normalized(weight, bias);
   LADON_CHECK(!(training() && tracked && batch.mean.mapped()), "BatchNorm",
-              "the moments differ between the ", batch.mean.examples(),
+              "batch statistics differ between the ", batch.mean.examples(),
               " examples of vmap, which share the running ones; did you mean eval()?");
   if (ParameterUses::active() && weight.defined())
     ParameterUses::report_affine(normalized({}, {}).y, batch.y);
@@ -93,13 +93,13 @@ void BatchNorm::count(const Tensor& centre, const Tensor& spread, std::int64_t n
   const double largest = visit_floating("BatchNorm", running_var.dtype(), []<class T>() {
     return static_cast<double>(std::numeric_limits<T>::max());
   });
-  copy_(running_var, minimum(running_var, largest));  // ∞ would stay for good
+  copy_(running_var, minimum(running_var, largest));  // an ∞ would never be averaged away
 }
 
 infinite::KernelNode BatchNorm::limit(const infinite::KernelNode&) const {
   detail::fail("BatchNorm",
-               "has no limit: its statistics are those of a batch, so that a kernel of two inputs "
-               "does not exist; take LayerNorm, RmsNorm or GroupNorm, or leave it out");
+               "has no limit: its outputs depend on the whole batch, so no kernel of two inputs "
+               "exists; use LayerNorm or RmsNorm, or leave it out");
 }
 
 void BatchNorm::visit(Visitor& v) {

@@ -10,27 +10,26 @@ namespace ladon {
 struct BatchNormOptions {
   std::int64_t dim;
   double eps = 1e-5;
-  /// Weight of the newest batch in running statistics; none: they are the mean over all batches.
+  /// Weight of the newest batch in running statistics; nullopt: they are the mean over all batches.
   std::optional<double> momentum = 0.1;
-  bool affine = true;  ///< Trained weight (from 1) and bias (from 0).
-  bool track_running_stats =
-      true;  ///< false: batches are normalized by themselves in evaluation too.
+  bool affine = true;               ///< Trained weight (initially 1) and bias (initially 0).
+  bool track_running_stats = true;  ///< false: evaluation mode uses statistics of the batch too.
 };
 
-/// Zero mean and unit variance of each channel, [.., dim] → [.., dim], over all other axes: in
-/// training mode of the batch itself, whose statistics (the variance with divisor n − 1) also enter
-/// the running ones; in evaluation mode of those. With a mask only visible positions are counted,
-/// and in training mode the others give 0. A variance beyond the dtype of the running one counts as
-/// its largest number.
+/// Normalizes each channel of [.., dim] to zero mean and unit variance over all other axes: in
+/// training mode by statistics of the batch, which also update the running statistics (their
+/// variance has divisor n − 1); in evaluation mode by the running statistics. With a mask only
+/// visible positions are counted, and in training mode the others give 0. A variance that overflows
+/// the dtype of the running one is stored as the largest number.
 ///
-/// Running statistics are a part of the state, under PyTorch's names. A forward pass in training
-/// mode edits them in place, also where nothing is recorded; several threads may do so at once, but
-/// then the order of their batches is chance. The second run of checkpoint()
-/// (autograd/transforms/functional.h) is not counted. It has no limit: examples of a batch meet in
-/// it.
+/// Running statistics are part of the state, under PyTorch's names. A forward pass in training mode
+/// updates them in place, even if nothing is recorded; several threads may do so at once, but the
+/// order of their batches is then random. The second run of checkpoint()
+/// (autograd/transforms/functional.h) does not update them. There is no limit: outputs depend on
+/// the whole batch.
 struct BatchNorm : Layer {
   Tensor weight, bias;                       ///< [dim]; undefined when affine = false
-  mutable Tensor running_mean, running_var;  ///< [dim], from 0 and 1; undefined when not tracked
+  mutable Tensor running_mean, running_var;  ///< [dim], initially 0 and 1; undefined: not tracked
   mutable Tensor num_batches_tracked;        ///< i64 number
   std::int64_t dim;
   double eps;
@@ -41,7 +40,7 @@ struct BatchNorm : Layer {
   /// Throws Error in training mode for fewer than two vectors.
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  /// Throws Error: examples of a batch meet in it, so that no kernel is one of two inputs.
+  /// Throws Error: outputs depend on the whole batch, so there is no kernel of two inputs.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -11,7 +11,7 @@
 namespace ladon {
 namespace {
 
-/// Elements of a patch: its taps, `channels` each.
+/// Number of elements in a patch: `channels` per tap.
 std::int64_t patch_size(const std::vector<SlidingWindow>& windows, std::int64_t channels) {
   std::int64_t size = channels;
   for (const SlidingWindow& w : windows) size = detail::checked_product("Conv", size, w.size);
@@ -25,7 +25,7 @@ std::vector<SlidingWindow> checked_windows(const char* name, int axes, const Con
   LADON_CHECK(o.in > 0 && o.out > 0, name, "sizes must be positive, got in = ", o.in,
               ", out = ", o.out);
   LADON_CHECK(o.groups > 0 && o.in % o.groups == 0 && o.out % o.groups == 0, name, o.groups,
-              " groups do not share ", o.in, " channels and ", o.out, " outputs evenly");
+              " groups do not divide ", o.in, " channels and ", o.out, " outputs evenly");
   return detail::windows_of(name, {.size = o.window,
                                    .stride = o.stride,
                                    .padding = o.padding,
@@ -80,7 +80,7 @@ Tensor Conv::forward_masked(const Tensor& x, const Tensor& mask) const {
                      on_patches.scaled_bias(), {o.stride, o.before, o.after, o.dilation, groups});
 }
 
-/// Convolution with patches and products in the graph, for a trace: each group is a Linear.
+/// Convolution as patches and products in the graph, for ParameterUses: each group is a Linear.
 Tensor Conv::of_patches(const detail::Surrounded& seen) const {
   const Tensor patches = unfold(seen.x, detail::sizes_of(windows), seen.options);
   if (groups == 1) return on_patches(patches);
@@ -101,7 +101,7 @@ Tensor Conv::of_patches(const detail::Surrounded& seen) const {
 
 infinite::KernelNode Conv::limit(const infinite::KernelNode& k) const {
   LADON_CHECK(groups == 1, name_,
-              "has no limit in groups; estimate its kernel from finite networks with "
+              "has no limit with several groups; estimate its kernel from finite networks with "
               "infinite::monte_carlo_kernel");
   const int axes = static_cast<int>(windows.size());
   const Shape before = k.positions;

@@ -14,9 +14,9 @@ struct ConvOptions {
   Shape stride = {};  ///< Empty: 1 on every axis.
   Padding padding = Padding::same;
   Shape before = {},
-        after = {};         ///< Zeros put around, in place of `padding`; no `after`: as before.
+        after = {};         ///< Zeros at both ends, instead of `padding`; no `after`: as before.
   Shape dilation = {};      ///< Empty: 1 on every axis.
-  std::int64_t groups = 1;  ///< Each sees its share of the channels alone.
+  std::int64_t groups = 1;  ///< Each group sees only its share of the channels.
   // Options as in LinearOptions, for a Linear on patches: fan_in = taps·in/groups, fan_out = out.
   bool bias = true;
   Init init = Init::kaiming_normal;
@@ -26,9 +26,9 @@ struct ConvOptions {
   double bias_std = 0;
 };
 
-/// A Linear on patches. The patch of a position is what its window sees: the taps in row-major
-/// order, their channels side by side, zeros outside and at masked positions. With a mask the
-/// number of positions must stay (Error).
+/// A Linear on patches. The patch of a position holds what its window sees: the taps in row-major
+/// order, each with its channels, and zeros outside and at masked positions. With a mask the number
+/// of positions must not change (Error).
 struct Conv : Layer {
   std::vector<SlidingWindow> windows;
   std::int64_t groups;
@@ -36,12 +36,12 @@ struct Conv : Layer {
 
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  /// Linear's limit of the patches' kernel, the mean over the taps o of k shifted jointly by them:
-  /// k_patch,ab = (1/taps)·Σ_o k_{a+o, b+o}, where terms outside are 0   (Novak et al. 2019; Arora
-  /// et al. 2019, "On exact computation with an infinitely wide neural net"). Throws Error for
-  /// groups: the channels of one need not have the mean kernel of all.
+  /// Linear's limit for the kernel of patches, a mean over taps o, which shift both positions
+  /// alike: k_patch,ab = (1/taps)·Σ_o k_{a+o, b+o}, where terms outside are 0   (Novak et al. 2019;
+  /// Arora et al. 2019, "On exact computation with an infinitely wide neural net"). Diagonal
+  /// entries need only diagonal entries of k. Throws Error for groups: the mean kernel of one
+  /// group's channels may differ from that of all.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
-  /// Taps move jointly: where each position is wanted with the same one, so are its windows.
   void visit(Visitor& v) override { on_patches.visit(v); }
   std::string describe() const override;
 
@@ -56,15 +56,15 @@ struct Conv : Layer {
 
 /// [N, T, in] → [N, T', out]:  Conv1d({.in = 3, .out = 64, .window = {3}}, rng).
 struct Conv1d : Conv {
-  /// Throws Error where a size is not positive or groups do not share the channels evenly, or there
-  /// is not one window size.
+  /// Throws Error if a size is not positive, if groups do not divide the channels evenly, and
+  /// unless there is one window size.
   Conv1d(const ConvOptions& options, Generator& rng) : Conv("Conv1d", 1, options, rng) {}
 };
 
 /// [N, H, W, in] → [N, H', W', out]:  Conv2d({.in = 3, .out = 64, .window = {3, 3}}, rng).
 struct Conv2d : Conv {
-  /// Throws Error where a size is not positive or groups do not share the channels evenly, or there
-  /// are not two window sizes.
+  /// Throws Error if a size is not positive, if groups do not divide the channels evenly, and
+  /// unless there are two window sizes.
   Conv2d(const ConvOptions& options, Generator& rng) : Conv("Conv2d", 2, options, rng) {}
 };
 

@@ -22,13 +22,13 @@ ConvTranspose::ConvTranspose(const char* name, int axes, const ConvTransposeOpti
   LADON_CHECK(o.in > 0 && o.out > 0, name, "sizes must be positive, got in = ", o.in,
               ", out = ", o.out);
   LADON_CHECK(o.groups > 0 && o.in % o.groups == 0 && o.out % o.groups == 0, name, o.groups,
-              " groups do not share ", o.in, " channels and ", o.out, " outputs evenly");
+              " groups do not divide ", o.in, " channels and ", o.out, " outputs evenly");
   std::int64_t taps = 1;
   for (const std::int64_t size : o.window) {
     LADON_CHECK(size > 0, name, "window sizes must be positive, got ", o.window);
     taps = detail::checked_product(name, taps, size);
   }
-  // Drawn as [out, taps·in/groups], for the fans; then each group's is turned around.
+  // Drawn as [out, taps·in/groups], for the right fans; then each group is transposed.
   const std::int64_t in = o.in / o.groups, out = o.out / o.groups;
   const Tensor drawn =
       initialize(o.init, {o.out, detail::checked_product(name, taps, in)}, {.gain = o.gain}, rng)
@@ -54,7 +54,7 @@ Tensor ConvTranspose::forward(const Tensor& x) const {
   return y;
 }
 
-// y is linear in the weight, and what a gradient δ of y sees of it is the convolution's patches:
+// y is linear in the weight, whose gradient needs the patches of δ, the gradient of y:
 //   ∂/∂w[c, tap, o] = Σ_i x_ic·patches(δ)[i, tap, o] for c and o of one group,  ∂/∂b = Σ_i δ_i.
 void ConvTranspose::report(const Tensor& x, const Tensor& y) const {
   const ConvTransposeOptions& o = options;
@@ -80,12 +80,12 @@ void ConvTranspose::report(const Tensor& x, const Tensor& y) const {
 
 namespace {
 
-/// Number of an option for one axis; `usual` where it is not given.
+/// An option's number for one axis; `usual` if the option is empty.
 std::int64_t number(const Shape& given, int axis, std::int64_t usual) {
   return given.rank() == 0 ? usual : given[axis];
 }
 
-/// Positions that are made of n along an axis.
+/// Number of output positions that n input positions give along an axis.
 std::int64_t spread_count(const char* name, const ConvTransposeOptions& o, int axis,
                           std::int64_t n) {
   const std::int64_t before = number(o.before, axis, 0), after = number(o.after, axis, before);
@@ -98,7 +98,7 @@ std::int64_t spread_count(const char* name, const ConvTransposeOptions& o, int a
   return count;
 }
 
-/// Input position that each output position sees through each tap of an axis (`inputs`: none):
+/// Input position that each output position sees through each tap of an axis (`inputs` for none):
 /// output a = i·stride − before + tap·dilation of input i.
 std::vector<Tensor> seen_by_taps(const ConvTransposeOptions& o, int axis, std::int64_t inputs,
                                  std::int64_t outputs) {
@@ -117,8 +117,8 @@ std::vector<Tensor> seen_by_taps(const ConvTransposeOptions& o, int axis, std::i
   return taps;
 }
 
-/// Σ_taps of k at what the tap sees along the axes (one, or one of each side of a kernel), 0 where
-/// it sees nothing.
+/// Σ_taps of k at the input positions that taps see along the axes (one, or one per side of a
+/// kernel); 0 where a tap sees none.
 Tensor sum_over_taps(const Tensor& k, const std::vector<int>& axes,
                      const std::vector<Tensor>& taps) {
   Tensor around = k;
@@ -142,7 +142,7 @@ infinite::KernelNode ConvTranspose::limit(const infinite::KernelNode& k) const {
   const ConvTransposeOptions& o = options;
   const int axes = o.window.rank();
   LADON_CHECK(o.groups == 1, name_,
-              "has no limit in groups; estimate its kernel from finite networks with "
+              "has no limit with several groups; estimate its kernel from finite networks with "
               "infinite::monte_carlo_kernel");
   LADON_CHECK(o.init != Init::ones, name_, "weights that are all one have no Gaussian limit");
   LADON_CHECK(k.positions.rank() == axes, name_, "has windows over ", axes,
@@ -171,7 +171,7 @@ infinite::KernelNode ConvTranspose::limit(const infinite::KernelNode& k) const {
                             .positions = counts};
   return infinite::map_pairs(k, step, [=, before = k.positions](const infinite::Pairs& pairs) {
     const bool own = pairs.entries == infinite::Entries::diagonal;
-    const auto summed = [&](const Tensor& block) {  // [.., T, T], or [.., T] of each with itself
+    const auto summed = [&](const Tensor& block) {  // [.., T, T], or its diagonal [.., T]
       Shape split = block.shape().sub(0, block.rank() - (own ? 1 : 2));
       for (int side = 0; side < (own ? 1 : 2); ++side)
         for (const std::int64_t size : before) split.append(size);

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::array<std::string_view, 3> padding_names = {"valid", "same", "circular"};
 
-/// Positions that the last of the windows lacks, of n.
+/// Number of positions that the last window lacks, for n positions.
 std::int64_t lacking(const SlidingWindow& w, std::int64_t n) {
   const std::int64_t behind = n - (w.count(n) - 1) * w.stride;  // from the last window on
   return std::max<std::int64_t>(w.extent() - behind, 0);
 }
 
-/// Throws Error unless the list is empty or has one number of at least `least` an axis.
+/// Throws Error unless the list is empty or has one number per axis, each at least `least`.
 void check_list(std::string_view operation, const char* what, const Shape& list, int axes,
                 std::int64_t least) {
   LADON_CHECK(list.rank() == 0 || list.rank() == axes, operation, "got ", axes,
@@ -28,7 +28,7 @@ void check_list(std::string_view operation, const char* what, const Shape& list,
   for (const std::int64_t number : list)
     LADON_CHECK(number >= least, operation,
                 "window sizes, strides and dilations must be positive, ",
-                "zeros around not negative; got ", what, " ", list);
+                "numbers of zeros not negative; got ", what, " ", list);
 }
 
 }  // namespace
@@ -90,14 +90,13 @@ Shape detail::sizes_of(const std::vector<SlidingWindow>& windows) {
 
 std::string detail::channels_hint(const Tensor& x, int axes, std::int64_t channels) {
   if (x.rank() == axes + 1 && x.size(-1) != channels && x.size(0) == channels)
-    return axes == 1
-               ? "; channels stand last, behind a batch axis: unsqueeze(transpose(x), 0)"
-               : "; channels stand last, behind a batch axis: unsqueeze(permute(x, {1, 2, 0}), "
-                 "0)";
+    return axes == 1 ? "; channels come last, after a batch axis: unsqueeze(transpose(x), 0)"
+                     : "; channels come last, after a batch axis: unsqueeze(permute(x, {1, 2, 0}), "
+                       "0)";
   if (x.rank() == axes + 1) return "; give it a batch axis: unsqueeze(x, 0)";
   if (x.rank() != axes + 2 || x.size(1) != channels) return "";
-  return axes == 1 ? "; channels stand last: permute(x, {0, 2, 1})"
-                   : "; channels stand last: permute(x, {0, 2, 3, 1})";
+  return axes == 1 ? "; channels come last: permute(x, {0, 2, 1})"
+                   : "; channels come last: permute(x, {0, 2, 3, 1})";
 }
 
 Shape detail::window_counts(std::string_view operation, const std::vector<SlidingWindow>& windows,
@@ -110,9 +109,9 @@ Shape detail::window_counts(std::string_view operation, const std::vector<Slidin
       counts.append(-1);
     else
       counts.append(windows[i].count(n));
-  LADON_CHECK(
-      !masked || counts == positions, operation, "makes positions ", counts, " of ", positions,
-      ", but the inputs have a mask, and later layers would need one for the new positions");
+  LADON_CHECK(!masked || counts == positions, operation, "makes positions ", counts, " of ",
+              positions,
+              ", but the inputs have a mask, and later layers would need one of the new positions");
   return counts;
 }
 
@@ -185,7 +184,7 @@ Tensor detail::zero_masked(std::string_view operation, const Tensor& x, const Te
 Tensor detail::window_sums(const Tensor& x, int axis, const SlidingWindow& window) {
   const std::int64_t n = x.size(axis), count = window.count(n), before = window.before(n);
   const Tensor around = detail::surround(x, axis, window);
-  // Taps at which no window sees a position have nothing to add.
+  // Taps at which no window sees a position add nothing, and are skipped.
   const auto taps_within = [&](std::int64_t distance) {
     return distance <= 0 ? 0 : (distance - 1) / window.dilation + 1;
   };

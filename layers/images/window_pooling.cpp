@@ -17,7 +17,7 @@ using infinite::Pairs;
 
 namespace {
 
-/// The step of means over windows at a and at b.
+/// Step that averages over a window of x at a and a window of x' at b.
 infinite::Step averaged(const KernelNode& k, const Shape& after) {
   const auto formula = [] {
     return infinite::Formula{"mean over i in window a, j in window b of $k_ij",
@@ -35,7 +35,7 @@ std::vector<SlidingWindow> checked_windows(const char* name, const PoolOptions& 
                                    .after = o.after});
 }
 
-/// The number of windows on each axis of x, which must have as many axes of positions.
+/// Number of windows per axis of x, which must have one axis of positions per window.
 Shape counts_on(const char* name, const std::vector<SlidingWindow>& windows, const Tensor& x,
                 const Tensor& mask) {
   LADON_CHECK(x.rank() == 2 + static_cast<int>(windows.size()), name, "has windows over ",
@@ -51,7 +51,7 @@ Tensor sums_over(const std::vector<SlidingWindow>& windows, const Tensor& x, int
   return y;
 }
 
-/// Number of positions in each window:  mask [.., T] (or none) → [.., T'].
+/// Number of visible positions in each window:  mask [.., T] (or none) → [.., T'].
 Tensor counts_over(const std::vector<SlidingWindow>& windows, const Tensor& mask,
                    const Shape& positions) {
   Tensor visible = ones(positions, f64);
@@ -64,7 +64,7 @@ Tensor counts_over(const std::vector<SlidingWindow>& windows, const Tensor& mask
   return flatten(sums_over(windows, visible, leading.rank()), leading.rank(), -1);
 }
 
-/// Number of positions in each window of x, to broadcast:  [N or 1, counts of windows.., 1].
+/// The same for windows of x, shaped to broadcast:  [N or 1, counts of windows.., 1].
 Tensor counts_on_windows(const std::vector<SlidingWindow>& windows, const Tensor& x,
                          const Tensor& mask, const Shape& after) {
   Shape broadcast = {mask.defined() ? x.size(0) : 1};
@@ -142,12 +142,11 @@ AdaptiveAveragePool::AdaptiveAveragePool(const Shape& c) : counts(c) {
 
 namespace {
 
-/// Throws Error where positions are masked but do not stay.
+/// Throws Error if positions are masked and their number changes.
 void check_counts(const Shape& counts, const Shape& positions, bool masked) {
-  LADON_CHECK(
-      !masked || counts == positions, "AdaptiveAveragePool", "makes positions ", counts, " of ",
-      positions,
-      ", but the inputs have a mask, and later layers would need one for the new positions");
+  LADON_CHECK(!masked || counts == positions, "AdaptiveAveragePool", "makes positions ", counts,
+              " of ", positions,
+              ", but the inputs have a mask, and later layers would need one of the new positions");
 }
 
 }  // namespace
@@ -165,7 +164,7 @@ KernelNode AdaptiveAveragePool::limit(const KernelNode& k) const {
               counts.rank(), " axes, the inputs have positions ", k.positions);
   const Shape before = k.positions, after = counts;
   check_counts(after, before, k.masked);
-  // The mean over pairs of windows, (row, column): one window on the axes of both.
+  // Averaging over a window of rows and one of columns is pooling over the axes of both.
   Shape both = after;
   for (const std::int64_t count : after) both.append(count);
   return infinite::map_pairs(k, averaged(k, after), [=](const Pairs& pairs) {

@@ -1,7 +1,7 @@
 #pragma once
-// Pooling over windows: from positions to fewer, channel by channel. Layers around the operations
-// of autograd/ops/windows/pooling.h, which also know masks (bool [N, positions], true = token) and
-// limits.
+// Pooling over windows, channel by channel: layers that reduce the number of positions. They wrap
+// the operations of autograd/ops/windows/pooling.h, and add masks (bool [N, positions], true =
+// token) and limits.
 
 #include "ladon/layers/images/window.h"
 #include "ladon/layers/layer.h"
@@ -10,15 +10,15 @@ namespace ladon {
 
 struct PoolOptions {
   Shape window;       ///< {w} for sequences, {h, w} for images.
-  Shape stride = {};  ///< Empty: the window, so that windows do not overlap.
+  Shape stride = {};  ///< Empty: the window size, so that windows do not overlap.
   Padding padding = Padding::valid;
-  Shape before = {}, after = {};  ///< Put around, in place of `padding`; no `after`: as before.
+  Shape before = {}, after = {};  ///< Zeros, instead of `padding`; no `after`: as before.
   Shape dilation = {};            ///< Empty: 1 on every axis.
 };
 
 /// The mean over each window:  [N, T, d] → [N, T', d], or [N, H, W, d] → [N, H', W', d]. Counts
-/// only positions that are there and visible: neither padding nor masked ones. With a mask the
-/// number of positions must stay (Error).
+/// only positions inside the input that are visible: neither padding nor masked ones. With a mask
+/// the number of positions must not change (Error).
 struct AveragePool : Layer {
   std::vector<SlidingWindow> windows;
 
@@ -32,8 +32,8 @@ struct AveragePool : Layer {
   std::string describe() const override;
 };
 
-/// The largest element of each window, as AveragePool; a window that sees no visible position gives
-/// 0. It has no limit: the largest of correlated Gaussians is none.
+/// The largest element of each window, with shapes as AveragePool; 0 for a window without a visible
+/// position. It has no limit: the maximum of correlated Gaussians is not Gaussian.
 struct MaxPool : Layer {
   std::vector<SlidingWindow> windows;
 
@@ -45,9 +45,9 @@ struct MaxPool : Layer {
   std::string describe() const override;
 };
 
-/// The mean over `counts` windows that share the positions evenly:  [N, T, d] → [N, counts[0], d],
-/// or [N, H, W, d] → [N, counts[0], counts[1], d], whatever T, or H and W. With a mask the number
-/// of positions must stay (Error), and so do they.
+/// The mean over `counts` windows that divide the positions evenly:  [N, T, d] → [N, counts[0], d],
+/// or [N, H, W, d] → [N, counts[0], counts[1], d], for any T, H and W. With a mask the number of
+/// positions must not change (Error).
 struct AdaptiveAveragePool : Layer {
   Shape counts;
 

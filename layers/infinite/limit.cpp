@@ -73,8 +73,8 @@ int Limit::replicates(const Inputs& x) const {
   return replicates(*graph(kind_of(x), Get::nngp), landmarks(x));
 }
 
-// One estimate of 256 draws errs by 2 to 3% of a variance, of 20 to 160 tokens with independent
-// channels; so 16 estimates err by 0.6 to 0.8%. Of 512 tokens it is 8, as in gram().
+// One estimate of 256 draws has an error of 2 to 3% of a variance, for 20 to 160 tokens with
+// independent channels, so 16 estimates have 0.6 to 0.8%. For 512 tokens it is 8, as in gram().
 int Limit::replicates(const KernelGraph& graph, const Inputs& landmarks) const {
   if (!graph.draws()) return 1;
   if (count_ > 0) return count_;
@@ -125,7 +125,7 @@ std::shared_ptr<const KernelGraph> Limit::graph(Get get) const {
   if (auto vectors = takes({})) return vectors;
   if (auto sequences = takes({-1})) return sequences;
   if (auto images = takes({-1, -1})) return images;
-  return of({-1});  // what a user of attention is told
+  return of({-1});  // throws the Error that a user of attention needs
 }
 
 std::vector<Remainder> Limit::remainders(const Inputs& x) const {
@@ -176,7 +176,7 @@ Limit Limit::with_pivots(const Inputs& x, int count) const {
   const NoGrad off;
   Limit y = *this;
   y.landmarks_ = landmarks(x);
-  y.pivots_.reset();  // those of an earlier call would be taken for found
+  y.pivots_.reset();  // passes would use the pivots of an earlier call
   std::map<std::uint64_t, Pivots> found;
   const auto described = graph(kind_of(x), Get::nngp);
   for (int i = 0; i < count && described->draws(); ++i) {
@@ -196,7 +196,7 @@ Pivots Limit::pivots() const {
 
 namespace {
 
-/// Tokens of the longest input, at least 1: padding is none.
+/// Number of tokens of the longest input, without padding, at least 1.
 std::int64_t most_tokens(const Inputs& x, std::int64_t positions) {
   if (!x.mask.defined() || x.mask.rank() != 2 || x.mask.count() == 0)
     return std::max<std::int64_t>(1, positions);
@@ -205,7 +205,7 @@ std::int64_t most_tokens(const Inputs& x, std::int64_t positions) {
 
 }  // namespace
 
-// Some hundred tokens, of inputs that lie evenly among all.
+// About 512 tokens, of inputs that are spread evenly over x.
 Inputs Limit::landmarks(const Inputs& x) const {
   if (landmarks_) return *landmarks_;
   if (!x.x.defined() || x.x.rank() == 0) return {};

@@ -10,13 +10,13 @@
 
 namespace ladon {
 
-// A step is a transaction. Texts take their tokens first, which is told to callers and cannot be
-// undone; so a text remembers whether the model has read its last token. What the model makes of
-// them is computed beside the batch, and moved into it when all of it is there.
+// A step is a transaction. Texts first draw their tokens, which are reported to callers and cannot
+// be undone; so a text records whether the model has processed its last token. The model's results
+// are computed separately, and moved into the batch once they are complete.
 
 struct ContinuousBatch::Row {
   detail::DrawnText text;
-  Tensor logits;  // [vocabulary] of its next token; undefined: its last token is to be read
+  Tensor logits;  // [vocabulary] of its next token; undefined: its last token is not processed yet
   bool goes_on = true;
   bool cancelled = false;
 
@@ -35,7 +35,7 @@ struct ContinuousBatch::Row {
   }
 };
 
-/// What the batch becomes by a pass of the model.
+/// State of the batch after a pass of the model.
 struct ContinuousBatch::Reading {
   DecodingCache cache;
   std::vector<Tensor> logits;
@@ -45,7 +45,7 @@ ContinuousBatch::ContinuousBatch(NextToken next) : next_(std::move(next)) {
   LADON_CHECK(next_, "ContinuousBatch", "the model is an empty function");
 }
 ContinuousBatch::~ContinuousBatch() = default;
-// Inside on_token the batch that is left is in a step, and this one is not.
+// If a batch is moved inside on_token, the old object is in a step, and the new one is not.
 ContinuousBatch::ContinuousBatch(ContinuousBatch&& other) noexcept
     : next_(std::move(other.next_)),
       cache_(std::move(other.cache_)),
@@ -63,7 +63,7 @@ std::int64_t ContinuousBatch::add(const Tensor& prompt, const GenerateOptions& o
   LADON_CHECK(next_, "ContinuousBatch", "has no model: it was moved from");
   detail::check_options(options);
   LADON_CHECK(options.beams == 0 && options.cached, "ContinuousBatch",
-              "draws, by a cache; write with beams or without a cache by generate()");
+              "draws with a cache only; use generate() for beams, or for cached = false");
   LADON_CHECK(prompt.defined() && prompt.dtype() == i64 && prompt.rank() == 1 && prompt.count() > 0,
               "ContinuousBatch", "the prompt must be i64 [T] with T > 0",
               prompt.defined() ? detail::join(", got ", prompt.dtype(), " ", prompt.shape()) : "");
@@ -71,12 +71,12 @@ std::int64_t ContinuousBatch::add(const Tensor& prompt, const GenerateOptions& o
   const RowwiseProducts rowwise;
   DecodingCache own;
   const Tensor logits = next_(unsqueeze(prompt, 0), own, {});
-  const std::int64_t most = own.most_positions;  // the last token takes none
+  const std::int64_t most = own.most_positions;  // the last token needs no position
   LADON_CHECK(most == 0 || options.length <= most + 1 - prompt.count(), "ContinuousBatch",
               "a prompt of ", prompt.count(), " tokens and ", options.length,
               " more do not fit into the model's ", most, " positions; ask for ",
               most + 1 - prompt.count(), " at most, or give a shorter prompt");
-  // Before they meet: g++ 12 destroys a nested aggregate twice where a later member throws.
+  // Made before the aggregate: g++ 12 destroys a nested one twice if a later member throws.
   Tensor first = detail::logits_after(logits, {prompt.count() - 1})[0];
   detail::Tokens tokens = prompt.to_vector<std::int64_t>();
   GenerateOptions wanted = options;
@@ -103,7 +103,7 @@ ContinuousBatch::Reading ContinuousBatch::read(const std::vector<std::size_t>& p
   return all;
 }
 
-/// As read(), of those texts that can be read; the others end.
+/// As read(), for those texts that can be processed; the others end.
 ContinuousBatch::Reading ContinuousBatch::read_each_alone(const std::vector<std::size_t>& places) {
   Reading all;
   for (const std::size_t i : places) try {

@@ -1,6 +1,6 @@
 #pragma once
-// Continuous batching: texts of several requests, written side by side, each from when it comes to
-// its own end (Yu et al. 2022, "Orca").
+// Continuous batching (Yu et al. 2022, "Orca"): generates texts of several requests in one batch,
+// each from its arrival to its own end.
 
 #include <cstdint>
 #include <utility>
@@ -19,10 +19,10 @@ namespace ladon {
 ///       if (text.error) …;                        // std::rethrow_exception(text.error)
 ///       else …;
 ///
-/// The tokens of a request are those that generate() gives it alone, bit for bit: they do not
-/// depend on what stands beside it, nor on what goes wrong there. Where a pass over all texts
-/// throws, each is read alone. A text that fails alone, or whose `on_token` throws, ends with what
-/// was thrown in its Generated::error, and the others go on. Not recorded, and under
+/// The tokens of a request are those that generate() gives it alone, bit for bit: they depend
+/// neither on the other texts in the batch nor on their failures. If a pass over all texts throws,
+/// each is processed alone. A text that fails alone, or whose `on_token` throws, ends with the
+/// exception in its Generated::error, and the others go on. Not recorded, and under
 /// RowwiseProducts. `on_token` may cancel requests; add() and step() throw Error inside it.
 class ContinuousBatch {
  public:
@@ -31,20 +31,20 @@ class ContinuousBatch {
   ~ContinuousBatch();
   ContinuousBatch(ContinuousBatch&&) noexcept;
 
-  /// Adds a request: prompt i64 [T], T > 0; draws from its own split of rng, as generate(). Its
-  /// number, from 0 on, is the row of `on_token`. The model reads the prompt at once. Throws Error
-  /// as generate(), for beams or `cached` = false, and where the prompt and `length` tokens exceed
-  /// the positions that the model has (DecodingCache::most_positions); whatever is thrown, neither
-  /// the batch nor rng has changed.
+  /// Adds a request: prompt i64 [T], T > 0; draws from its own split of rng, as generate() does.
+  /// Its number, from 0 on, is the row given to `on_token`. The model processes the prompt at once.
+  /// Throws Error as generate(), for beams or `cached` = false, and if the prompt and `length`
+  /// tokens exceed the model's positions (DecodingCache::most_positions); if anything is thrown,
+  /// neither the batch nor rng has changed.
   std::int64_t add(const Tensor& prompt, const GenerateOptions& options, Generator& rng);
-  /// Writes the next token of every open text. Texts that end with it, by their request. Where even
-  /// a pass of one text lacks memory, that text ends with the error in Generated::error. If step()
-  /// itself throws, the next one goes on from there.
+  /// Generates the next token of every open text. Returns the texts that end with it, by request.
+  /// If memory does not suffice for a pass over one text, that text ends with the error in
+  /// Generated::error. If step() itself throws, the next call continues from there.
   std::vector<std::pair<std::int64_t, Generated>> step();
-  /// Ends a text and returns what was written of it; step() will not return it. Throws Error where
-  /// the request has ended, or was never made.
+  /// Ends a text and returns its tokens so far; step() will not return it. Throws Error if the
+  /// request has ended, or was never made.
   Generated cancel(std::int64_t request);
-  /// Number of texts that step() has still to give.
+  /// Number of texts that step() has not returned yet.
   std::int64_t open() const;
 
  private:

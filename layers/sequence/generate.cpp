@@ -18,12 +18,12 @@ namespace {
 using detail::stops;
 using detail::Tokens;
 
-/// Beams compare texts of unequal length by log-probability a token to a power.
+/// Beams compare texts of unequal length by log-probability over a power of their length.
 double score(double log_probability, std::size_t length, double penalty) {
   return log_probability / std::pow(static_cast<double>(length), penalty);
 }
 
-/// Texts being written, a row each, and what the model says of their next tokens.
+/// Texts being generated, one per row, and the model's logits of their next tokens.
 class Writer {
  public:
   Writer(const NextToken& next, const Tensor& prompt, const Tensor& mask,
@@ -46,16 +46,16 @@ class Writer {
 
   /// Logits of the token after each row.
   const std::vector<Tensor>& logits() const { return logits_; }
-  /// A row with its prompt.
+  /// The tokens of a row, with its prompt.
   const Tokens& text(std::size_t row) const { return texts_[row]; }
 
-  /// Row i becomes row rows[i] with tokens[i] after it.
+  /// Replaces row i by row rows[i] with tokens[i] appended.
   void go_on(const Tokens& rows, const Tokens& tokens) {
     const auto count = static_cast<std::int64_t>(rows.size());
     const Tensor chosen = from_vector(rows, {count});
     Tokens as_they_are(logits_.size());
     std::iota(as_they_are.begin(), as_they_are.end(), 0);
-    const bool moved = rows != as_they_are;  // to choose copies what is remembered
+    const bool moved = rows != as_they_are;  // selecting rows copies the cache
     if (moved) {
       std::vector<Tokens> texts;
       for (const std::int64_t row : rows) texts.push_back(texts_[static_cast<std::size_t>(row)]);
@@ -133,8 +133,8 @@ struct Candidate {
   bool ended = false;
 };
 
-/// The likeliest continuations of the open texts of one prompt, the likeliest first: so many that
-/// `beams` of them go on even if every text ends by each stop token.
+/// The likeliest continuations of the open texts of one prompt, the likeliest first: enough that
+/// `beams` of them go on even if every text also ends with each stop token.
 std::vector<Candidate> continued(const std::vector<Candidate>& open, const Writer& writer,
                                  const GenerateOptions& o) {
   const std::size_t kept = static_cast<std::size_t>(o.beams) * (1 + o.stop.size());
@@ -179,7 +179,7 @@ std::vector<Generated> write_by_beams(Writer& writer, std::size_t batch, const G
         else if (next.size() < static_cast<std::size_t>(o.beams))
           next.push_back(std::move(c));
       }
-      // Enough have ended, and no open text is better by now. (Longer, it might become so.)
+      // Enough have ended, and no open text is better so far. (It might become so when longer.)
       const bool done = ended[b].size() >= static_cast<std::size_t>(o.beams) && !next.empty() &&
                         !better(*std::max_element(ended[b].begin(), ended[b].end(), better),
                                 *std::max_element(next.begin(), next.end(), better));

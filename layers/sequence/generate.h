@@ -1,5 +1,5 @@
 #pragma once
-// Writing: tokens after tokens, from a model of the next one.
+// Text generation, token by token, from a model of the next token.
 
 #include <exception>
 #include <functional>
@@ -10,37 +10,38 @@
 
 namespace ladon {
 
-/// Logits of the token after each of `tokens` (i64 [batch, T]): [batch, T, vocabulary], or after
-/// the last of each row alone: [batch, 1, vocabulary], given what the cache remembers, which then
-/// remembers these too. mask: bool [batch, T], false = padding, on the right; may be undefined.
+/// Logits of the token after each of `tokens` (i64 [batch, T]): [batch, T, vocabulary], or only
+/// after the last of each row: [batch, 1, vocabulary], given the tokens in the cache, to which
+/// these are appended. mask: bool [batch, T], false = padding, on the right; may be undefined.
 using NextToken =
     std::function<Tensor(const Tensor& tokens, DecodingCache& cache, const Tensor& mask)>;
 
 struct GenerateOptions {
-  std::int64_t length = 100;  ///< Tokens to write at most.
+  std::int64_t length = 100;  ///< Most tokens to generate.
   double temperature = 1;     ///< Logits are divided by it; 0: the likeliest token (greedy).
-  std::int64_t top_k = 0;     ///< > 0: draw among so many likeliest tokens (Fan et al. 2018).
-  double top_p = 1;           ///< Among the likeliest with that much mass (Holtzman et al. 2020).
-  std::vector<std::int64_t> stop = {};  ///< Tokens after which a text ends; they are its last.
+  std::int64_t top_k = 0;     ///< > 0: draws among the top_k likeliest tokens (Fan et al. 2018).
+  /// Draws among the likeliest tokens that have this probability in all (Holtzman et al. 2020).
+  double top_p = 1;
+  std::vector<std::int64_t> stop = {};  ///< Tokens that end a text, as its last token.
   /// > 0: beam search by the sum of log-probabilities over lengthᵖ, p = length_penalty (Wu et al.
-  /// 2016 without their constants); nothing is drawn, and what is for drawing must be left alone.
+  /// 2016 without their constants); nothing is drawn, and options for drawing must be defaults.
   std::int64_t beams = 0;
   double length_penalty = 1;
-  /// false: look at the whole text again for each token. The same bits, slower: to check a model's
-  /// cache.
+  /// false: processes the whole text again for each token, slower but with the same bits: to check
+  /// a model's cache.
   bool cached = true;
   double min_p =
-      0;  ///< First of all, among those that likely beside the likeliest (Nguyen et al. 2024).
-  /// > 1: logits of tokens that the text has, its prompt included, are divided by it where they are
-  /// positive and multiplied where not (Keskar et al. 2019, "CTRL").
+      0;  ///< Applied first: least probability relative to the likeliest (Nguyen et al. 2024).
+  /// > 1: logits of tokens that are in the text or its prompt are divided by it if they are
+  /// positive, else multiplied by it (Keskar et al. 2019, "CTRL").
   double repetition_penalty = 1;
-  /// Told of each token as it is written, in row `row`: to show a text while it grows. Where it
+  /// Called with each token as it is generated, in row `row`: to show a text while it grows. If it
   /// returns false, the text of that row ends.
   std::function<bool(std::int64_t row, std::int64_t token)> on_token = {};
 };
 
 struct Generated {
-  std::vector<std::int64_t> tokens;  ///< Without the prompt; with the stop token, if there was one.
+  std::vector<std::int64_t> tokens;  ///< Without the prompt; with the stop token, if any.
   double log_probability =
       0;  ///< Σ ln p of these tokens under the model, without temperature or penalty.
   /// The exception that ended a text of a ContinuousBatch; null if none did. generate() throws
@@ -48,18 +49,18 @@ struct Generated {
   std::exception_ptr error = {};
 };
 
-/// A text for each row of `prompt` (i64 [batch, T], T > 0; mask as above for prompts of unequal
-/// length, which are padded on the right). `start` is the cache to begin with: a decoder's
-/// remembers its memory. Not recorded, and under RowwiseProducts: a text does not depend on what
-/// stands beside it in the batch, nor on whether there is a cache. Row b draws from its own split
-/// of rng, which advances by one reserve (not with beams, which draw nothing).
+/// Generates a text for each row of `prompt` (i64 [batch, T], T > 0; mask as above for prompts of
+/// unequal length, which are padded on the right). `start` is the initial cache: for a decoder it
+/// holds the memory. Not recorded, and under RowwiseProducts: a text depends neither on the other
+/// rows of the batch nor on whether there is a cache. Row b draws from its own split of rng, which
+/// advances by one block (not with beams, which draw nothing).
 /// Throws Error for an empty function, options out of range, logits of a wrong shape, and logits
 /// that are NaN.
 std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,
                                 const GenerateOptions& options, Generator& rng,
                                 const Tensor& mask = {}, const DecodingCache& start = {});
 
-/// The token drawn from logits [vocabulary] as the options say (temperature, top_k, top_p, min_p).
+/// Draws a token from logits [vocabulary], by temperature, top_k, top_p and min_p of the options.
 std::int64_t draw_token(const Tensor& logits, const GenerateOptions& options, Generator& rng);
 
 }  // namespace ladon

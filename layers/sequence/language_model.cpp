@@ -80,22 +80,22 @@ Tensor LanguageModel::forward(const Tensor& tokens, DecodingCache& cache,
   return logits(features(tokens, cache, mask));
 }
 
-/// [batch, T, dim], of which logits are made.
+/// Features [batch, T, dim], from which logits are computed.
 Tensor LanguageModel::features(const Tensor& tokens, DecodingCache& cache,
                                const Tensor& mask) const {
   LADON_CHECK(!training() || dropout.p == 0, "LanguageModel",
-              "is in training mode, and dropout would draw at every step; call eval() before");
+              "is in training mode, and dropout would be drawn at every step; call eval() first");
   LADON_CHECK(tokens.rank() == 2, "LanguageModel", "tokens are [batch, T], got shape ",
               tokens.shape());
   Tensor x = embedding(detail::blank_masked(tokens, mask));
   if (positions) {
     cache.most_positions = positions->weight.size(0);
     Tensor at = cache.next_positions(tokens.size(0), tokens.size(1), mask);
-    if (mask.defined()) at = masked_fill(at, logical_not(mask), 0);  // padding stands nowhere
+    if (mask.defined()) at = masked_fill(at, logical_not(mask), 0);  // padding has no position
     const std::int64_t last = at.count() > 0 ? amax(at).item<std::int64_t>() : 0;
-    LADON_CHECK(last < cache.most_positions, "LanguageModel", "the text has come to position ",
-                last, ", and positions are trained up to ", cache.most_positions,
-                "; write less, or give a shorter prompt");
+    LADON_CHECK(last < cache.most_positions, "LanguageModel", "the text has reached position ",
+                last, ", but positions are trained up to ", cache.most_positions,
+                "; generate fewer tokens, or give a shorter prompt");
     x = x + ladon::embedding(positions->weight, at);
   }
   return body(dropout(x), cache, mask);

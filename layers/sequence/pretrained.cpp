@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr const char* operation = "read_language_model_config";
 constexpr std::uint64_t largest_config = 1'000'000;
 
-/// The values of one object, each checked for its kind. What is null counts as left out.
+/// The values of one object, each checked for its kind. null counts as missing.
 class Fields {
  public:
   Fields(const json& object, std::string where) : object_(object), where_(std::move(where)) {
@@ -55,7 +55,7 @@ class Fields {
                 shown(*x));
     return x->get<bool>();
   }
-  /// Throws Error unless the value is left out or one of `allowed`; names what is supported.
+  /// Throws Error, naming what is supported, unless the value is missing or one of `allowed`.
   void only(const char* key, std::initializer_list<json> allowed) const {
     const json& x = json_at(object_, key);
     const bool ok = x.is_null() || std::find(allowed.begin(), allowed.end(), x) != allowed.end();
@@ -66,14 +66,14 @@ class Fields {
   bool is(const char* key, const char* value) const { return json_at(object_, key) == value; }
   void either(const char* key, const char* other) const {
     LADON_CHECK(!json_at(object_, key).is_null() || !json_at(object_, other).is_null(), operation,
-                where_, ": needs ", key, ", or ", other, " as it was called");
+                where_, ": needs ", key, ", or ", other, ", its former name");
   }
   std::string word(const char* key) const {
     const json* x = given(key, false);
-    LADON_CHECK(x->is_string(), operation, where_, ": ", key, " must be a word, got ", shown(*x));
+    LADON_CHECK(x->is_string(), operation, where_, ": ", key, " must be a string, got ", shown(*x));
     return x->get<std::string>();
   }
-  /// An object inside; none where it is left out.
+  /// An object inside this one; nullopt if it is missing.
   std::optional<Fields> inside(const char* key) const {
     const json& x = json_at(object_, key);
     if (x.is_null()) return {};
@@ -99,7 +99,7 @@ class Fields {
   std::string where_;
 };
 
-/// It stands in the configuration, or in an object of what else is said of rotary positions.
+/// Options of rotary positions, from the configuration itself or from an object inside it.
 RotaryOptions rotary(const Fields& f) {
   RotaryOptions options{.base = f.positive("rope_theta", 10000)};
   for (const char* key : {"rope_scaling", "rope_parameters"})
@@ -144,7 +144,7 @@ LanguageModelConfig gpt2_config(const Fields& f) {
   return {options, length, f.tokens("eos_token_id")};
 }
 
-/// Numbers that a model of this form has in its large maps.
+/// Number of weights in the large maps of a model of this form.
 double weights_of(const LanguageModelOptions& o) {
   const TransformerEncoderLayerOptions& l = o.layer;
   const auto real = [](std::int64_t x) { return static_cast<double>(x); };
@@ -176,8 +176,8 @@ LanguageModel make_language_model(const LanguageModelConfig& config, const State
   const double needed = weights_of(config.options);
   double held = 0;
   for (const auto& [name, x] : state) held += static_cast<double>(x.count());
-  LADON_CHECK(needed <= held, "make_language_model", "the configuration is of a model of at least ",
-              needed, " weights, and there are ", held, " in the checkpoint");
+  LADON_CHECK(needed <= held, "make_language_model", "the configuration needs at least ", needed,
+              " weights, but there are ", held, " in the checkpoint");
   Generator rng(0);
   LanguageModel model(config.options, rng);
   from_names(model, state);

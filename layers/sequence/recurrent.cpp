@@ -64,16 +64,16 @@ void Recurrent::check(const Tensor& x, const RecurrentInputs& inputs) const {
   const auto& [h, c] = inputs.state;
   LADON_CHECK(cell == RecurrentCell::lstm || !c.defined(), name, "its cells have no state c");
   LADON_CHECK(cell != RecurrentCell::lstm || h.defined() == c.defined(), name,
-              "begins from h and c, of which one is missing");
+              "needs both h and c to begin from, or neither");
   for (const Tensor* part : {&h, &c})
-    LADON_CHECK(!part->defined() || part->shape() == state, name, "begins from a state of shape ",
-                state, ", got ", part->shape());
+    LADON_CHECK(!part->defined() || part->shape() == state, name,
+                "needs an initial state of shape ", state, ", got ", part->shape());
   LADON_CHECK(!inputs.mask.defined() || inputs.mask.shape() == x.shape().sub(0, 2), name,
               "sequences ", x.shape(), " need a mask of shape ", x.shape().sub(0, 2), ", got ",
               inputs.mask.shape());
 }
 
-/// [batch, S], or undefined.
+/// Initial state of one direction of one layer: [batch, S], or undefined.
 Tensor Recurrent::initial(const RecurrentState& state, std::int64_t index) const {
   if (!state.h.defined()) return {};
   const Tensor h = select(state.h, 0, index);
@@ -96,8 +96,8 @@ Tensor Recurrent::run(const Tensor& x, const RecurrentInputs& inputs, std::int64
   return states;
 }
 
-// The state's part of the gates is b = W·h + c at each step:  ∂/∂W = Σ_t δ_t h_tᵀ,  ∂/∂c = Σ_t δ_t
-// for the gradient δ of b.
+// The state's part of the gates is b = W·h + c at each step. With δ the gradient of b,
+// ∂/∂W = Σ_t δ_t h_tᵀ and ∂/∂c = Σ_t δ_t.
 void Recurrent::report(const Tensor& gates, const Tensor& weight, const RecurrenceOptions& how,
                        const Tensor& states) const {
   kernels::Recurrence r{cell,        gates.detach(), weight.detach(), how.bias,
@@ -115,7 +115,7 @@ RecurrentResult Recurrent::forward_with_state(const Tensor& x,
                                               const RecurrentInputs& inputs) const {
   check(x, inputs);
   const std::int64_t count = x.size(1), n = options.hidden;
-  const auto at_tokens = [&](const Tensor& t) {  // zeros in the padding, whatever stood there
+  const auto at_tokens = [&](const Tensor& t) {  // zeros in the padding, which may hold NaN
     const Tensor& mask = inputs.mask;
     return mask.defined() ? masked_fill(t, unsqueeze(logical_not(mask), -1), 0) : t;
   };
@@ -162,7 +162,7 @@ std::string Recurrent::describe() const {
 Rnn::Rnn(const RecurrentOptions& o, Generator& rng, RecurrentCell which)
     : Recurrent(which, o, rng) {
   LADON_CHECK(cell == RecurrentCell::tanh || cell == RecurrentCell::relu, "Rnn",
-              "its cell is tanh or relu; the others are layers of their own, Lstm and Gru");
+              "its cell must be tanh or relu; for the others use Lstm or Gru");
 }
 
 }  // namespace ladon

@@ -5,9 +5,8 @@
 //   Tensor y = lstm(x, tokens);                       // [batch, T, 2·128]; tokens: bool [batch, T]
 //   auto [output, state] = lstm.forward_with_state(x, {.mask = tokens});
 //
-// A step that the mask leaves out keeps the state as it was and its output is zero; so the reverse
-// direction begins at the last token, wherever the padding stands. Nothing recurrent has a limit
-// here.
+// A step that the mask excludes keeps the state and outputs zero; so the reverse direction begins
+// at the last token, wherever the padding is. No recurrent layer has a limit here.
 
 #include "ladon/autograd/ops/recurrent/recurrent.h"
 #include "ladon/layers/dropout.h"
@@ -20,11 +19,11 @@ struct RecurrentOptions {
   std::int64_t layers = 1;
   bool bidirectional = false;  ///< Each layer also runs from the last token to the first.
   bool bias = true;
-  double dropout = 0;  ///< Of the outputs of all layers but the last, in training mode.
+  double dropout = 0;  ///< Dropout of the outputs of all layers but the last, in training mode.
 };
 
-/// The state of all layers, [layers·directions, batch, hidden]; of layer l and direction d (1:
-/// reverse) at l·directions + d. c is that of an LSTM's cells, and undefined for others.
+/// State of all layers, [layers·directions, batch, hidden]; layer l and direction d (1: reverse)
+/// have index l·directions + d. c is the state of an LSTM's cells, and undefined for other cells.
 struct RecurrentState {
   Tensor h = {}, c = {};
 };
@@ -40,10 +39,10 @@ struct RecurrentResult {
   RecurrentState state;  ///< After the last token (reverse: after the first).
 };
 
-/// Layers of one cell, each on the outputs of the one below: both directions side by side, forward
-/// first. Lstm, Gru and Rnn say which cell. State dict: weight_ih_l0 [gates·hidden, in],
+/// Stacked layers of one cell, each on the outputs of the one below: both directions concatenated,
+/// forward first. Lstm, Gru and Rnn set the cell. State dict: weight_ih_l0 [gates·hidden, in],
 /// weight_hh_l0 [gates·hidden, hidden], bias_ih_l0, bias_hh_l0 [gates·hidden], …_l0_reverse, …_l1,
-/// …, with the gates in PyTorch's order, so that its files load as they are.
+/// …, with the gates in PyTorch's order, so that its files can be loaded.
 struct Recurrent : Layer {
   struct Direction {
     Tensor weight_ih, weight_hh, bias_ih, bias_hh;  ///< Biases are undefined when bias = false.
@@ -53,12 +52,12 @@ struct Recurrent : Layer {
   std::vector<Direction> directions;  ///< In the order of RecurrentState.
   Dropout dropout;
 
-  /// Weights and biases from U(±1/sqrt(hidden)). Throws Error where a size is not positive.
+  /// Draws weights and biases from U(±1/sqrt(hidden)). Throws Error if a size is not positive.
   Recurrent(RecurrentCell cell, const RecurrentOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  /// Continues from a state and hands on the last one. A sequence of no tokens ends as it began.
-  /// Throws Error where shapes do not fit.
+  /// Begins with a state and returns the last one; without tokens the state is unchanged. Throws
+  /// Error if shapes do not fit.
   RecurrentResult forward_with_state(const Tensor& x, const RecurrentInputs& inputs = {}) const;
   void visit(Visitor& v) override;
   std::string describe() const override;
@@ -84,7 +83,7 @@ struct Gru : Recurrent {
 
 /// h' = φ(W_ih·x + W_hh·h + b), φ = tanh (Elman 1990) or relu.
 struct Rnn : Recurrent {
-  /// Throws Error for a cell that has more gates than one.
+  /// Throws Error for a cell with more than one gate.
   Rnn(const RecurrentOptions& o, Generator& rng, RecurrentCell which = RecurrentCell::tanh);
 };
 

@@ -29,8 +29,8 @@ void check_options(const GenerateOptions& o) {
   LADON_CHECK(o.beams == 0 || (o.temperature == 1 && o.top_k == 0 && o.top_p == 1 && o.min_p == 0 &&
                                o.repetition_penalty == 1 && !o.on_token),
               "generate",
-              "beams draw nothing; leave temperature, top_k, top_p, min_p, repetition_penalty and "
-              "on_token alone");
+              "beam search draws nothing; leave temperature, top_k, top_p, min_p, "
+              "repetition_penalty and on_token at their defaults");
 }
 
 bool stops(const GenerateOptions& o, std::int64_t token) {
@@ -43,7 +43,7 @@ std::vector<Tensor> logits_after(const Tensor& logits, const Tokens& last) {
       logits.defined() && is_floating(logits.dtype()) && logits.rank() == 3 &&
           logits.size(0) == rows &&
           (logits.size(1) == 1 || logits.size(1) > *std::max_element(last.begin(), last.end())),
-      "generate", "the model must give logits [batch, T, vocabulary] of ", rows, " rows",
+      "generate", "the model must give logits [batch, T, vocabulary] for ", rows, " rows",
       logits.defined() ? join(", got ", logits.shape()) : "");
   std::vector<Tensor> each;
   for (std::int64_t b = 0; b < rows; ++b)
@@ -54,11 +54,11 @@ std::vector<Tensor> logits_after(const Tensor& logits, const Tokens& last) {
 
 TokenLogits::TokenLogits(const Tensor& logits) : x_(contiguous(cast(logits, f64))) {
   LADON_CHECK(x_.count() > 0, "generate", "there are no tokens to choose from");
-  likeliest_ = argmax(x_, 0).item<std::int64_t>();  // NaN is the largest of all
+  likeliest_ = argmax(x_, 0).item<std::int64_t>();  // NaN counts as the largest
   const double top = values()[likeliest_];
   LADON_CHECK(!std::isnan(top), "generate", "the logit of token ", likeliest_, " is NaN");
   LADON_CHECK(std::isfinite(top), "generate", "the largest logit is ", top,
-              "; a token must be possible");
+              "; at least one token must be possible");
 }
 
 double TokenLogits::log_probability(std::int64_t token) const {
@@ -84,7 +84,7 @@ void TokenRanking::sort_more() {
 
 namespace {
 
-/// Logits where tokens of the text are less likely.
+/// Logits with the repetition penalty for tokens of the text.
 Tensor penalized(const Tensor& logits, const DrawnText& text) {
   const double penalty = text.options.repetition_penalty;
   Tensor x = clone(contiguous(cast(logits, f64)));
@@ -93,13 +93,13 @@ Tensor penalized(const Tensor& logits, const DrawnText& text) {
   tokens.insert(text.text.tokens.begin(), text.text.tokens.end());
   for (const std::int64_t token : tokens) {
     LADON_CHECK(token >= 0 && token < x.count(), "generate", "the text has token ", token,
-                ", the model's logits are of ", x.count());
+                ", outside the model's vocabulary of ", x.count());
     values[token] = values[token] > 0 ? values[token] / penalty : values[token] * penalty;
   }
   return x;
 }
 
-/// A token drawn by the mass of tokens(i), i < n, of which `total` is the sum.
+/// Draws a token in proportion to the mass of token(i), i < n; `total` is their sum.
 template <class TokenAt>
 std::int64_t draw_by_mass(const double* mass, std::size_t n, double total, const TokenAt& token,
                           Generator& rng) {

@@ -70,11 +70,11 @@ Tensor TranslationModel::forward(const Tensor& targets, DecodingCache& cache,
                                  const Tensor& mask) const {
   const NoGrad no_grad;
   LADON_CHECK(!training() || dropout.p == 0, "TranslationModel",
-              "is in training mode, and dropout would draw at every step; call eval() before");
+              "is in training mode, and dropout would be drawn at every step; call eval() first");
   LADON_CHECK(targets.rank() == 2, "TranslationModel", "tokens are [batch, T], got shape ",
               targets.shape());
   Tensor at = cache.next_positions(targets.size(0), targets.size(1), mask);
-  if (mask.defined()) at = masked_fill(at, logical_not(mask), 0);  // padding stands nowhere
+  if (mask.defined()) at = masked_fill(at, logical_not(mask), 0);  // padding has no position
   const Tensor seen = detail::blank_masked(targets, mask);
   return linear(body.decoder(embedded(seen, at), cache, mask), embedding.weight);
 }

@@ -10,20 +10,19 @@
 namespace ladon {
 namespace {
 
-/// Places of the parameters of a set, each with the value for it. One may have several places.
+/// Members that hold the parameters of a set, each with its value. A parameter may be in several.
 class Places {
  public:
   Places(Module& module, const ParameterSet& set, const std::vector<Tensor>& values) {
     LADON_CHECK(values.size() == set.size(), "functional_call", "got ", values.size(),
-                " values for ", set.size(), " parameters; a tensor in several places is one");
+                " values for ", set.size(), " parameters; a tensor with several names counts once");
     std::map<detail::Identity, std::size_t> which;
     for (std::size_t i = 0; i < set.size(); ++i) {
       check(set[i].first, set[i].second, values[i]);
       const bool apart = which.emplace(detail::identity(set[i].second), i).second;
       LADON_CHECK(
           apart || set[i].second.count() == 0, "functional_call", "`", set[i].first,
-          "` and another parameter of the set are one tensor, so that their values cannot be told "
-          "apart");
+          "` and another parameter of the set are one tensor, which cannot have two values");
     }
     std::set<std::size_t> found;
     detail::for_each_parameter(module, [&](const std::string&, Tensor& x) {
@@ -34,7 +33,7 @@ class Places {
     });
     for (std::size_t i = 0; i < set.size(); ++i)
       LADON_CHECK(found.contains(i), "functional_call", "`", set[i].first,
-                  "` is no parameter of the module (any more)");
+                  "` is not (or no longer) a parameter of the module");
     swap();
   }
   ~Places() { swap(); }

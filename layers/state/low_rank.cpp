@@ -52,7 +52,7 @@ Tensor LowRank::forward(const Tensor& x) const {
 
 infinite::KernelNode LowRank::limit(const infinite::KernelNode& k) const {
   LADON_CHECK(all(equal(lora_B, 0.0)).item<bool>(), "LowRank",
-              "has learned: B is not 0, and its law is not known");
+              "was trained: B is not 0, and the distribution of its outputs is not known");
   const double learned = scale * scale * static_cast<double>(lora_A.size(0));
   const infinite::Step step{.makes = infinite::Law::random_linear(),
                             .formula =
@@ -95,7 +95,7 @@ LowRankUpdate::LowRankUpdate(const ParameterSet& of, const LowRankOptions& o, Ge
   set.check_in_place("LowRankUpdate");
   LADON_CHECK(set.distinct().size() == set.size(), "LowRankUpdate", "the set of ", set.size(),
               " parameters has only ", set.distinct().size(),
-              " tensors, and one has one update; take the set's distinct()");
+              " tensors, and each gets one update; use distinct()");
   for (const auto& [name, w] : set) {
     LADON_CHECK(w.rank() >= 2 && w.count() > 0, "LowRankUpdate", "`", name, "` has shape ",
                 w.shape(), "; it must have two axes");
@@ -130,15 +130,15 @@ void LowRankUpdate::merge() const {
 
 namespace {
 
-/// Advice for a pattern that is of no place, where parameters are called so.
+/// Hint for a pattern that matches parameters, but no part that can be replaced.
 std::string weights_called(const Module& model, const std::string& pattern) {
   for (const std::string& name : {pattern, pattern + ".weight"})
     for (const auto& [path, x] : model.named_parameters())
       if (matches_name(name, path))
-        return "; other weights, as the queries of attention, are adapted by "
+        return "; other weights, such as the queries of attention, are adapted by "
                "LowRankUpdate(model.choose(\"" +
                name + "\"), …)";
-  return ", nor a parameter that is called so";
+  return ", nor a parameter of that name";
 }
 
 }  // namespace
@@ -149,11 +149,11 @@ ParameterSet add_low_rank(Module& model, const std::string& pattern, const LowRa
   detail::for_each_place(model, [&](const std::string& path, Owned<Layer>& place, bool) {
     any = any || (place && matches_name(pattern, path));
   });
-  LADON_CHECK(any, "add_low_rank", model.describe(), " has no Linear in a place `", pattern, "`",
+  LADON_CHECK(any, "add_low_rank", model.describe(), " has no Linear at `", pattern, "`",
               weights_called(model, pattern));
   const auto paths = replace_each(model, pattern, [&](Owned<Layer> part) -> Owned<Layer> {
     const auto* linear = dynamic_cast<const Linear*>(part.get());
-    LADON_CHECK(linear, "add_low_rank", "adapts Linear; `", pattern, "` is also that of ",
+    LADON_CHECK(linear, "add_low_rank", "adapts only Linear; `", pattern, "` also matches ",
                 part->describe());
     return LowRank(*linear, options, rng);
   });
@@ -183,8 +183,8 @@ void unmerge_low_rank(Module& model, const std::map<std::string, LowRank>& apart
     const Tensor& before = at->second.base.weight;
     LADON_CHECK(merged && merged->weight.shape() == before.shape(), "unmerge_low_rank", "`", path,
                 "` is ", place->describe(),
-                " now, and not what merge_low_rank() put there; that "
-                "would be lost: take it out, or leave `",
+                " now, not the Linear of merge_low_rank(), and would be "
+                "lost: take it out, or leave `",
                 path, "` out of the map");
     if (merged->weight.dtype() != before.dtype()) at->second.to(merged->weight.dtype());
   });

@@ -1,12 +1,13 @@
 #pragma once
-// Low-rank adapters: a trained map that stays as it is, and a small one beside it that learns.
+// Low-rank adapters: a trained map that stays as it is, and a small one in parallel that is
+// trained.
 //
 //   model.freeze();
 //   const ParameterSet adapters = add_low_rank(model, "*.expand", {.rank = 4}, rng);
 //   AdamW adam(adapters, {.lr = 1e-3});
 //   …
-//   adapters.save("adapters.safetensors");       // them alone
-//   const auto apart = merge_low_rank(model);    // one product a map again, for use and to_names()
+//   adapters.save("adapters.safetensors");       // only the adapters
+//   const auto apart = merge_low_rank(model);    // one product per map again, for to_names() too
 //   unmerge_low_rank(model, apart);              // and back, bit for bit
 
 #include <map>
@@ -20,15 +21,15 @@ namespace ladon {
 struct LowRankOptions {
   std::int64_t rank = 8;
   double alpha = 8;
-  /// Whether the scale is alpha/√rank, with which the adapter learns alike at any rank
-  /// (Kalajdzievski 2023, arXiv 2312.03732), instead of alpha/rank, as published, with which it
-  /// learns the less the larger it is.
+  /// Whether the scale is alpha/√rank, with which adapters of any rank learn equally fast
+  /// (Kalajdzievski 2023, arXiv 2312.03732), instead of alpha/rank, as published, with which larger
+  /// ranks learn more slowly.
   bool stabilized = false;
 };
 
 /// y = base(x) + s·x·Aᵀ·Bᵀ, A [rank, in], B [out, rank]   (Hu et al. 2022, "LoRA", arXiv
-/// 2106.09685). A ~ N(0, 1/in) and B = 0, so that it begins as the base alone. Whether the base
-/// learns, too, is yours to say: freeze() it.
+/// 2106.09685). A ~ N(0, 1/in) and B = 0, so that it starts equal to the base. The base is trained
+/// too, unless you freeze() it.
 struct LowRank : Layer {
   Linear base;
   Tensor lora_A, lora_B;
@@ -38,50 +39,48 @@ struct LowRank : Layer {
   LowRank(Linear base, const LowRankOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// Limit at the beginning: k' = k_base, t' = t_base + s²·rank·k (t_base of a base in training;
-  /// only B has a gradient yet). It is the mean over A at any rank, and the kernel itself as rank →
-  /// ∞: the deviations are O(1/√rank). Throws Error once B is not 0, and as the base's.
+  /// Limit at initialization: k' = k_base, t' = t_base + s²·rank·k (t_base if the base is trained;
+  /// only B has a gradient at first). At any rank it is the mean over A, and as rank → ∞ the kernel
+  /// itself: deviations are O(1/√rank). Throws Error once B is not 0, and as the base's limit.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 
-  /// Single Linear that equals this layer: weight W + (s/base.scale())·B·A, tensors of its own,
-  /// frozen where the base is.
+  /// Single Linear that equals this layer: weight W + (s/base.scale())·B·A, in new tensors, frozen
+  /// if the base is.
   Linear merged() const;
 };
 
 /// Low-rank updates W + s·B·A of parameters of any layer, such as the queries and values of
-/// attention (as published). W is a parameter seen as a matrix of all its axes but the last, by the
-/// last. The layers know nothing of the updates; their model is run with the updated values:
+/// attention (as published). W is a parameter as a matrix, whose columns are the last axis. The
+/// layers do not know of the updates; their model is run with the updated values:
 ///   LowRankUpdate update(model.choose({"*.query", "*.value"}), {.rank = 4}, rng);
 ///   backward(functional_call(model, update.set, update.values(), loss));
 struct LowRankUpdate {
-  ParameterSet set;       ///< The W, which it leaves as they are.
-  ParameterSet adapters;  ///< NAME.lora_A, NAME.lora_B of each, drawn as LowRank's.
+  ParameterSet set;       ///< The parameters W, which stay unchanged.
+  ParameterSet adapters;  ///< NAME.lora_A and NAME.lora_B for each, drawn as in LowRank.
   double scale;           ///< s
 
-  /// Throws Error as LowRank does, for no parameter, for one of fewer than two axes, and for one
-  /// that the set has twice or that was replaced (ParameterSet::check_in_place).
+  /// Throws Error as LowRank does, for an empty set, for a parameter of fewer than two axes, and
+  /// for one that the set has twice or that was replaced (ParameterSet::check_in_place).
   LowRankUpdate(const ParameterSet& set, const LowRankOptions& options, Generator& rng);
-  /// In the order of the set, recorded. Throws Error as check_in_place does.
+  /// Updated values in the order of the set, recorded. Throws Error as check_in_place does.
   std::vector<Tensor> values() const;
-  /// Writes them into the parameters; B is 0 from then on. Throws Error while a parameter has the
-  /// value of an average (WeightAverage::apply), whose end would lose them.
+  /// Writes the updated values into the parameters; B is 0 from then on. Throws Error while a
+  /// parameter holds an averaged value (WeightAverage::apply): restoring its own would undo this.
   void merge() const;
 };
 
-/// Puts a LowRank in the place of each Linear whose path matches (replace.h), around that Linear.
-/// Returns all their A and B, to be trained. Throws Error where no path matches, or one is of
-/// another kind.
+/// Replaces each Linear whose path matches (replace.h) by a LowRank around it. Returns all their A
+/// and B, to be trained. Throws Error if no path matches, or one is not of a Linear.
 ParameterSet add_low_rank(Module& model, const std::string& pattern, const LowRankOptions& options,
                           Generator& rng);
 
-/// Puts merged() in the place of each LowRank. Returns what stood there, by path. Until it is put
-/// back, sets and optimizers of the adapters, taken before, are of replaced parameters (replace.h):
-/// save adapters first.
+/// Replaces each LowRank by merged(). Returns the LowRanks, by path. Until they are put back, sets
+/// and optimizers of their adapters hold replaced parameters (replace.h): save adapters first.
 std::map<std::string, LowRank> merge_low_rank(Module& model);
-/// And puts it back, in the dtype that the model has by then. Throws Error, and changes nothing,
-/// where another layer than a Linear of that shape stands there.
+/// Puts them back, in the dtype that the model has by then. Throws Error, and changes nothing, if
+/// the layer at a path is not a Linear of that shape.
 void unmerge_low_rank(Module& model, const std::map<std::string, LowRank>& apart);
 
 }  // namespace ladon

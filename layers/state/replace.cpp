@@ -10,7 +10,7 @@ namespace {
 struct Place {
   std::string path;
   Owned<Layer>* layer;
-  bool training;  ///< The mode of what it is in.
+  bool training;  ///< Mode of the module around it.
 };
 
 std::vector<Place> places_in(Module& model) {
@@ -61,7 +61,7 @@ std::vector<std::string> replace_each(Module& model, const std::string& pattern,
     }
   if (matched.empty()) fail_without(model, pattern, taken);
   const detail::Replacing replacing(model, "replace_each()");
-  // Replaced layers are held until all is done: the places of inner parts are in them.
+  // Replaced layers are kept until the end: the members of inner parts are in them.
   std::vector<Owned<Layer>> before(matched.size());
   std::size_t next = matched.size();
   try {

@@ -18,8 +18,8 @@ void check_torch_form(const MultiHeadAttention& layer) {
           layer.parameterization() == Parameterization::standard &&
           layer.query_bias.defined() == layer.output_bias.defined(),
       "torch layout",
-      "is of plain attention: softmax, sqrt scaling, separate queries and keys, a head of keys for "
-      "each of queries, no window, no positions, no hook, standard parameterization, biases "
+      "exists only for plain attention: softmax, sqrt scaling, separate queries and keys, one key "
+      "head per query head, no window, no positions, no hook, standard parameterization, biases "
       "everywhere or nowhere; this is ",
       layer.describe());
   LADON_CHECK(layer.key.size(2) == dim && layer.value.size(2) == dim &&
@@ -86,7 +86,7 @@ ForeignTensor form_of(const Module& parent, const std::string& name) {
   return {.foreign = name};
 }
 
-/// Lists the tensors of a model, keeping both names as it goes down.
+/// Lists the tensors of a model under both names.
 class TorchNames final : public Visitor {
  public:
   std::vector<ForeignTensor> list;
@@ -152,7 +152,7 @@ class TorchNames final : public Visitor {
 
 std::vector<ForeignTensor> torch_names(const Module& model) {
   TorchNames names;
-  names.run(const_cast<Module&>(model));  // it only looks
+  names.run(const_cast<Module&>(model));  // it only reads
   return names.list;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The Transformer (Vaswani et al. 2017): encoder, decoder, both. A language model is an encoder
-// that is causal.
+// The Transformer (Vaswani et al. 2017): encoder, decoder, and both together. A language model is a
+// causal encoder.
 
 #include <functional>
 #include <optional>
@@ -32,31 +32,31 @@ struct TransformerEncoderLayerOptions {
   double dropout = 0.1;     ///< After each branch and inside the feed-forward block.
   NormPlacement norm_placement = NormPlacement::pre;
   Nonlinearity activation = Nonlinearity::gelu;
-  /// All else of attention: {.causal = true, .kv_heads = 2}. Its dim and heads are the layer's, and
-  /// so are the widths of its inputs and output. Its parameterization is also the feed-forward
-  /// block's; what its hook trains is one set of weights for all layers of a stack.
+  /// All other options of attention: {.causal = true, .kv_heads = 2}. Its dim and heads are the
+  /// layer's, and so are the widths of its inputs and output. Its parameterization is also that of
+  /// the feed-forward block; all layers of a stack share the trained weights of its hook.
   MultiHeadAttentionOptions attention = {};
-  double weight_std = 1;  ///< σ_w of the feed-forward block, and …
-  double bias_std = 0;    ///< … its σ_b, in ntk parameterization.
+  double weight_std = 1;  ///< σ_w of the feed-forward block, in ntk parameterization.
+  double bias_std = 0;    ///< σ_b of the feed-forward block, in ntk parameterization.
   Normalization normalization = Normalization::layer;
   double norm_eps = 1e-5;
   /// contract(activation(gate(x)) ∘ expand(x)) in the feed-forward block (Shazeer 2020): SwiGLU
   /// with silu, GEGLU with gelu.
   bool gated = false;
-  bool bias = true;  ///< Of all linear maps; of attention's only where attention.bias is set too.
+  bool bias = true;  ///< Biases in all linear maps; in attention only if attention.bias is set too.
 };
 
 /// contract(activation(expand(x))), or with a gate:  [.., dim] → [.., dim].
 struct FeedForward {
   Part<Linear> expand, gate, contract;
   Nonlinearity activation;
-  Owned<Layer> whole;  ///< Stands for all of it, where replace() put one.
+  Owned<Layer> whole;  ///< Layer that replaced the whole block by replace(); null: none.
 
   FeedForward(const TransformerEncoderLayerOptions& options, Generator& rng);
-  /// `dropout` is of what is contracted; mask: bool [batch, T], false = padding, for parts that mix
-  /// positions.
+  /// `dropout` acts on the input of `contract`; mask: bool [batch, T], false = padding, for parts
+  /// that mix positions.
   Tensor operator()(const Tensor& x, const Dropout& dropout, const Tensor& mask = {}) const;
-  void visit(Visitor& v);  ///< Members stand beside the layer's own.
+  void visit(Visitor& v);  ///< Lists its members as if they were the layer's.
 };
 
 /// Self-attention and a feed-forward block, each with dropout, residual and norm:
@@ -68,20 +68,20 @@ struct TransformerEncoderLayer : Callable<TransformerEncoderLayer> {
   Dropout dropout;
   NormPlacement placement;
 
-  /// Throws Error where the options' `attention` has another dim or heads, or inputs or an output
-  /// of other widths, and as its parts do.
+  /// Throws Error if `attention` of the options has another dim or heads, or other widths of inputs
+  /// or output, and as its parts do.
   TransformerEncoderLayer(const TransformerEncoderLayerOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
   Tensor forward(const Tensor& x, const AttentionMask& mask) const;
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
     return forward(x, padding(mask));
   }
-  /// New positions after those that the cache remembers, as MultiHeadAttention's.
+  /// New positions after those in the cache, as MultiHeadAttention's.
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
-  /// The same, and the attention weights [batch, heads, T, T].
+  /// The same, with the attention weights [batch, heads, T, T].
   AttentionResult forward_with_weights(const Tensor& x, const AttentionMask& mask) const;
   /// Composition of its parts' limits. Throws Error unless the inputs' channels have known means:
-  /// data's are known, those behind a random linear map are 0, but for a fixed table of positions.
+  /// those of data are known, those after a random linear map are 0, plus any fixed positions.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
@@ -90,14 +90,14 @@ struct TransformerEncoderLayer : Callable<TransformerEncoderLayer> {
 struct TransformerEncoderOptions {
   TransformerEncoderLayerOptions layer;
   std::int64_t layers;
-  /// Whether there is a norm after the last layer. Empty: with pre-norm, whose stream has none yet.
+  /// Whether there is a norm after the last layer. nullopt: if pre-norm, whose stream has none.
   std::optional<bool> final_norm = {};
 };
 
 using TransformerDecoderLayerOptions = TransformerEncoderLayerOptions;
 using TransformerDecoderOptions = TransformerEncoderOptions;
 
-/// A stack of encoder layers, and a final norm where there is one.
+/// A stack of encoder layers, with a final norm if there is one.
 struct TransformerEncoder : Callable<TransformerEncoder> {
   std::vector<TransformerEncoderLayer> layers;
   Owned<Layer> final_norm;  ///< null: none
@@ -108,9 +108,9 @@ struct TransformerEncoder : Callable<TransformerEncoder> {
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
     return forward(x, padding(mask));
   }
-  /// New positions after those that the cache remembers.
+  /// New positions after those in the cache.
   Tensor forward(const Tensor& x, DecodingCache& cache, const Tensor& mask = {}) const;
-  /// The same, and the attention weights [batch, heads, T, T] of each layer.
+  /// The same, with the attention weights [batch, heads, T, T] of each layer.
   struct Details {
     Tensor output;
     std::vector<Tensor> weights;
@@ -123,10 +123,10 @@ struct TransformerEncoder : Callable<TransformerEncoder> {
 
 // --- decoder ---
 
-/// Self-attention, which is causal (attention.causal = false undoes it), attention to a memory
+/// Self-attention, which is causal unless attention->causal is set to false, attention to a memory
 /// [batch, S, dim], and a feed-forward block, each with dropout, residual and norm:  [batch, T,
-/// dim] → [batch, T, dim]. The options' `form` is of both attentions; hook, window and positions
-/// are of self-attention. No limit: the memory is an input of its own.
+/// dim] → [batch, T, dim]. Both attentions have the `form` of the options; hook, window and
+/// positions are those of self-attention. There is no limit: the memory is a second input.
 struct TransformerDecoderLayer : Callable<TransformerDecoderLayer> {
   Part<MultiHeadAttention> attention;
   MultiHeadAttention cross_attention;
@@ -138,14 +138,15 @@ struct TransformerDecoderLayer : Callable<TransformerDecoderLayer> {
   TransformerDecoderLayer(const TransformerDecoderLayerOptions& options, Generator& rng);
   /// Throws Error: it needs a memory.
   Tensor forward(const Tensor& x) const override;
-  /// mask: of self-attention, beside the causal one; memory_mask: of attention to the memory.
+  /// mask: for self-attention, in addition to the causal one; memory_mask: for attention to the
+  /// memory.
   Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
                  const AttentionMask& memory_mask = {}) const;
-  /// The same, and the weights of attention to the memory [batch, heads, T, S].
+  /// The same, with the weights of attention to the memory [batch, heads, T, S].
   AttentionResult forward_with_weights(const Tensor& x, const Tensor& memory,
                                        const AttentionMask& mask,
                                        const AttentionMask& memory_mask = {}) const;
-  /// New positions after those that the cache remembers.
+  /// New positions after those in the cache.
   Tensor forward(const Tensor& x, const ProjectedMemory& memory, KeyValueCache& cache,
                  const Tensor& mask = {}, const AttentionMask& memory_mask = {}) const;
   void visit(Visitor& v) override;
@@ -157,7 +158,7 @@ struct TransformerDecoderLayer : Callable<TransformerDecoderLayer> {
                 const Attend& look) const;
 };
 
-/// A stack of decoder layers, and a final norm where there is one.
+/// A stack of decoder layers, with a final norm if there is one.
 struct TransformerDecoder : Callable<TransformerDecoder> {
   std::vector<TransformerDecoderLayer> layers;
   Owned<Layer> final_norm;  ///< null: none
@@ -167,14 +168,14 @@ struct TransformerDecoder : Callable<TransformerDecoder> {
   Tensor forward(const Tensor& x) const override;
   Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
                  const AttentionMask& memory_mask = {}) const;
-  /// The same, and the weights of attention to the memory [batch, heads, T, S] of each layer.
+  /// The same, with the weights of attention to the memory [batch, heads, T, S] of each layer.
   using Details = TransformerEncoder::Details;
   Details forward_with_weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                                const AttentionMask& memory_mask = {}) const;
-  /// A cache that has seen nothing yet but this memory, whose keys and values each layer has
-  /// projected. mask: bool [batch, S], false = padding; undefined: all are.
+  /// A cache that holds this memory, whose keys and values each layer has projected, and no
+  /// positions yet. mask: bool [batch, S], false = padding; undefined: all are tokens.
   DecodingCache remember(const Tensor& memory, const Tensor& mask = {}) const;
-  /// New positions after those that the cache remembers. Throws Error unless remember() made it.
+  /// New positions after those in the cache. Throws Error unless remember() made it.
   Tensor forward(const Tensor& x, DecodingCache& cache, const Tensor& mask = {}) const;
   void visit(Visitor& v) override;
   std::string describe() const override;
@@ -183,11 +184,11 @@ struct TransformerDecoder : Callable<TransformerDecoder> {
 struct TransformerOptions {
   TransformerEncoderLayerOptions layer;
   std::int64_t encoder_layers = 6, decoder_layers = 6;
-  std::optional<bool> final_norm = {};  ///< Of both, as TransformerEncoderOptions'. PyTorch: true.
+  std::optional<bool> final_norm = {};  ///< In both, as TransformerEncoderOptions'. PyTorch: true.
 };
 
 /// Encoder and decoder:  sources [batch, S, dim], targets [batch, T, dim] → [batch, T, dim].
-/// Embeddings, positions and the map to a vocabulary are the model's around it.
+/// Embeddings, positions and the map to a vocabulary belong to the model around it.
 struct Transformer : Callable<Transformer> {
   TransformerEncoder encoder;
   TransformerDecoder decoder;

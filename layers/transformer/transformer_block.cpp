@@ -23,7 +23,7 @@ namespace detail {
 MultiHeadAttentionOptions attention_options(const TransformerEncoderLayerOptions& o) {
   const auto same = [](const char* what, std::int64_t given, std::int64_t layers) {
     LADON_CHECK(given == 0 || given == layers, "TransformerEncoderLayer", "its attention has ",
-                what, " = ", given, ", the layer ", layers, "; give it to the layer alone");
+                what, " = ", given, ", the layer has ", layers, "; set it for the layer only");
   };
   MultiHeadAttentionOptions attention = o.attention;
   same("heads", attention.heads, o.heads);
@@ -52,8 +52,8 @@ Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, const Atten
   if (const MultiHeadAttention* attention = part.kind()) return (*attention)(x, mask);
   LADON_CHECK(!mask.causal && !mask.allowed.defined() && !mask.bias.defined(), "forward",
               part.layer().describe(),
-              " stands in the place of attention and is told of padding alone; what else restricts "
-              "it, it must do by itself");
+              " replaces attention and gets only the mask of padding; it must apply any other mask "
+              "by itself");
   return part(x, mask.key_mask);
 }
 
@@ -61,16 +61,16 @@ Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, KeyValueCac
               const Tensor& mask) {
   if (const MultiHeadAttention* attention = part.kind()) return (*attention)(x, cache, mask);
   fail("forward", part.layer().describe(),
-       " stands in the place of attention and knows no cache; generate by a NextToken that calls "
-       "model(tokens, mask), with .cached = false");
+       " replaces attention and cannot use a cache; generate with a NextToken that calls "
+       "model(tokens, mask), and .cached = false");
 }
 
 void check_cached(const FeedForward& f) {
   const auto check = [](const Layer& part) {
     LADON_CHECK(
         part.per_position(), "forward", part.describe(),
-        " stands in a feed-forward block and mixes positions (per_position() says so): it knows no "
-        "cache");
+        " in a feed-forward block mixes positions (its per_position() is false), so it cannot use "
+        "a cache");
   };
   if (f.whole) return check(*f.whole);
   for (const Part<Linear>* part : {&f.expand, &f.gate, &f.contract})

@@ -1,5 +1,5 @@
 #pragma once
-// Parts of the layers of a Transformer, for encoder and decoder alike; users see transformer.h.
+// Parts that the layers of encoder and decoder share; users include transformer.h.
 
 #include <string>
 #include <vector>
@@ -13,16 +13,16 @@ namespace ladon::detail {
 
 MultiHeadAttentionOptions attention_options(const TransformerEncoderLayerOptions& o);
 Owned<Layer> norm_of(const TransformerEncoderLayerOptions& o);
-/// Null where the options want none.
+/// Null unless the options want a final norm.
 Owned<Layer> final_norm_of(const TransformerEncoderOptions& o);
 
-// Self-attention by what stands in its place: a layer that is not MultiHeadAttention hears of
-// padding alone.
+// Self-attention by the layer that is there: one that is not MultiHeadAttention gets only the mask
+// of padding.
 Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, const AttentionMask& mask);
 Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, KeyValueCache& cache,
               const Tensor& mask);
 
-/// Weights of the layers' self-attentions, by which a cache knows its model.
+/// Weights of the layers' self-attentions, by which a cache identifies its model.
 template <class BlockLayer>
 std::vector<Tensor> projections(const std::vector<BlockLayer>& layers) {
   std::vector<Tensor> weights;
@@ -32,14 +32,14 @@ std::vector<Tensor> projections(const std::vector<BlockLayer>& layers) {
   return weights;
 }
 
-/// Throws Error where what stands in the block mixes positions, of which a cache shows the new ones
-/// alone.
+/// Throws Error if a layer in the block mixes positions: with a cache it would see only the new
+/// positions.
 void check_cached(const FeedForward& f);
 
 std::string describe_layer(const char* name, NormPlacement placement, const FeedForward& f);
 
-// A layer's computation, once for tensors and for the nodes of its limit: both can be added,
-// multiplied and given to layers.
+// Computation of a layer, for tensors and for the nodes of its limit: both can be added, multiplied
+// and passed to layers.
 
 /// x + branch(x).
 template <class F>
@@ -66,7 +66,7 @@ inline infinite::KernelNode applied(Nonlinearity f, const infinite::KernelNode& 
   return Activation(f).limit(x);
 }
 
-/// x and what a branch makes of it, with the norm in its place.
+/// Residual connection of x and a branch, with the norm at its placement.
 template <class X, class F>
 X residual(const char* name, NormPlacement placement, const Layer& norm, const Dropout& dropout,
            const X& x, const F& branch) {
@@ -76,7 +76,7 @@ X residual(const char* name, NormPlacement placement, const Layer& norm, const D
   return norm(plus(name, x, [&dropout, &branch](const X& y) { return dropout(branch(y)); }));
 }
 
-/// Output of a part that is told which positions are padding.
+/// Output of a part that gets the mask of padding.
 template <class P>
 Tensor told(const P& part, const Tensor& x, const Tensor& mask) {
   return part(x, mask);
@@ -97,7 +97,7 @@ X fed_forward(const FeedForward& f, const X& x, const Dropout& dropout, const Te
   return told(f.contract, y, mask);
 }
 
-/// Output of one layer after the other, each by `call`, and the norm behind them; X: tensors, or
+/// Output of the layers one after the other, each by `call`, and of the final norm; X: tensors, or
 /// nodes of a limit.
 template <class X, class Stack, class Call>
 X stacked(const Stack& layers, const Owned<Layer>& final_norm, const X& x, const Call& call) {
@@ -107,7 +107,7 @@ X stacked(const Stack& layers, const Owned<Layer>& final_norm, const X& x, const
   return final_norm ? (*final_norm)(y) : y;
 }
 
-/// Output of stacked() with the attention weights of each layer; all see the same `others`.
+/// Output of stacked() with the attention weights of each layer; all get the same `others`.
 template <class Stack, class... Others>
 TransformerEncoder::Details stack_with_weights(const Stack& layers, const Owned<Layer>& final_norm,
                                                const Tensor& x, const Others&... others) {

@@ -16,7 +16,7 @@ Options causal_of(Options o) {
   return o;
 }
 
-/// Attention to a memory has no positions of its own.
+/// Options of attention to a memory, which has no causal mask, window, hook or positions.
 Options cross_of(Options o) {
   o.attention.causal = false;
   o.attention.window = 0;
@@ -139,8 +139,8 @@ Tensor TransformerDecoder::forward(const Tensor& x, DecodingCache& cache,
                                    const Tensor& mask) const {
   const NoGrad no_grad;
   LADON_CHECK(cache.memory.size() == layers.size(), "TransformerDecoder",
-              "the cache remembers the memory of ", cache.memory.size(), " layers, not of ",
-              layers.size(), "; make it by remember(memory)");
+              "the cache holds the memory of ", cache.memory.size(), " layers, not of ",
+              layers.size(), "; make it with remember(memory)");
   cache.prepare(layers.size(), projections(layers));
   const AttentionMask memory_mask{.key_mask = cache.memory_mask};
   const Tensor tokens = blank_masked(x, mask);

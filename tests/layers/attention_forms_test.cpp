@@ -200,7 +200,7 @@ TEST(AttentionForms, SaveAndLoad) {
 
 TEST(AttentionForms, OtherFormsHaveNoTorchLayout) {
   test::expect_error([] { to_torch(drawn({.dim = 4, .heads = 2, .form = {.tied = true}})); },
-                     "is of plain attention");
+                     "exists only for plain attention");
   test::expect_error([] { to_torch(drawn({.dim = 4, .heads = 2, .out = 5})); }, "of one width");
   test::expect_error([] { to_torch(drawn({.dim = 4, .heads = 2, .projection_bias = false})); },
                      "biases everywhere or nowhere");

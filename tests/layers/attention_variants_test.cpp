@@ -122,9 +122,9 @@ TEST(AttentionVariants, RefuseWhatDoesNotFit) {
   const Tensor q = gaussian({1, 3, 2, 5});
   const AttentionHeads h{q, q, q, arange(2), arange(2)};
   expect_error([&] { RotaryPositions().heads(h); }, "turns 5 channels in pairs");
-  expect_error([&] { RotaryPositions({.dim = 6}).heads(h); }, "and heads have 5");
-  expect_error([&] { AlibiBias(2).bias(h); }, "has slopes of 2 heads, and queries have 3");
-  expect_error([&] { RelativeBias({.heads = 2}, rng).bias(h); }, "has biases of 2 heads");
+  expect_error([&] { RotaryPositions({.dim = 6}).heads(h); }, "but heads have 5");
+  expect_error([&] { AlibiBias(2).bias(h); }, "has slopes for 2 heads, but queries have 3");
+  expect_error([&] { RelativeBias({.heads = 2}, rng).bias(h); }, "has biases for 2 heads");
   MultiHeadAttention layer(
       {.dim = 4, .heads = 2, .projection_bias = false, .hook = RotaryPositions()}, rng);
   expect_error([&] { infinite::limit(layer)(gaussian({2, 3, 4})); }, "no limit is known");

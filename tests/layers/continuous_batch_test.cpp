@@ -115,8 +115,8 @@ TEST(ContinuousBatch, MisuseIsAnError) {
   wider.eval();
   ContinuousBatch batch(next_token(model));
   const Tensor prompt = tensor({1, 2}, {2}, i64);
-  expect_error([&] { batch.add(prompt, {.beams = 2}, rng); }, "write with beams");
-  expect_error([&] { batch.add(prompt, {.cached = false}, rng); }, "without a cache by generate()");
+  expect_error([&] { batch.add(prompt, {.beams = 2}, rng); }, "use generate() for beams");
+  expect_error([&] { batch.add(prompt, {.cached = false}, rng); }, "or for cached = false");
   expect_error([&] { batch.add(unsqueeze(prompt, 0), {}, rng); }, "the prompt must be i64 [T]");
   expect_error([&] { batch.add(zeros({0}, i64), {}, rng); }, "with T > 0");
   expect_error([&] { batch.add(prompt, {.length = 0}, rng); }, "length must be positive");
@@ -137,9 +137,9 @@ TEST(ContinuousBatch, MisuseIsAnError) {
   DecodingCache one, two, decoder;
   model(unsqueeze(prompt, 0), one);
   wider(unsqueeze(prompt, 0), two);
-  expect_error([&] { one.join(two); }, "remembers what another model saw");
+  expect_error([&] { one.join(two); }, "was filled by another model");
   decoder.memory.resize(1);
-  expect_error([&] { one.join(decoder); }, "caches with a memory do not join");
+  expect_error([&] { one.join(decoder); }, "caches with a memory cannot be joined");
 }
 
 }  // namespace

@@ -147,7 +147,7 @@ TEST(Conv, ChecksOptionsAndShapes) {
   const Tensor torch = ones({2, 5, 6});
   test::expect_error(
       [&] { layer(torch); },
-      "; channels stand last, behind a batch axis: unsqueeze(permute(x, {1, 2, 0}), 0)");
+      "; channels come last, after a batch axis: unsqueeze(permute(x, {1, 2, 0}), 0)");
   layer(unsqueeze(permute(torch, {1, 2, 0}), 0));
   const Conv1d series({.in = 2, .out = 3, .window = {3}}, rng);
   test::expect_error([&] { series(ones({2, 5})); }, "unsqueeze(transpose(x), 0)");

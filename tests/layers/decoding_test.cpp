@@ -246,30 +246,26 @@ TEST(Decoding, MisuseIsAnError) {
   DecodingCache cache;
   model(x, cache);
   expect_error([&] { deeper(x, cache); }, "is of 2 layers, the model has 3");
-  expect_error(
-      [&] {
-        model(normal({3, 1, 8}, rng), cache);
-      },
-      "remembers a batch of 2, and is given 3");
+  expect_error([&] { model(normal({3, 1, 8}, rng), cache); }, "holds a batch of 2, got 3");
   DecodingCache fresh;
-  expect_error([&] { sees_all(x, fresh); }, "a cache is for causal attention");
+  expect_error([&] { sees_all(x, fresh); }, "a cache needs causal attention");
   expect_error([&] { model(x, fresh, ones({2, 2}, boolean)); }, "the mask must be bool [2, 3]");
   DecodingCache broken = cache;
   broken.layers[1] = KeyValueCache();
   expect_error([&] { model(x, broken); }, "its layers have seen different positions");
   TransformerDecoder decoder({causal, 2}, rng);
   expect_error([&] { decoder(x); }, "attends to a memory");
-  expect_error([&] { decoder(x, fresh); }, "make it by remember(memory)");
+  expect_error([&] { decoder(x, fresh); }, "make it with remember(memory)");
   MultiHeadAttention hooked({.dim = 8, .heads = 2, .hook = RotaryPositions()}, rng);
-  expect_error([&] { hooked.project_memory(x, x); }, "without hook");
+  expect_error([&] { hooked.project_memory(x, x); }, "cannot project a memory with a hook");
   const auto make = [&](MultiHeadAttentionOptions o) {
     return [o, &rng] { MultiHeadAttention layer(o, rng); };
   };
   expect_error(make({.dim = 8, .heads = 4, .kv_heads = 3}),
                "3 heads of keys and values do not divide 4");
-  expect_error(make({.dim = 8, .heads = 2, .window = 3}), "a window is of causal attention");
+  expect_error(make({.dim = 8, .heads = 2, .window = 3}), "a window needs causal attention");
   expect_error(make({.dim = 8, .heads = 2, .kv_heads = 1, .form = {.tied = true}}),
-               "tied queries and keys need as many heads");
+               "tied queries and keys need equal numbers of heads");
   // Nothing of it is recorded, and what was remembered does not change.
   EXPECT_FALSE(model(x, cache).requires_grad());
   EXPECT_EQ(cache.layers[1].lengths(), (std::vector<std::int64_t>{6, 6}));
@@ -287,14 +283,14 @@ TEST(Decoding, ACacheKnowsItsModel) {
   DecodingCache cache, of_twin;
   model(x, cache);
   twin(x, of_twin);
-  expect_error([&] { twin(next, cache); }, "remembers what another model saw");
+  expect_error([&] { twin(next, cache); }, "was filled by another model");
   DecodingCache copy = cache, snapshot = cache.snapshot(), joined;
-  expect_error([&] { twin(next, copy); }, "remembers what another model saw");
-  expect_error([&] { twin(next, snapshot); }, "remembers what another model saw");
-  expect_error([&] { cache.join(of_twin); }, "remembers what another model saw");
+  expect_error([&] { twin(next, copy); }, "was filled by another model");
+  expect_error([&] { twin(next, snapshot); }, "was filled by another model");
+  expect_error([&] { cache.join(of_twin); }, "was filled by another model");
   joined.join(cache);
   joined.join(copy);
-  expect_error([&] { twin(concat({next, next}, 0), joined); }, "remembers what another model saw");
+  expect_error([&] { twin(concat({next, next}, 0), joined); }, "was filled by another model");
   EXPECT_TRUE(same_bits(same(next, copy), twin(next, of_twin))) << "a copy has the same tensors";
   std::vector<Tensor> values;
   for (const Tensor& w : model.parameters()) values.push_back(w.detach());
@@ -307,7 +303,7 @@ TEST(Decoding, ACacheKnowsItsModel) {
     DecodingCache before;
     model(x, before);
     model.choose(part).perturb(0.1, rng);
-    expect_error([&] { model(next, before); }, "or this one with other weights");
+    expect_error([&] { model(next, before); }, "or by this one with other weights");
   }
 }
 

@@ -142,7 +142,7 @@ TEST(ModelDerivatives, FunctionalCallsNest) {
         functional_call(model, outer,
                         [&] { return functional_call(model, outer, [&] { return model(x); }); });
       },
-      "got 4 values for 3 parameters; a tensor in several places is one");
+      "got 4 values for 3 parameters; a tensor with several names counts once");
   const Tensor w = model.parameters()[1];
   expect_error(
       [&] {

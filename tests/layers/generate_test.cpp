@@ -286,10 +286,10 @@ TEST(Generate, MisuseIsAnError) {
   expect_error(write({.length = 0}, row({1})), "length must be positive, got 0");
   expect_error(write({.temperature = -1}, row({1})), "must not be negative");
   expect_error(write({.top_p = 0}, row({1})), "top_p lie in (0, 1]");
-  expect_error(write({.top_k = 3, .beams = 2}, row({1})), "beams draw nothing");
+  expect_error(write({.top_k = 3, .beams = 2}, row({1})), "beam search draws nothing");
   expect_error(write({.min_p = 2}, row({1})), "min_p must lie in [0, 1]");
   expect_error(write({.repetition_penalty = 0}, row({1})), "repetition_penalty be positive");
-  expect_error(write({.beams = 2, .min_p = 0.1}, row({1})), "beams draw nothing");
+  expect_error(write({.beams = 2, .min_p = 0.1}, row({1})), "beam search draws nothing");
   expect_error(write({}, tensor({1}, {1})), "the prompt must be i64 [batch, T]");
   expect_error(write({}, zeros({1, 0}, i64)), "with T > 0");
   expect_error(
@@ -298,7 +298,8 @@ TEST(Generate, MisuseIsAnError) {
       },
       "prompt 0 has no tokens");
   expect_error([&] { draw_token(tensor({1, NAN}, {2}), {}, rng); }, "the logit of token 1 is NaN");
-  expect_error([&] { draw_token(full({2}, -INFINITY), {}, rng); }, "a token must be possible");
+  expect_error([&] { draw_token(full({2}, -INFINITY), {}, rng); },
+               "at least one token must be possible");
   const NextToken wrong = [](const Tensor& tokens, DecodingCache&, const Tensor&) {
     return zeros({tokens.size(0), 5});
   };

@@ -238,7 +238,7 @@ TEST(LanguageModel, WritesWithACacheAsWithout) {
               generate(next_token(model), tokens, {.length = 10, .cached = false}, two)[1].tokens);
     if (learned)
       expect_error([&] { generate(next_token(model), tokens, {.length = 12}, one); },
-                   "the text has come to position 40");
+                   "the text has reached position 40");
   }
 }
 

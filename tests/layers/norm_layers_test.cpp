@@ -230,7 +230,7 @@ TEST(GroupNorm, LiesBetweenLayerNormAndInstanceNorm) {
   EXPECT_EQ(GroupNorm({.groups = 2, .dim = 6}).parameter_count(), 12);
   EXPECT_EQ(InstanceNorm({.dim = 6}).parameter_count(), 0);
   EXPECT_EQ(InstanceNorm({.dim = 6, .affine = true}).parameter_count(), 12);
-  test::expect_error([] { GroupNorm({.groups = 4, .dim = 6}); }, "4 groups do not share 6");
+  test::expect_error([] { GroupNorm({.groups = 4, .dim = 6}); }, "4 groups do not divide 6");
   test::expect_error([&] { GroupNorm({.groups = 2, .dim = 6})(image); }, "expects [N, .., 6]");
   test::expect_error([&] { InstanceNorm({.dim = 6})(image); }, "expects [N, .., 6]");
   test::expect_error(

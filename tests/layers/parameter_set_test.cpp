@@ -53,9 +53,9 @@ TEST(ParameterSet, IsChosenByNameFunctionAndKind) {
 TEST(ParameterSet, AMisspeltNameIsAnError) {
   const TransformerEncoder model = encoder(1);
   expect_error([&] { model.choose("*.atention.query"); },
-               "none of the 34 parameters is called `*.atention.query`; the first is "
+               "none of the 34 parameters matches `*.atention.query`; the first is "
                "`layers.0.attention.query`");
-  expect_error([&] { model.choose({"*.query", "*.qery"}); }, "is called `*.qery`");
+  expect_error([&] { model.choose({"*.query", "*.qery"}); }, "matches `*.qery`");
   expect_error([&] { model.choose(ParameterChoice()); }, "empty function");
   expect_error([&] { model.choose(std::function<bool(const Module&)>()); }, "empty function");
 }
@@ -183,7 +183,7 @@ TEST(ParameterSet, IsThatOfAFunctionalCall) {
   EXPECT_TRUE(all_equal(mixed, model(x)));
   const auto nothing = [] { return Tensor(); };
   expect_error([&] { functional_call(other, set, set.tensors(), nothing); },
-               "`layers.1.contract.weight` is no parameter of the module");
+               "`layers.1.contract.weight` is not (or no longer) a parameter of the module");
   expect_error([&] { functional_call(model, set, {}, nothing); }, "got 0 values for 2 parameters");
 }
 
@@ -213,7 +213,7 @@ TEST(ParameterSet, IsSharedWithAllPlacesOfATiedOne) {
 
 TEST(ParameterSet, WhatIsNoLeafIsNotThawed) {
   const ParameterSet plain({zeros({2}), ones({2})});
-  expect_error([&] { plain.thaw(); }, "`0` is no trained tensor; make it with parameter(x)");
+  expect_error([&] { plain.thaw(); }, "`0` is not a trained tensor; make it with parameter(x)");
 }
 
 TEST(ParameterSet, FreezingClearsGradients) {
@@ -296,7 +296,7 @@ TEST(LoadReport, APrefixIsTakenOffAndHintedAt) {
   for (const auto& [name, x] : other.state_dict()) whole["encoder." + name] = x;
   whole["head.weight"] = ones({3});
   expect_error([&] { model.load_state_dict(whole); },
-               "the state has it behind `encoder.`: load with .prefix = \"encoder.\"");
+               "the state has it under `encoder.`: load with .prefix = \"encoder.\"");
   EXPECT_TRUE(model.load_state_dict(whole, {.prefix = "encoder."}).complete());
   EXPECT_TRUE(all_equal(ParameterSet(model).to_row(), ParameterSet(other).to_row()));
   expect_error([&] { model.load_state_dict(whole, {.prefix = "decoder."}); },

@@ -157,7 +157,7 @@ TEST(Pretrained, RefusesWhatItWouldComputeWrongly) {
          R"(C: rope_scaling: rope_type is "llama3")");
   for (const char* untyped : {R"({"factor": 8.0})", R"({"rope_type": null})", "{}"})
     refuse(llama_with("\"rope_scaling\": null", std::string("\"rope_scaling\": ") + untyped),
-           "C: rope_scaling: needs rope_type, or type as it was called");
+           "C: rope_scaling: needs rope_type, or type, its former name");
   refuse(llama_with("\"vocab_size\": 11", R"("vocab_size": 11, "vocab_size": 12)"),
          "C: has the key 'vocab_size' twice in one object");
   refuse(llama_with("\"rope_scaling\": null", R"("rope_scaling": 2)"), "needs an object, got 2");
@@ -175,7 +175,7 @@ TEST(Pretrained, NamesWhatIsWrongInAConfiguration) {
   refuse("", "C: is not JSON");
   refuse("[]", "C: needs an object, got []");
   refuse("{}", "C: needs model_type");
-  refuse(R"({"model_type": 7})", "C: model_type must be a word, got 7");
+  refuse(R"({"model_type": 7})", "C: model_type must be a string, got 7");
   refuse(std::string(100'000, '['), "nests deeper than 16 levels");
   refuse(with(llama_json, "\"vocab_size\": 11,", ""), "C: needs vocab_size");
   refuse(with(llama_json, "\"vocab_size\": 11", "\"vocab_size\": null"), "C: needs vocab_size");
@@ -200,7 +200,7 @@ TEST(Pretrained, AModelThatTheFileDoesNotHoldIsNotMade) {
   for (const std::string key :
        {"\"vocab_size\": 1", "\"hidden_size\": 1", "\"head_dim\": ", "\"num_hidden_layers\": ",
         "\"intermediate_size\": 1", "\"num_attention_heads\": "})
-    refuse(key, key + "20000000", "the configuration is of a model of at least ");
+    refuse(key, key + "20000000", "the configuration needs at least ");
   // Names of its possible contents are compared one by one.
   refuse("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1", "`model.layers.1.");
   refuse("\"vocab_size\": 11", "\"vocab_size\": 10", "`model.embed_tokens.weight` has shape [11");

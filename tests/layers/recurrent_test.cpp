@@ -224,15 +224,15 @@ TEST(Recurrent, RefusesWhatDoesNotFit) {
         lstm(x, ones({2, 4}, boolean));
       },
       "the mask must be bool [2, 5], one element per position of inputs [2, 5, 3], true = token; got bool [2, 4]");
-  expect_error([&] { lstm.forward_with_state(x, {.state = {.h = state}}); }, "h and c, of which");
+  expect_error([&] { lstm.forward_with_state(x, {.state = {.h = state}}); }, "needs both h and c");
   expect_error([&] { gru.forward_with_state(x, {.state = {.c = state}}); }, "have no state c");
   expect_error(
       [&] {
         gru.forward_with_state(x, {.state = {.h = ones({2, 4})}});
       },
-      "begins from a state of shape [1, 2, 4], got [2, 4]");
+      "needs an initial state of shape [1, 2, 4], got [2, 4]");
   expect_error([&] { Gru({.in = 3, .hidden = 0}, rng); }, "hidden = 0");
-  expect_error([&] { Rnn(options(), rng, RecurrentCell::gru); }, "its cell is tanh or relu");
+  expect_error([&] { Rnn(options(), rng, RecurrentCell::gru); }, "its cell must be tanh or relu");
 }
 
 // The sum of five bits needs a memory. What it learns is right to ±0.1 on average.

@@ -265,19 +265,19 @@ TEST(Replace, TellsWhatStandsThere) {
   replace(model, "layers.0.attention", RunningMean(8, rng));
   replace(model, "layers.0.expand", OwnMap(8, 32, rng));
   expect_error([&] { (void)model.layers[0].attention->query; },
-               "the part was replaced by RunningMean, which has no such members");
+               "the part was replaced by RunningMean, which does not have the members of");
   const Tensor x = normal({2, 3, 8}, rng);
   expect_error([&] { model(x, causal()); },
-               "RunningMean stands in the place of attention and is told of padding alone");
+               "RunningMean replaces attention and gets only the mask of padding");
   DecodingCache cache;
-  expect_error([&] { model(x, cache); },
-               "RunningMean stands in the place of attention and knows no cache");
+  expect_error([&] { model(x, cache); }, "RunningMean replaces attention and cannot use a cache");
   DecodingCache other;
   TransformerEncoder mixing = encoder();
   for (TransformerEncoderLayer& layer : mixing.layers) layer.attention->causal = true;
   replace(mixing, "layers.1.feedforward", RunningMean(8, rng));
-  expect_error([&] { mixing(x, other); }, "RunningMean stands in a feed-forward block");
-  expect_error([&] { (void)model.layers[0].feedforward.gate(x); }, "there is no such part");
+  expect_error([&] { mixing(x, other); }, "RunningMean in a feed-forward block mixes positions");
+  expect_error([&] { (void)model.layers[0].feedforward.gate(x); },
+               "the block was made without this part");
   EXPECT_NE(model.summary().find("OwnMap"), std::string::npos);
   const Tensor mask = tensor({1, 1, 1, 1, 1, 0}, {2, 3}, boolean);
   EXPECT_EQ(model(x, mask).shape(), x.shape());
@@ -413,7 +413,7 @@ TEST(LowRank, ComesBackInTheDtypeOfItsModelAndInPlaceOfItsOwnAlone) {
   expect_error([&] { adapters.load(folder / "adapters"); },
                "was replaced by merge_low_rank(), until unmerge_low_rank(), after");
   replace(model, "layers.0", Activation(Nonlinearity::tanh));
-  expect_error([&] { unmerge_low_rank(model, apart); }, "and not what merge_low_rank() put there");
+  expect_error([&] { unmerge_low_rank(model, apart); }, "not the Linear of merge_low_rank()");
   EXPECT_NE(dynamic_cast<Activation*>(model.layers[0].get()), nullptr);
   replace(model, "layers.0", apart.at("layers.0").merged());
   model.to(f64);
@@ -431,11 +431,11 @@ TEST(LowRank, RefusesWhatItCannotAdapt) {
   expect_error([&] { add_low_rank(model, "*.expand", {.rank = 9}, rng); },
                "the rank is 9; it must be at least 1 and at most min(in, out) = 8");
   expect_error([&] { add_low_rank(model, "layers.0.*", {.rank = 2}, rng); },
-               "adapts Linear; `layers.0.*` is also that of LayerNorm");
+               "adapts only Linear; `layers.0.*` also matches LayerNorm");
   expect_error([&] { add_low_rank(model, "*.attention.query", {.rank = 2}, rng); },
                "as the queries of attention, are adapted by LowRankUpdate(model.choose(");
   expect_error([&] { add_low_rank(model, "layers.0.attention.nothing", {.rank = 2}, rng); },
-               "`, nor a parameter that is called so");
+               "`, nor a parameter of that name");
   EXPECT_EQ(model.summary(), before);
   Sequential within(Linear({.in = 4, .out = 4}, rng));
   add_low_rank(within, "layers.0", {.rank = 2}, rng);
@@ -443,7 +443,7 @@ TEST(LowRank, RefusesWhatItCannotAdapt) {
                "LowRankUpdate(model.choose(\"layers.0.base.weight\"), …)");
   Sequential mixed(Linear({.in = 4, .out = 4}, rng), Activation(Nonlinearity::relu));
   expect_error([&] { add_low_rank(mixed, "layers.*", {.rank = 2}, rng); },
-               "also that of Activation");
+               "also matches Activation");
   EXPECT_NE(dynamic_cast<Linear*>(mixed.layers[0].get()), nullptr);
   Sequential one(LowRank(Linear({.in = 4, .out = 4}, rng), {.rank = 2}, rng));
   one.choose("*.lora_B").perturb(1, rng);
@@ -451,7 +451,7 @@ TEST(LowRank, RefusesWhatItCannotAdapt) {
       [&] {
         infinite::limit(one)(infinite::Inputs(normal({2, 4}, rng, 0, 1, f64)));
       },
-      "has learned: B is not 0");
+      "was trained: B is not 0");
 }
 
 }  // namespace

@@ -267,9 +267,9 @@ TEST(TorchLayout, AFailedLoadChangesNothing) {
     return [&model, state] { from_torch(model, state); };
   };
   expect_error(broken([](StateDict& s) { s.erase("out.0.bias"); }),
-               "`out.0.bias` is missing, which is `out.layers.0.bias` here");
+               "`out.0.bias` is missing; it is `out.layers.0.bias` here");
   expect_error(broken([](StateDict& s) { s["extra"] = ones({2}); }),
-               "`extra` (shape [2]) has no place in this model");
+               "`extra` (shape [2]) is not in this model");
   expect_error(
       broken([](StateDict& s) {
         s["transformer.encoder.layers.0.self_attn.in_proj_bias"] = ones({8});
@@ -279,7 +279,7 @@ TEST(TorchLayout, AFailedLoadChangesNothing) {
   TransformerEncoderLayer gated({.dim = 8, .heads = 2, .gated = true}, rng);
   expect_error([&] { to_torch(gated); }, "has no feed-forward block with a gate");
   MultiHeadAttention shared({.dim = 8, .heads = 2, .kv_heads = 1}, rng);
-  expect_error([&] { to_torch(shared); }, "a head of keys for each of queries");
+  expect_error([&] { to_torch(shared); }, "one key head per query head");
 }
 
 }  // namespace

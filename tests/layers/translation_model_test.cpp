@@ -160,7 +160,7 @@ TEST(TranslationModel, MisuseIsAnError) {
       "index 11 at position 0 is outside [0, 11)");
   expect_error([&] { model(flatten(sources), sources); }, "tokens are [batch, T]");
   DecodingCache none;
-  expect_error([&] { model(sources, none); }, "make it by remember(memory)");
+  expect_error([&] { model(sources, none); }, "make it with remember(memory)");
   DecodingCache cache = model.remember(sources);
   expect_error([&] { model(tokens({3, 1}, 1), cache); }, "3");
 }

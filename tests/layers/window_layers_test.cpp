@@ -67,7 +67,7 @@ TEST(Conv2d, InGroupsSeesItsShare) {
   EXPECT_TRUE(all_equal(first(layer(x)), first(layer(other))));
   EXPECT_EQ(layer.describe(), "Conv2d(4 → 6, window [2, 3], stride [1, 1], valid, groups 2)");
   test::expect_error([&] { Conv1d({.in = 4, .out = 6, .window = {1}, .groups = 4}, rng); },
-                     "[Conv1d] 4 groups do not share 4 channels and 6 outputs evenly");
+                     "[Conv1d] 4 groups do not divide 4 channels and 6 outputs evenly");
   test::expect_error(
       [&] {
         Conv1d({.in = 4, .out = 6, .window = {1}, .before = {1, 1}}, rng);

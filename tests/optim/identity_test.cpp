@@ -52,7 +52,7 @@ TEST(Identity, EveryOperationTakesATensorOnce) {
     const ParameterSet alone{set[1]};
     const bool leaves = set[0].second.history() && twins;
     const auto row_is_refused = [&](const std::function<void()>& f) {
-      twins ? expect_error(f, "are one tensor, which a row would hold twice") : f();
+      twins ? expect_error(f, "are one tensor, which a row would contain twice") : f();
     };
     const std::map<std::string, std::function<void()>> operations = {
         {"distinct", [&] { EXPECT_EQ(names(set.distinct()), all); }},
@@ -311,7 +311,7 @@ TEST(Identity, ATiedPartOfATrainingRunMustAgree) {
   const StateDict before = copy_of(tied.state_dict());
   TrainingRun run;
   run.add("model", tied);
-  expect_error([&] { run.load(path); }, "are one tensor of the module, and differ");
+  expect_error([&] { run.load(path); }, "are one tensor in the module, but differ");
   expect_equal(tied.state_dict(), before);
 }
 

@@ -312,8 +312,8 @@ TEST(EveryLayer, IsAnErrorOnceItWasMovedFrom) {
   const Tensor x = ones({2, 4});
   EXPECT_EQ(taken(x).shape(), Shape({2, 4}));
   for (const Sequential* none : {&whole, &empty}) {  // NOLINT: moved from
-    expect_error([&] { (*none)(x); }, "Identity() is what passes x on");
-    expect_error([&] { infinite::limit (*none)(x); }, "Identity() is what passes x on");
+    expect_error([&] { (*none)(x); }, "Identity() returns its input");
+    expect_error([&] { infinite::limit (*none)(x); }, "Identity() returns its input");
     expect_error([&] { none->save(folder / "empty"); }, "has no tensors to write to");
   }
   EXPECT_TRUE(same_elements(Sequential(Identity())(x), x));

@@ -17,10 +17,10 @@
 namespace ladon {
 namespace {
 
-// Slots are given up in whole tiles of attention's loops, so that sums over keys keep their order.
+// Slots are freed in whole tiles of attention's loops, so that sums over keys keep their order.
 constexpr std::int64_t step = 64;
 
-/// mask [batch, count] by rows; all true where they are undefined.
+/// mask [batch, count] row by row; all true if it is undefined.
 std::vector<bool> token_flags(std::int64_t batch, std::int64_t count, const Tensor& mask) {
   if (!mask.defined()) return std::vector<bool>(static_cast<std::size_t>(batch * count), true);
   LADON_CHECK(mask.dtype() == boolean && mask.shape() == Shape({batch, count}), "KeyValueCache",
@@ -54,8 +54,8 @@ KeyValueCache& KeyValueCache::operator=(KeyValueCache other) noexcept {
 Tensor KeyValueCache::next_positions(std::int64_t batch, std::int64_t count,
                                      const Tensor& mask) const {
   const auto rows = static_cast<std::size_t>(batch);
-  LADON_CHECK(lengths_.empty() || lengths_.size() == rows, "KeyValueCache", "remembers a batch of ",
-              lengths_.size(), ", and is given ", batch, "; make one for each batch");
+  LADON_CHECK(lengths_.empty() || lengths_.size() == rows, "KeyValueCache", "holds a batch of ",
+              lengths_.size(), ", got ", batch, "; make one cache per batch");
   const std::vector<bool> flags = token_flags(batch, count, mask);
   std::vector<std::int64_t> positions;
   for (std::size_t b = 0; b < rows; ++b) {
@@ -74,7 +74,7 @@ std::int64_t KeyValueCache::most_slots() const {
   return most;
 }
 
-/// With a window each row forgets what is not among its last positions.
+/// Makes room for the tokens of h. With a window each row then drops all but its last positions.
 void KeyValueCache::make_room(const AttentionHeads& h, std::int64_t window) {
   const std::int64_t count = h.k.size(2);
   if (keys_.defined() && most_slots() + count <= keys_.size(2)) return;
@@ -146,9 +146,8 @@ KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor&
                                           std::int64_t window) {
   const std::int64_t batch = h.k.size(0), count = h.k.size(2);
   LADON_CHECK(!keys_.defined() || (same_but_length(keys_, h.k) && same_but_length(values_, h.v)),
-              "KeyValueCache", "remembers keys and values ", keys_.shape(), " and ",
-              values_.shape(), ", and is given ", h.k.shape(), " and ", h.v.shape(),
-              "; make one for each batch and model");
+              "KeyValueCache", "holds keys and values ", keys_.shape(), " and ", values_.shape(),
+              ", got ", h.k.shape(), " and ", h.v.shape(), "; make one cache per batch and model");
   const NoGrad no_grad;
   const Tensor asked = h.q_positions.defined() ? h.q_positions : next_positions(batch, count, mask);
   const std::vector<bool> flags = token_flags(batch, count, mask);
@@ -202,7 +201,7 @@ void KeyValueCache::join(const KeyValueCache& other) {
     return same_but_length(slice(a, 0, {.stop = 1}), slice(b, 0, {.stop = 1}));
   };
   LADON_CHECK(like(keys_, other.keys_) && like(values_, other.values_), "KeyValueCache",
-              "remembers keys ", keys_.shape(), ", and is to be joined by ", other.keys_.shape(),
+              "holds keys ", keys_.shape(), ", which cannot be joined with ", other.keys_.shape(),
               "; join caches of the same layer");
   const NoGrad no_grad;
   const std::int64_t width = std::max(most_slots(), other.most_slots());
@@ -244,7 +243,7 @@ void DecodingCache::select(const Tensor& rows) {
 
 void DecodingCache::join(const DecodingCache& other) {
   LADON_CHECK(memory.empty() && other.memory.empty(), "DecodingCache",
-              "caches with a memory do not join; write texts of one batch of memories");
+              "caches with a memory cannot be joined; decode such texts as one batch");
   take_model(other.layers.size(), other.model);
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].join(other.layers[i]);
   if (other.most_positions > 0) most_positions = other.most_positions;
@@ -263,7 +262,7 @@ DecodingCache DecodingCache::snapshot() const {
 void DecodingCache::prepare(std::size_t count, const std::vector<Tensor>& weights) {
   std::uint64_t of = 0;
   for (const Tensor& w : weights) {
-    if (!Leaf::of(w)) continue;  // a value of functional_call may be computed anew for each token
+    if (!Leaf::of(w)) continue;  // functional_call may compute such a weight anew for each token
     of = detail::fingerprint(reinterpret_cast<std::uintptr_t>(w.storage().bytes()), of);
     of = detail::fingerprint(w.storage().version(), of);
   }
@@ -271,20 +270,20 @@ void DecodingCache::prepare(std::size_t count, const std::vector<Tensor>& weight
   for (const KeyValueCache& layer : layers)
     LADON_CHECK(
         layer.lengths() == layers[0].lengths(), "DecodingCache",
-        "its layers have seen different positions: an Error broke off a pass; make a new one");
+        "its layers have seen different positions: an Error interrupted a pass; make a new cache");
 }
 
 void DecodingCache::take_model(std::size_t count, std::uint64_t of) {
   if (layers.empty()) layers.resize(count);
-  LADON_CHECK(layers.size() == count, "DecodingCache", "is of ", layers.size(),
-              " layers, the model has ", count, "; make one for each model");
+  LADON_CHECK(layers.size() == count, "DecodingCache", "has ", layers.size(),
+              " layers, the model has ", count, "; make one cache per model");
   const bool remembers =
       !memory.empty() || std::any_of(layers.begin(), layers.end(), [](const KeyValueCache& layer) {
         return !layer.lengths().empty();
-      });  // a first pass that an Error broke off has left nothing
+      });  // a first pass that an Error interrupted left nothing
   LADON_CHECK(!remembers || model == 0 || of == 0 || model == of, "DecodingCache",
-              "remembers what another model saw, or this one with other weights; make one for each "
-              "model, and anew once its weights changed");
+              "was filled by another model, or by this one with other weights; make one cache per "
+              "model, and a new one after its weights change");
   if (of != 0) model = of;
 }
 

@@ -14,7 +14,7 @@
 namespace ladon {
 namespace {
 
-/// Key's less query's position:  [Tq, Tk], or [batch, Tq, Tk].
+/// Position of each key minus that of each query:  [Tq, Tk], or [batch, Tq, Tk].
 Tensor ahead_of(const AttentionHeads& h) {
   return unsqueeze(h.k_positions, -2) - unsqueeze(h.q_positions, -1);
 }
@@ -23,22 +23,22 @@ Tensor ahead_of(const AttentionHeads& h) {
 
 RotaryPositions::RotaryPositions(const RotaryOptions& o) : options(o) {
   LADON_CHECK(o.dim >= 0 && o.dim % 2 == 0, "RotaryPositions",
-              "channels are turned in pairs; dim must be even and not negative, got ", o.dim);
+              "channels are rotated in pairs; dim must be even and not negative, got ", o.dim);
   LADON_CHECK(o.base > 0 && o.scale > 0, "RotaryPositions", "base and scale must be positive, got ",
               o.base, " and ", o.scale);
 }
 
 AttentionHeads RotaryPositions::heads(const AttentionHeads& h) const {
   const std::int64_t width = h.q.size(-1), dim = options.dim > 0 ? options.dim : width;
-  LADON_CHECK(dim <= width && dim % 2 == 0, "RotaryPositions", "turns ", dim,
-              " channels in pairs, and heads have ", width);
+  LADON_CHECK(dim <= width && dim % 2 == 0, "RotaryPositions", "rotates ", dim,
+              " channels in pairs, but heads have ", width);
   std::vector<double> frequencies;
   for (std::int64_t i = 0; i < dim; i += 2)
     frequencies.push_back(std::pow(options.base, -double(i) / double(dim)) / options.scale);
   const Tensor frequency = from_vector(frequencies, {dim / 2});
   const auto turned = [&](const Tensor& x, const Tensor& positions) {
     Tensor angle = unsqueeze(cast(positions, f64), -1) * frequency;  // [T, r/2] or [batch, T, r/2]
-    if (angle.rank() == 3) angle = unsqueeze(angle, 1);              // of all heads
+    if (angle.rank() == 3) angle = unsqueeze(angle, 1);              // the same for all heads
     return rotary_embedding(x, cast(cos(angle), x.dtype()), cast(sin(angle), x.dtype()),
                             options.interleaved);
   };
@@ -63,8 +63,8 @@ AlibiBias::AlibiBias(std::int64_t heads) {
 }
 
 Tensor AlibiBias::bias(const AttentionHeads& h) const {
-  LADON_CHECK(h.q.size(1) == slopes.size(0), "AlibiBias", "has slopes of ", slopes.size(0),
-              " heads, and queries have ", h.q.size(1));
+  LADON_CHECK(h.q.size(1) == slopes.size(0), "AlibiBias", "has slopes for ", slopes.size(0),
+              " heads, but queries have ", h.q.size(1));
   const Tensor distance = cast(abs(ahead_of(h)), h.q.dtype());
   const Tensor per_head = reshape(cast(slopes, h.q.dtype()), {slopes.size(0), 1, 1});
   return -(per_head * unsqueeze(distance, -3));  // [.., heads, Tq, Tk]
@@ -80,8 +80,8 @@ RelativeBias::RelativeBias(const RelativeBiasOptions& o, Generator& rng) : optio
   const std::int64_t sides = o.bidirectional ? 2 : 1;
   LADON_CHECK(o.heads > 0 && o.buckets >= 2 * sides && o.buckets % (2 * sides) == 0 &&
                   o.max_distance > o.buckets / sides / 2,
-              "RelativeBias", "needs heads, a multiple of ", 2 * sides,
-              " buckets, and max_distance beyond half a direction's; got ", o.heads, ", ",
+              "RelativeBias", "needs heads > 0, buckets a multiple of ", 2 * sides,
+              ", and max_distance above half the buckets of a direction; got ", o.heads, ", ",
               o.buckets, ", ", o.max_distance);
   weight = initialize(Init::normal, {o.buckets, o.heads}, {.gain = o.stddev}, rng);
 }
@@ -100,8 +100,8 @@ std::int64_t RelativeBias::bucket(std::int64_t ahead) const {
 }
 
 Tensor RelativeBias::bias(const AttentionHeads& h) const {
-  LADON_CHECK(h.q.size(1) == weight.size(1), "RelativeBias", "has biases of ", weight.size(1),
-              " heads, and queries have ", h.q.size(1));
+  LADON_CHECK(h.q.size(1) == weight.size(1), "RelativeBias", "has biases for ", weight.size(1),
+              " heads, but queries have ", h.q.size(1));
   const Tensor ahead = ahead_of(h);
   Tensor buckets = empty(ahead.shape(), i64);
   const Tensor from = contiguous(ahead);

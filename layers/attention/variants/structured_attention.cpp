@@ -34,7 +34,7 @@ StructuredAttention::Details StructuredAttention::forward_with_weights(const Ten
               "sequences ", x.shape(), " need a mask of shape ", x.shape().sub(0, 2), ", got ",
               mask.shape());
   const Tensor absent = mask.defined() ? unsqueeze(logical_not(mask), -1) : Tensor();
-  const Tensor h = mask.defined() ? masked_fill(x, absent, 0) : x;  // whatever stood there
+  const Tensor h = mask.defined() ? masked_fill(x, absent, 0) : x;  // padding may hold NaN
   const Tensor mapped = linear(h, inner), features = tanh(mapped);  // [batch, T, hidden]
   const Tensor scores = linear(features, outer);                    // [batch, T, hops]
   if (ParameterUses::active()) {

@@ -1,6 +1,6 @@
 #pragma once
-// Structured self-attention (Lin et al. 2017, "A structured self-attentive sentence embedding"): a
-// sequence as a matrix of a few weighted sums of its positions, one a hop.
+// Structured self-attention (Lin et al. 2017, "A structured self-attentive sentence embedding"):
+// maps a sequence to a matrix, each row (hop) a weighted sum of its positions.
 
 #include "ladon/layers/init.h"
 #include "ladon/layers/layer.h"
@@ -15,14 +15,14 @@ struct StructuredAttentionOptions {
 };
 
 /// M = A·H with A = softmax(W_s2·tanh(W_s1·Hᵀ)) over positions:  H [batch, T, dim] →
-/// M [batch, hops, dim], which Flatten() lays out as one vector. Positions that the mask leaves out
-/// get no weight; a sequence without tokens gives zeros. The paper's penalty ‖A·Aᵀ − I‖²_F, which
-/// keeps the hops apart, is frobenius_penalty (optim/particles/penalties/head_penalties.h):
+/// M [batch, hops, dim], which Flatten() makes one vector. Masked positions get no weight; a
+/// sequence without tokens gives zeros. The paper's penalty ‖A·Aᵀ − I‖²_F, which keeps the hops
+/// different, is frobenius_penalty (optim/particles/penalties/head_penalties.h):
 ///
 ///   const auto details = attention.forward_with_weights(h, tokens);
 ///   backward(loss + 1e-3 * frobenius_penalty(unsqueeze(details.weights, 2)));
 ///
-/// It has no limit: softmax of random maps of tanh is not known in closed form.
+/// It has no limit in closed form, because of softmax on random maps of tanh.
 struct StructuredAttention : Layer {
   Tensor inner;  ///< W_s1 [hidden, dim]
   Tensor outer;  ///< W_s2 [hops, hidden]; hop h is row h.
@@ -32,7 +32,7 @@ struct StructuredAttention : Layer {
     Tensor weights;  ///< A [batch, hops, T]
   };
 
-  /// Throws Error where a size is not positive.
+  /// Throws Error if a size is not positive.
   StructuredAttention(const StructuredAttentionOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;

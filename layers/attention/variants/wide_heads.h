@@ -1,14 +1,14 @@
 #pragma once
-// Attention whose heads are infinitely wide, each of them a finite vector.
+// Attention with infinitely wide heads, each given by finitely many weights.
 //
-// As the widths of a head's queries, keys and values go to infinity at sqrt scaling, all that stays
-// of them is one matrix B_h for its logits and one, v_h, for what its output adds to what it sees:
-//   out(n) = OV/sqrt(d·H)·Σ_h ζ(QK/d·X_n·B_h·X_nᵀ)·X_n·v_h,   B_h, v_h ~ N(0, 1) before training,
-// the law of MultiHeadAttention in ntk parameterization with wide heads, bit by bit of its
-// randomness (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846). With v integrated out it is a
-// Gaussian process given the B_h (infinite/finite/heads.h), so that the posterior of this very
-// layer is known (optim/posterior/latent_posterior.h): whatever moves its weights can be held
-// against the truth.
+// As the widths of a head's queries, keys and values go to infinity at sqrt scaling, what remains
+// of them is one matrix B_h for its logits, and one, v_h, for its output:
+//   out(n) = OV/sqrt(d·H)·Σ_h ζ(QK/d·X_n·B_h·X_nᵀ)·X_n·v_h,   B_h, v_h ~ N(0, 1) before training.
+// This has the distribution of MultiHeadAttention in ntk parameterization with wide heads, given
+// all latent randomness (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846). With v integrated
+// out it is a Gaussian process given the B_h (infinite/finite/heads.h), so that the exact posterior
+// of this layer is known (optim/posterior/latent_posterior.h): samplers and training can be
+// compared with it.
 
 #include <cstdint>
 
@@ -26,23 +26,23 @@ struct WideHeadsOptions {
   double value_output_std = 1;               ///< OV
 };
 
-/// The heads of several layers at once: x [N, T, d], B [P, H, d, d], v [P, H, d, out] → [P, N, T,
-/// out]. Recorded, by x, B and v. `mask` as in WideHeads::forward_masked. Throws Error for other
-/// shapes.
+/// WideHeads of P layers at once: x [N, T, d], B [P, H, d, d], v [P, H, d, out] → [P, N, T, out].
+/// Differentiable with respect to x, B and v. `mask` as in WideHeads::forward_masked. Throws Error
+/// for other shapes.
 Tensor wide_heads(const Tensor& x, const Tensor& query_key, const Tensor& value_output,
                   const WideHeadsOptions& options, const Tensor& mask = {});
 
-/// [N, T, d] → [N, T, out].
+/// Self-attention with H wide heads:  [N, T, d] → [N, T, out].
 struct WideHeads : Layer {
   Tensor query_key;     ///< B [H, d, d]
   Tensor value_output;  ///< v [H, d, out]
   WideHeadsOptions options;
 
-  /// N(0, 1) numbers, f32. Throws Error where a size is not positive, or a standard deviation is
+  /// Draws N(0, 1) weights, f32. Throws Error if a size is not positive, or a standard deviation is
   /// negative or not finite.
   WideHeads(const WideHeadsOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
-  /// mask: bool [N, T], true = token; no query attends to the others.
+  /// mask: bool [N, T], true = token; no query attends to padding.
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -1,8 +1,7 @@
-// Moments of attention as means over draws of the logits (logits.h). At one draw P = ζ(G(n)) and
 // P' = ζ(G(m)), and the moments are those of one head (head_moments.cpp): P·v·P'ᵀ, P·u·P'ᵀ, and
-// with J(X), the sum over softmax's Jacobians, J(k) and J(t). The tangent kernel is, like the NNGP
-// kernel, an inner product of what each input makes alone (features.h), and a mean over draws of
-// positive semidefinite matrices.
+// with J(X), the sum over softmax's Jacobians, J(k) and J(t). The tangent kernel, like the NNGP
+// kernel, is an inner product of features of single inputs (features.h), and so a mean over draws
+// of positive semidefinite matrices.
 
 #include "ladon/layers/infinite/attention/draws.h"
 
@@ -24,7 +23,7 @@ void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pa
   const LogitDraws right(seen.right_root, seen.right, blocks.right_may(), qk);
   const std::int64_t r = left.rank();
   const bool same = same_elements(seen.nngp, values.nngp), may_be_features = same && r < 2 * t;
-  // Fewer than the products of J(k) without them, 3·T² by T and 3 by R.
+  // Only if cheaper than J(k) without them, which takes 3·T³ + 3·T²·R multiplications.
   const bool covariances = tangent && covariance_size(r) <= 3 * (t + r);
   PairSums sums(layer, blocks, r, same, value, tangent);
   SharedDraws shared(layer.rng, r);
@@ -40,7 +39,7 @@ void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pa
     sums.add(count, [&](std::int64_t pair) {
       const std::int64_t n = blocks.left_input(pair), m = blocks.right_input(pair);
       DrawnPair drawn{p.of(n).rows, q.of(m), left.common(n), right.common_turned(m)};
-      // Decided by the pair alone: its bits do not depend on what else is in the block.
+      // Decided per pair, so that its bits do not depend on the rest of the block.
       if (!may_be_features || !left.explained(n) || !right.explained(m)) return drawn;
       drawn.left_means = one->means(n), drawn.right_means = other->means(m);
       if (!covariances) return drawn;

@@ -6,11 +6,11 @@
 namespace ladon::infinite {
 
 /// AttentionMoments of every pair, [count, T, T] each (`tangent` may be null), as means over
-/// layer.samples draws of the logits, which `seen` has the roots for.
+/// layer.samples draws of the logits, from the roots in `seen`.
 void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pairs& values,
                         double* value, double* tangent);
 
-/// Differentiable average_over_draws() of the same draws, also for cross-attention: slower.
+/// Differentiable average_over_draws() with the same draws, also for cross-attention; slower.
 AttentionMoments composed_average(const AttentionLimit& layer, const Seen& seen,
                                   const Pairs& values);
 

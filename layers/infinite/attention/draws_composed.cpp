@@ -1,7 +1,7 @@
-// The average over draws in differentiable operations: of the same draws, one after the other, each
-// computed again where its gradient is wanted, so that memory does not grow with their number. What
-// an input's kernel and its root are is differentiated through the roots (kernel/roots.h), the
-// draws being fixed: the gradient of the average itself.
+// The average over draws in differentiable operations: the same draws, one after the other, each
+// recomputed for its gradient, so that memory does not grow with their number. The gradient goes
+// through kernels and roots (kernel/roots.h) with the draws fixed: it is that of the average
+// itself.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// The coordinates of the inputs of one side and the inputs' own, as the draws take them.
+/// Roots of the tokens of the inputs of one side.
 struct Tokens {
   Tensor common, own, spread;  // Φ [P, T, R], Ψ and F [P, T, T]
 };
@@ -26,13 +26,13 @@ Tokens tokens_of(const Root& root, const Tensor& cov) {
   return {root.common, root.own, lower_root(matmul(root.common, transpose(root.common)), cov)};
 }
 
-/// Kernels that queries and keys of one side see.
+/// Tokens that the queries and the keys of one side see.
 struct Side {
   Tokens queries, keys;
 };
 
-/// G of a side: QK·(Φ·Z·Φᵀ + F·Z₁₂·Ψᵀ + Ψ·Z₂₁·Fᵀ + Ψ·Z₂₂·Ψᵀ) and −G, [2, P, Tq, Tk], queries from
-/// the left and keys from the right; z is of the inputs themselves, [P, 3, Tq, Tk].
+/// G of a side: QK·(Φ·Z·Φᵀ + F·Z₁₂·Ψᵀ + Ψ·Z₂₁·Fᵀ + Ψ·Z₂₂·Ψᵀ) and −G, [2, P, Tq, Tk], with queries
+/// on the left and keys on the right; z are the inputs' own draws, [P, 3, Tq, Tk].
 Tensor both_logits(const Tensor& query_key, const Side& x, const Tensor& shared, const Tensor& z) {
   const auto around = [](const Tensor& a, const Tensor& middle, const Tensor& b) {
     return matmul(matmul(a, middle), transpose(b));

@@ -9,7 +9,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// Products of the coordinates of each token, [T, F]: f of (r, q ≤ r), √2 times those with q < r.
+/// Products of the coordinates of each token, [T, F], f = (r, q ≤ r); those with q < r times √2.
 std::vector<double> squares(const double* common, std::int64_t t, std::int64_t r) {
   std::vector<double> y;
   y.reserve(static_cast<std::size_t>(t * covariance_size(r)));
@@ -20,7 +20,7 @@ std::vector<double> squares(const double* common, std::int64_t t, std::int64_t r
   return y;
 }
 
-/// Σ_c P_ac·x_c at S draws, x [T, F]:  [a, (s, f)] of a left side, [(s, f), a] of a right one.
+/// Σ_c P_ac·x_c at S draws, x [T, F]:  [a, (s, f)] for a left side, [(s, f), a] for a right one.
 void average(const InputWeights& p, const double* x, std::int64_t t, std::int64_t count,
              std::int64_t f, double* y) {
   if (!p.turned)  // [(a, s), c]·[c, f] → [a, s, f]
@@ -30,7 +30,7 @@ void average(const InputWeights& p, const double* x, std::int64_t t, std::int64_
                               {y + s * f * t, t, 1});
 }
 
-/// Takes φ̄·φ̄ᵀ from second moments, for n of each at a time: φ̄ [R, n] and C [F, n].
+/// Subtracts φ̄·φ̄ᵀ from second moments, for n queries at a time: φ̄ [R, n] and C [F, n].
 void center(const double* mean, std::int64_t r, std::int64_t n, double* c) {
   for (std::int64_t i = 0; i < r; ++i)
     for (std::int64_t j = 0; j <= i; ++j, c += n) {
@@ -57,7 +57,7 @@ DrawFeatures::DrawFeatures(const LogitDraws& draws, const DrawnWeights& weights,
       if (!covariances) continue;
       double* c = moments + input * t * count * f;
       average(p, squares(draws.common(input), t, r).data(), t, count, f, c);
-      // Of a left side each query stands by itself, of a right one the T queries of each draw.
+      // A left side is centred query by query, a right one for all T queries of a draw at once.
       const std::int64_t together = p.turned ? t : 1;
       for (std::int64_t i = 0; i < t * count; i += together)
         center(mean + i * r, r, together, c + i * f);

@@ -1,22 +1,22 @@
 #pragma once
-// What an input makes of draws by itself, where moments of pairs are inner products of these.
+// Features of single inputs at given draws; moments of pairs are inner products of these.
 //
-// If the common coordinates explain the tokens of both inputs, k = v = Φ·Φ'ᵀ. At one draw of the
+// If the common coordinates explain the tokens of both inputs, k = v = Φ·Φ'ᵀ. For one draw of the
 // weights P let φ̄_a = Σ_c P_ac·φ_c and C_a = Σ_c P_ac·φ_c·φ_cᵀ − φ̄_a·φ̄_aᵀ be mean and covariance
 // of the tokens that query a attends to. Then
 //   (P·v·P'ᵀ)_ab = ⟨φ̄_a, φ̄'_b⟩, and the sum over softmax's Jacobians for X = k is ⟨C_a, C'_b⟩
-// (head_moments.cpp): C_a is what moving the logits of query a can move. As it is symmetric,
-// R·(R + 1)/2 numbers hold it, those off its diagonal times √2.
+// (head_moments.cpp). The symmetric C_a is stored as R·(R + 1)/2 numbers, those off its diagonal
+// times √2.
 
 #include "ladon/layers/infinite/attention/logits.h"
 
 namespace ladon::infinite {
 
-/// Features of a block of inputs at S draws: of a left side [T, S, F], of a right one [S, F, T], so
-/// that the sum over draws for a pair is one product.
+/// Features of a block of inputs at S draws: [T, S, F] for the left side of pairs, [S, F, T] for
+/// the right one, so that the sum over draws of a pair is one matrix product.
 class DrawFeatures {
  public:
-  /// Of the weights of that side; `covariances`: C besides φ̄.
+  /// Features from the weights of one side; `covariances`: C in addition to φ̄.
   DrawFeatures(const LogitDraws& draws, const DrawnWeights& weights, std::int64_t positions,
                std::int64_t count, bool covariances);
 
@@ -31,7 +31,7 @@ class DrawFeatures {
   Tensor means_, covariances_;  // [N, T·S·F]
 };
 
-/// Numbers that hold a symmetric matrix [R, R].
+/// Number of elements that store a symmetric matrix [R, R].
 inline std::int64_t covariance_size(std::int64_t rank) { return rank * (rank + 1) / 2; }
 
 }  // namespace ladon::infinite

@@ -1,10 +1,10 @@
-// One head whose logits are given (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846: its outputs
-// are Gaussian). With ζ = ζ(G(n)) and ζ' = ζ(G(m)), Q, K, V and O of infinite width, the
-// expectations of limit.h are what stands in them:
+// One head with given logits (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846: its outputs are
+// Gaussian). With ζ = ζ(G(n)) and ζ' = ζ(G(m)), Q, K, V and O of infinite width, the moments of
+// limit.h lose their expectations:
 //   value   = ζ·v·ζ'ᵀ
 //   tangent = ζ·u·ζ'ᵀ + Σ_ij v_ij Σ_ce ∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be·D_ab,ce.
-// With an elementwise ζ of slopes η, the last sum over X_ce is η·(X∘v)·η'ᵀ. With softmax P = ζ(G),
-// ∂P_ai/∂G_ac = P_ai·(1{i = c} − P_ac), it is
+// For an elementwise ζ with slopes η, the last sum with X for D is η·(X∘v)·η'ᵀ. For softmax,
+// P = ζ(G) with ∂P_ai/∂G_ac = P_ai·(1{i = c} − P_ac), it is
 //   Σ_ce P_ac·P'_be·X_ce·[v_ce − (P·v)_ae − (v·P'ᵀ)_cb + (P·v·P'ᵀ)_ab]
 //     = [(P·(X∘v) − (P·v)∘(P·X))·P'ᵀ − P·((X·P'ᵀ)∘(v·P'ᵀ)) + (P·X·P'ᵀ)∘(P·v·P'ᵀ)]_ab.
 
@@ -21,7 +21,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// ζ(G) of one side, [S, P, Tq, Tk], and dζ/dG of an elementwise ζ.
+/// ζ(G) of one side, [S, P, Tq, Tk], and dζ/dG for an elementwise ζ.
 struct HeadWeights {
   Tensor zeta, slope;
 };
@@ -47,7 +47,7 @@ HeadWeights with_slopes(const AttentionLimit& layer, const Tensor& logits, const
   return {zeta, may * slope_of(layer.form.weighting, logits)};
 }
 
-/// Kernels of some heads, each by itself: [S, P, Tq, Tq].
+/// Kernels of several heads, one for each: [S, P, Tq, Tq].
 class SomeHeads {
  public:
   SomeHeads(const AttentionLimit& layer, const Seen& seen, const Pairs& values, const Tensor& left,

@@ -1,5 +1,5 @@
-// Attention with finitely many heads: all inputs share the forms B_h of the heads, so that input n
-// has logits G_h(n) = QK·Φ_n·B_h·Φ_nᵀ, and the moments of limit.h are means over the heads,
+// Attention with finitely many heads: all inputs share the bilinear forms B_h of the heads, so that
+// input n has logits G_h(n) = QK·Φ_n·B_h·Φ_nᵀ, and the moments of limit.h are means over the heads,
 // weighted by their scales r_h.
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// G of the tokens of one side for some heads: Φ [P, T, R], forms [S, R, R] → [S, P, T, T].
+/// Logits G of one side's tokens for several heads: Φ [P, T, R], forms [S, R, R] → [S, P, T, T].
 Tensor logits_of(const AttentionLimit& layer, const Tensor& tokens, const Tensor& forms) {
   Shape each{forms.size(0)};  // [S, 1, R, R]
   for (int axis = 2; axis < tokens.rank(); ++axis) each.append(1);
@@ -33,11 +33,11 @@ AttentionMoments head_moments(const AttentionLimit& layer, const Seen& seen, con
   const bool tangent = values.ntk.defined();
   LADON_CHECK(!tangent || (latents.logits.defined() && !latents.output.defined()),
               "MultiHeadAttention",
-              "the tangent kernel of finitely many heads is known at infinite key_width and "
-              "value_width alone");
+              "the tangent kernel of finitely many heads is known only for infinite key_width and "
+              "value_width");
   AttentionMoments sum{zeros(both.nngp.shape(), f64),
                        tangent ? zeros(both.nngp.shape(), f64) : Tensor()};
-  constexpr std::int64_t held = 1 << 20;  // numbers of all heads that are treated at once
+  constexpr std::int64_t held = 1 << 20;  // elements, in all, of the heads computed at once
   const std::int64_t own = std::max<std::int64_t>(1, sum.value.count());
   const std::int64_t at_once = std::max<std::int64_t>(1, held / own);
   for (std::int64_t begin = 0; begin < latents.heads(); begin += at_once) {

@@ -1,4 +1,4 @@
-// Attention with ζ(G) = G and sqrt scaling, at infinitely many heads (Hron et al. 2020).
+// Attention with ζ(G) = G and sqrt scaling, with infinitely many heads (Hron et al. 2020).
 //
 // E[G_ai·G'_bj] = QK²·k_ab·k_ij and ∂ζ_ai/∂G_ac = 1{i = c}, so that
 //   value   = QK²·k_ab·⟨k, v⟩
@@ -38,7 +38,7 @@ AttentionMoments composed(const AttentionLimit& layer, const Seen& seen, const P
   return m;
 }
 
-/// Computation of the formulas for one pair at a time, which stays in the cache.
+/// Evaluates the formulas for one pair at a time, so that its numbers stay in the cache.
 class Identity {
  public:
   Identity(const AttentionLimit& layer, std::int64_t positions)
@@ -69,10 +69,10 @@ class Identity {
   }
 
  private:
-  /// ⟨x, y⟩ for every (a, b). Rows are added up first, into one of columns; its running sums are
-  /// what b sees.
+  /// ⟨x, y⟩ for every (a, b). Rows up to a are added into one vector over the columns, whose
+  /// running sum up to b is the result.
   void inner(const double* x, const double* y, const PairBlocks& pair, double* sums) {
-    // The last query sees whatever any query does.
+    // The last query sees every key that any query sees.
     const double *rows = pair.left_may + (t_ - 1) * t_, *columns = pair.right_may + (t_ - 1) * t_;
     std::fill(column_.begin(), column_.end(), 0);
     double* column = column_.data();

@@ -16,9 +16,9 @@ using kernels::power_terms;
 using kernels::RectifierSums;
 using std::int64_t;
 
-constexpr double strong = 0.9;  // correlations that the series does not take to one another
+constexpr double strong = 0.9;  // the series is not used for two correlations that both exceed it
 
-/// φ(x) = αx + β|x| is ζ.
+/// α² and β² of ζ = φ with φ(x) = αx + β|x|.
 struct Squares {
   double alpha2, beta2;
 };
@@ -73,8 +73,8 @@ std::vector<double> series_factors() {
   return y;
 }
 
-/// Σ w_m·(ρ²)^k of κ's weights and Σ w_m·ρ·(ρ²)^k of those of κ' over some keys, and what the
-/// linear part of ζ needs: Σ w_m·ρ and Σ w_m.
+/// Σ w_m·(ρ²)^k for κ's weights and Σ w_m·ρ·(ρ²)^k for those of κ', over some keys; and for the
+/// linear part of ζ Σ w_m·ρ and Σ w_m.
 class Moments {
  public:
   explicit Moments(bool tangent) : count_(tangent ? 4 : 1), sums_(4 + 4 * power_terms) {}
@@ -107,10 +107,10 @@ class Moments {
 
  private:
   int count_;
-  std::vector<double> sums_;  // the four linear ones, and [count, power_terms]
+  std::vector<double> sums_;  // the four linear sums, then [count, power_terms]
 };
 
-/// Moments of the keys with correlations up to `strong`, and of the others.
+/// Moments of the keys with correlations up to `strong`, and of those above.
 struct SplitMoments {
   explicit SplitMoments(bool tangent) : mild(tangent), strong(tangent) {}
   void add(const KeyList& key) {
@@ -127,7 +127,7 @@ struct SplitMoments {
   Moments mild, strong;
 };
 
-/// The keys above `strong`, side by side: those of row i are [begins[i], begins[i + 1]).
+/// The keys above `strong`, stored contiguously: those of row i are [begins[i], begins[i + 1]).
 class StrongKeys {
  public:
   void take(const KeyList& keys, int64_t t) {
@@ -167,7 +167,7 @@ class StrongKeys {
   std::vector<int64_t> positions_, begins_;
 };
 
-/// One pair of inputs after the other; `to` takes the sums of (a, b).
+/// Sums by moments, one pair of inputs after the other; `to` gets the sums of each (a, b).
 class ByMoments {
  public:
   ByMoments(const Squares& zeta, bool causal, bool tangent, int64_t t)
@@ -185,7 +185,7 @@ class ByMoments {
     for (SplitMoments& column : columns_) column.clear();
     for (int64_t ij = 0; !causal_ && ij < t_ * t_; ++ij) seen_.add(keys.from(ij));
     for (int64_t a = 0; a < t_; ++a) {
-      // The sum of rows up to a that b sees: columns of keys, added up from the first to b.
+      // Rows up to a that b sees: moments per column of keys, added from the first column to b.
       if (causal_) {
         seen_.clear();
         for (int64_t j = 0; j < t_; ++j) column(j).add(keys.from(a * t_ + j));
@@ -220,7 +220,7 @@ class ByMoments {
 }  // namespace
 
 KeySums key_sums(Weighting zeta, bool causal, const KeyFactors& keys) {
-  constexpr int64_t least = 16;  // positions from which moments are faster
+  constexpr int64_t least = 16;  // number of positions from which moments are faster
   const int64_t t = keys.correlation.size(-1), size = t * t;
   const bool tangent = keys.weight[1].defined();
   const Squares squares = squares_of(zeta);

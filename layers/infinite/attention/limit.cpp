@@ -12,7 +12,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// Values with what their trained biases add to the tangent kernel.
+/// Values, whose tangent kernel includes that of their trained biases.
 Pairs with_bias(const AttentionLimit& layer, const Pairs& values) {
   Pairs moved = values;
   if (values.ntk.defined() && layer.value_bias_trained != 0)
@@ -39,7 +39,7 @@ PairKernels by_weights(const AttentionLimit& layer, const Tensor& left, const Te
 /// Logits are their means: QK·k(n, n) for tied queries and keys, 0 otherwise.
 PairKernels linear_scaling(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
   LADON_CHECK(seen.self() || !layer.form.tied, "MultiHeadAttention",
-              "no limit is known of cross-attention whose queries and keys share their weights");
+              "no limit is known for cross-attention with tied queries and keys");
   const auto weights = [&](const Tensor& queries, const Tensor& keys, const Tensor& mask) {
     const Tensor logits =
         layer.form.tied ? layer.query_key * keys : zeros({queries.size(-1), keys.size(-1)}, f64);
@@ -99,12 +99,12 @@ namespace {
 const KnownForm& known_form(const AttentionLimit& layer) {
   LADON_CHECK(layer.window == 0 || layer.form.weighting == Weighting::softmax ||
                   layer.form.scaling == AttentionScaling::linear,
-              "MultiHeadAttention", "no limit is known of attention in a window with ",
+              "MultiHeadAttention", "no limit is known for attention in a window with ",
               to_string(layer.form), ", got window = ", layer.window);
   for (const KnownForm& known : known_forms)
     if (known.form == layer.form) return known;
   const bool unbounded = layer.form.tied && layer.form.scaling == AttentionScaling::sqrt;
-  detail::fail("MultiHeadAttention", "no limit is known of attention with ", to_string(layer.form),
+  detail::fail("MultiHeadAttention", "no limit is known for attention with ", to_string(layer.form),
                unbounded ? ": the logits grow as sqrt(head_dim); use linear scaling, or untie them"
                          : "; estimate it: monte_carlo_kernel");
 }

@@ -17,7 +17,7 @@
 namespace ladon::infinite {
 namespace {
 
-constexpr std::int64_t most_orthogonal = 12;  // coordinates; r⁶ operations make r² draws so
+constexpr std::int64_t most_orthogonal = 12;  // coordinates; r² orthogonal draws cost O(r⁶)
 
 bool any_not_zero(const double* x, std::int64_t n) {
   return std::any_of(x, x + n, [](double v) { return v != 0; });
@@ -44,7 +44,7 @@ Tensor SharedDraws::operator[](std::int64_t number) {
     group_ = number / size;
     Generator group = rng_.split(1).split(static_cast<std::uint64_t>(group_));
     const Tensor x = normal({size, size}, group, 0, 1, f64);
-    // Q with orthonormal rows, x = L·Q: from x·xᵀ = L·Lᵀ. The lengths of x do not depend on Q.
+    // Q with orthonormal rows, x = L·Q: from x·xᵀ = L·Lᵀ. The lengths of x are independent of Q.
     const Tensor gram = matmul(x, transpose(x));
     const Tensor lengths = sqrt(unsqueeze(diagonal(gram), 1));
     orthogonal_ = reshape(lengths * lapack::solve_triangular(lapack::cholesky(gram), x),
@@ -57,7 +57,7 @@ Tensor SharedDraws::operator[](std::int64_t number) {
 
 namespace {
 
-/// The inputs' names; 0 where `own` is.
+/// The inputs' names; 0 for inputs without a residual root.
 std::vector<std::uint64_t> names_of(const Root& root) {
   const std::int64_t t = root.own.size(-1), size = t * t;
   const Tensor own = contiguous(root.own.detach());
@@ -93,7 +93,7 @@ OwnNumbers::OwnNumbers(const Root& root)
       queries_(places_of(root)),
       keys_(queries_) {}
 
-// The name of both does not depend on which of them draws: that may change with a hyper-parameter.
+// The key of two roots does not depend on which of them is zero: hyper-parameters may change that.
 OwnNumbers::OwnNumbers(const Root& queries, const Root& keys)
     : shape_(numbers_shape(keys.own, queries.own.size(-1), keys.own.size(-1))),
       key_(names_of(queries)),

@@ -1,17 +1,17 @@
 #pragma once
-// Softmax weights of inputs at drawn logits.
+// Softmax weights of inputs for drawn logits.
 //
 // With the root k = Φ·Φᵀ over the tokens of all inputs (kernel/roots.h) and one standard normal Z
-// [R, R] for all of them, G(n) = QK·Φ_n·Z·Φ_nᵀ has Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. Where the
-// root leaves a remainder, k(n, n) = Φ_n·Φ_nᵀ + Ψ_n·Ψ_nᵀ, the input draws the rest for itself,
+// [R, R] for all of them, G(n) = QK·Φ_n·Z·Φ_nᵀ has Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. If the
+// root leaves a remainder, k(n, n) = Φ_n·Φ_nᵀ + Ψ_n·Ψ_nᵀ, the input draws it independently,
 //   G(n) = QK·[F Ψ]·[· Z₁₂; Z₂₁ Z₂₂]·[F Ψ]ᵀ + QK·Φ·Z·Φᵀ,   F·Fᵀ = Φ_n·Φ_nᵀ,
-// from numbers that the input itself names: it draws the same wherever it stands.
+// with random numbers keyed by the input's content, so that it draws the same in any block.
 //
-// Two things make the mean sharper, and leave each draw's law as it is. A draw counts twice, as G
-// and −G. And the Z of a group are orthogonal as vectors of R² numbers, with the lengths that
-// independent ones have (as the orthogonal random features of Yu et al. 2016): from R² draws on the
-// standard error is 2 to 4 times smaller. Of more than 12 coordinates this holds of the first 12,
-// which explain most.
+// Two measures reduce the variance of the mean without changing the distribution of a draw. A draw
+// counts twice, as G and −G. And the Z of a group are orthogonal as vectors of R² numbers, with
+// lengths distributed as for independent ones (as in the orthogonal random features of Yu et al.
+// 2016): with R² draws or more the standard error is 2 to 4 times smaller. With more than 12
+// coordinates this holds for the first 12, which explain most.
 
 #include <cstdint>
 #include <vector>
@@ -22,11 +22,11 @@
 
 namespace ladon::infinite {
 
-/// The matrices Z that all inputs share, for one draw after the other.
+/// The matrices Z that all inputs share, one per draw.
 class SharedDraws {
  public:
   SharedDraws(const Generator& rng, std::int64_t rank);
-  /// Z of a draw, [R, R], which depends on rng and number alone.
+  /// Z of a draw, [R, R], which depends only on rng and number.
   Tensor operator[](std::int64_t number);
   const Generator& generator() const { return rng_; }
 
@@ -36,18 +36,18 @@ class SharedDraws {
   Tensor orthogonal_;  // [r², r, r]: the first r rows and columns of a group's matrices
 };
 
-/// Standard normal draws per input, for inputs whose residual root Ψ is not zero: they depend on
-/// rng, the draw and the input's name alone. Visible tokens take them in their order, masked ones
-/// have zeros: so an input draws the same with any padding.
+/// Standard normal draws per input, for inputs with a nonzero residual root Ψ. They depend only on
+/// rng, the draw and the input's name. Visible tokens take them in order, masked ones get zeros, so
+/// that an input draws the same with any padding.
 class OwnNumbers {
  public:
   /// Draws of inputs with the residual roots Ψ [.., T, T].
   explicit OwnNumbers(const Root& root);
-  /// Draws of inputs whose queries and keys see different tokens: [3, Tq, Tk], named by both.
+  /// Draws of inputs whose queries and keys see different tokens: [3, Tq, Tk], keyed by both names.
   OwnNumbers(const Root& queries, const Root& keys);
-  /// Whether input n draws.
+  /// Whether this input draws.
   bool any(std::int64_t input) const { return key_[static_cast<std::size_t>(input)] != 0; }
-  /// Z₁₂, Z₂₁ and Z₂₂ of one that draws: [3, T, T].
+  /// Z₁₂, Z₂₁ and Z₂₂ of an input that draws: [3, T, T].
   Tensor of(std::int64_t input, const Generator& rng, std::int64_t number) const;
   /// Z₁₂, Z₂₁ and Z₂₂ of all inputs: [.., 3, T, T]; 0 for inputs that do not draw.
   Tensor operator()(const Generator& rng, std::int64_t number) const;
@@ -58,17 +58,17 @@ class OwnNumbers {
 
   Shape shape_;                     // of the result
   std::vector<std::uint64_t> key_;  // one per input; 0: it does not draw
-  Places queries_, keys_;           // of each input's visible tokens; empty: all are
+  Places queries_, keys_;           // indices of each input's visible tokens; empty: all are
 };
 
-/// The weights of one input at S draws.
+/// Attention weights of one input at S draws.
 struct InputWeights {
-  const double* rows;    ///< P [T, S, T] of a left side: query, draw, key; of a right one [S, T, T]
-  const double* turned;  ///< Pᵀ [S, T, T]: draw, key, query; null for a left side
+  const double* rows;    ///< P: [T, S, T] (query, draw, key) for a left side, [S, T, T] for a right
+  const double* turned;  ///< Pᵀ: [S, T, T] (draw, key, query) for a right side, null for a left
 };
 
-/// The weights of a block of inputs at S draws, as products with what stands between two inputs
-/// take them.
+/// Attention weights of a block of inputs at S draws, in the layouts that the products for pairs
+/// need.
 struct DrawnWeights {
   enum Side { left, right };
   InputWeights of(std::int64_t input) const;
@@ -79,19 +79,20 @@ struct DrawnWeights {
 /// One block of inputs, prepared for drawing.
 class LogitDraws {
  public:
-  /// cov: k(n, n) [N, T, T]; may: as visible() gives it for the block, [N, T, T] or [T, T].
+  /// cov: k(n, n) [N, T, T]; may: visible() of the block, [N, T, T] or [T, T].
   LogitDraws(const Root& root, const Tensor& cov, const Tensor& may, double query_key);
 
   std::int64_t inputs() const { return inputs_; }
 
   std::int64_t rank() const { return rank_; }
-  /// Whether the common coordinates explain an input's tokens to rounding.
+  /// Whether the common coordinates explain an input's tokens, up to rounding.
   bool explained(std::int64_t input) const { return !numbers_.any(input); }
   /// Φ of an input, [T, R], and Φᵀ.
   const double* common(std::int64_t input) const;
   const double* common_turned(std::int64_t input) const;
 
-  /// softmax(G) and softmax(−G) over what each query may see, for draws [begin, end) of all inputs.
+  /// softmax(G) and softmax(−G) over each query's visible keys, for draws [begin, end) of all
+  /// inputs.
   DrawnWeights weights(SharedDraws& shared, std::int64_t begin, std::int64_t end,
                        DrawnWeights::Side side) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels of a pair of inputs for attention's limits, as plain arrays.
+// Kernels of a pair of inputs as plain arrays, for attention's limits.
 
 #include <cstdint>
 
@@ -17,14 +17,14 @@ struct PairBlocks {
   const double *left_may, *right_may;  ///< 1 where query a may attend to key i, else 0
 };
 
-/// All pairs, by number.
+/// List of all pairs, by index.
 class BlockList {
  public:
   BlockList(const AttentionLimit& layer, const Pairs& seen, const Pairs& values);
   std::int64_t count() const { return index_.count(); }
   std::int64_t positions() const { return index_.positions(); }
   PairBlocks operator[](std::int64_t pair) const;
-  /// The numbers of x and x' among the inputs of their sides, and what these may see.
+  /// Indices of x and x' among the inputs of their sides, and the visible keys of all inputs.
   std::int64_t left_input(std::int64_t pair) const { return input(left_, pair); }
   std::int64_t right_input(std::int64_t pair) const { return input(right_, pair); }
   const Tensor& left_may() const { return left_may_; }

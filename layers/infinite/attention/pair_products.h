@@ -1,7 +1,7 @@
 #pragma once
 // Products of T × T blocks, pair by pair: the hot loops of attention's limits. Each pair is
-// computed by the same instructions on one thread, so nothing depends on what else is in a list of
-// pairs.
+// computed by the same instructions on one thread, so that its result does not depend on the other
+// pairs of a list.
 
 #include <cstdint>
 
@@ -16,27 +16,28 @@ class PairIndex {
 
   std::int64_t count() const { return rows_ * columns_; }
   std::int64_t positions() const { return positions_; }
-  /// The first element of x's part of a pair; x is contiguous, its leading axes are those of the
-  /// pairs or 1, and `own` is how many elements a part has.
+  /// Index of the first element of x's part for a pair. x is contiguous, its leading axes are those
+  /// of the pairs or 1, and a part has `own` elements.
   std::int64_t offset(const Tensor& x, std::int64_t own, std::int64_t pair) const;
 
  private:
   std::int64_t rows_, columns_, positions_;
 };
 
-/// Terms that are added to a sandwich before it leaves the cache. All numbers are f64 of rank 0.
+/// Terms that are added to a sandwich product while it is in cache. scale and offset are f64 of
+/// rank 0.
 struct SandwichTerms {
   Tensor scale, offset;
-  Tensor added = {};  ///< As X, or undefined.
+  Tensor added = {};  ///< Of X's shape, or undefined.
   double added_scale = 1;
 };
 /// scale·Left·X·Rightᵀ + added_scale·added + offset for each pair:  X [P, T, T]; left and right
-/// [P, T, T], broadcast. f64. Differentiable, and of left and right [P, Tq, T], by composed
-/// products (slower).
+/// [P, T, T], broadcast. f64. Gradients, and left and right [P, Tq, T], use composed products
+/// (slower).
 Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
                 const SandwichTerms& terms);
 
-/// Pairs that make a task worth a thread, at `work` operations each.
+/// Number of pairs that make a task worth a thread, at `work` operations per pair.
 std::int64_t pairs_per_task(std::int64_t work);
 
 }  // namespace ladon::infinite

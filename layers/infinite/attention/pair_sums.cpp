@@ -1,11 +1,13 @@
-// Sums over draws of P·v·P'ᵀ, P·u·P'ᵀ, J(k) and J(t), in the names of draws.cpp.
+// Sums over draws of P·v·P'ᵀ, P·u·P'ᵀ, J(k) and J(t), in the notation of draws.cpp.
 //
-// What is cheapest depends on the pair; all ways agree to rounding. T³ multiply-adds each:
-// - J(X), 3 products, from P·X, X·P'ᵀ and P·X·P'ᵀ, 3 more; these of k serve v where both are one.
-// - J(k) as an inner product of features (features.h), T²·R·(R + 1)/2 in all, and P·v, v·P'ᵀ and
-//   P·v·P'ᵀ, T²·R each.
-// - J is linear, and 0 for a constant: where t = α·k + β, J(t) = α·J(k). So it is behind the first
-//   layers of a network on data. Likewise P·u·P'ᵀ, where u is such a function of v, or of t.
+// Which way is cheapest depends on the pair; all agree up to rounding. A product takes T³
+// multiply-adds unless another cost is given.
+// - J(X): 3 products, and 3 more for P·X, X·P'ᵀ and P·X·P'ᵀ; those of k serve v if both are the
+//   same.
+// - J(k) as an inner product of features (features.h): T²·R·(R + 1)/2 in all, and T²·R each for
+//   P·v, v·P'ᵀ and P·v·P'ᵀ.
+// - J is linear, and 0 for a constant: if t = α·k + β, J(t) = α·J(k). This holds after the first
+//   layers of a network on data. Likewise P·u·P'ᵀ, if u is such a function of v, or of t.
 
 #include "ladon/layers/infinite/attention/pair_sums.h"
 
@@ -27,7 +29,7 @@ struct Line {
   double slope, offset;
 };
 
-/// The line on which all entries of two blocks lie, to rounding.
+/// The line on which all entries of two blocks lie, up to rounding.
 std::optional<Line> line(const double* x, const double* y, std::int64_t size) {
   std::int64_t far = 0;
   for (std::int64_t i = 0; i < size; ++i)
@@ -56,14 +58,14 @@ struct Upstream {
     u_of_v = line(x.v, x.u, size);
     u_of_t = line(x.t, x.u, size);
   }
-  /// Whether P·t·P'ᵀ, which J(t) takes, tells P·u·P'ᵀ.
+  /// Whether P·t·P'ᵀ, which J(t) needs, also gives P·u·P'ᵀ.
   bool u_by_t() const { return !u_of_v && !t_of_k && u_of_t; }
 };
 
 namespace {
 
-/// Sums over draws of one pair, [T, T] each: of P·v·P'ᵀ; and where there is an NTK J(k), J(t) and
-/// of P·u·P'ᵀ, or of P·t·P'ᵀ where that tells it.
+/// Sums over draws for one pair, [T, T] each: P·v·P'ᵀ; and with an NTK J(k), J(t) and P·u·P'ᵀ (or
+/// P·t·P'ᵀ, if that gives it).
 struct Sums {
   double *value, *tangent, *slope_k, *slope_t;
   Sums from(std::int64_t at) const {
@@ -72,9 +74,9 @@ struct Sums {
   }
 };
 
-/// Adds up the draws of a pair, as many at a time as make products long and stay in the cache. Its
-/// buffers serve pair after pair. The NNGP kernel has the same bits with and without an NTK: an
-/// input's kernel with itself is to be exactly its variance, where an activation's slope is steep.
+/// Adds up the draws of a pair, as many at a time as make products long but stay in the cache. Its
+/// buffers are reused for every pair. The NNGP kernel has the same bits with and without an NTK: an
+/// input's kernel with itself must equal its variance exactly, because there a dual may be steep.
 class Average {
  public:
   Average(std::int64_t positions, std::int64_t count, std::int64_t rank, bool same, bool tangent)
@@ -112,11 +114,11 @@ class Average {
   }
 
  private:
-  /// Weights of S draws: P [a, s, i], where a query's draws are `all_` many, P' [s, b, j] and P'ᵀ.
+  /// Weights of S draws: P [a, s, i] (with `all_` draws per query in memory), P' [s, b, j] and P'ᵀ.
   struct Weights {
     const double *p, *rows, *turned;
   };
-  /// Products of X with these: P·X [a, s, j], X·P'ᵀ [i, s, b] and P·X·P'ᵀ [s, a, b].
+  /// Products of X with the weights: P·X [a, s, j], X·P'ᵀ [i, s, b] and P·X·P'ᵀ [s, a, b].
   struct Around {
     Block left, right, both;
   };
@@ -126,7 +128,7 @@ class Average {
     const std::int64_t row = s_ == 1 ? all_ * t_ : t_;
     blas::gemm_serial<double>(t_ * s_, t_, t_, 1, {p, row, 1}, {x, t_, 1}, beta, {y.data(), t_, 1});
   }
-  /// sum += sign·Σ_s Y·Z:  [a, (s, j)]·[(s, j), b] → [a, b], rows of Y `row` apart.
+  /// sum += sign·Σ_s Y·Z:  [a, (s, j)]·[(s, j), b] → [a, b]; rows of Y are `row` apart.
   void over_draws(const double* y, std::int64_t row, const double* z, double sign,
                   double* sum) const {
     blas::gemm_serial<double>(t_, t_, s_ * t_, sign, {y, row, 1}, {z, t_, 1}, 1, {sum, t_, 1});
@@ -152,7 +154,7 @@ class Average {
                                 {w.turned + s * size_, t_, 1}, 0,
                                 {y.both.data() + s * size_, t_, 1});
   }
-  /// The same of v = Φ·Φ'ᵀ, from draw `first` on.
+  /// The same for v = Φ·Φ'ᵀ, from features, for the draws from `first` on.
   void around_means(const DrawnPair& x, std::int64_t first) {
     const std::int64_t row = s_ * t_, own = all_ * r_;
     const double *left = x.left_means + first * r_, *right = x.right_means + first * r_ * t_;
@@ -166,7 +168,7 @@ class Average {
     }
   }
 
-  /// What follows from v_: P·v·P'ᵀ, J(k) unless features give it, and J(t).
+  /// Adds J(k) unless features give it, J(t), and P·t·P'ᵀ if that gives P·u·P'ᵀ.
   void add_slopes(const PairBlocks& x, const Upstream& up, const Weights& w, bool by_k,
                   const Sums& sums) {
     if (by_k && !same_) around_block(w, x.k, x_);
@@ -198,13 +200,13 @@ class Average {
     }
   }
 
-  std::int64_t t_, size_, all_, s_, r_;  // T, T², draws, of these at a time, R
-  bool same_;                            // k and v are one
-  Around v_, x_;                         // of v, and of k or t
+  std::int64_t t_, size_, all_, s_, r_;  // T, T², draws in all, draws at a time, R
+  bool same_;                            // whether k and v are the same
+  Around v_, x_;                         // products of v, and of k or t
   Block w_, xv_;
 };
 
-/// NTK of one pair without what its values' and outputs' weights add: from sums over draws.
+/// NTK of one pair from its sums over draws, without the terms of value and output weights.
 void finish_pair(const AttentionLimit& layer, const PairBlocks& x, const Upstream& up, double count,
                  const Sums& sums) {
   const std::int64_t t = x.positions;

@@ -9,7 +9,7 @@
 
 namespace ladon::infinite {
 
-/// What two inputs draw. Features are null where a pair has none.
+/// Weights and tokens of a pair at some draws. Features are null where a pair has none.
 struct DrawnPair {
   const double* p;
   InputWeights q;
@@ -24,14 +24,14 @@ struct Upstream;
 /// The moments of all pairs, [count, T, T] each; `tangent` may be null.
 class PairSums {
  public:
-  /// rank: R; same: k and v are one.
+  /// rank: R; same: whether k and v are the same kernel.
   PairSums(const AttentionLimit& layer, const BlockList& blocks, std::int64_t rank, bool same,
            double* value, double* tangent);
   ~PairSums();
 
   /// Adds `count` draws of every pair.
   void add(std::int64_t count, const std::function<DrawnPair(std::int64_t pair)>& drawn);
-  /// Divides by the number of all draws.
+  /// Divides by the total number of draws.
   void finish(double count);
 
  private:

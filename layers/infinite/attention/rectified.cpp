@@ -1,4 +1,4 @@
-// Attention with ζ = relu or abs and sqrt scaling, at infinitely many heads.
+// Attention with ζ = relu or abs and sqrt scaling, with infinitely many heads.
 //
 // The logits (G_ai(n), G_bj(m)) are normal with variances QK²·k_aa·k_ii and QK²·k'_bb·k'_jj and
 // covariance QK²·k_ab·k_ij. Their standard deviations, and their correlation ρ_ab·ρ_ij, are
@@ -9,7 +9,7 @@
 //   E[∂ζ_ai/∂G_ai·∂ζ'_bj/∂G_bj]       = κ'(ρ_ab·ρ_ij)      (other derivatives are 0)
 //   value   = QK²·s_ab·Σ_ij v_ij·s_ij·κ
 // tangent = QK²·[s_ab·Σ_ij u_ij·s_ij·κ + (2k_ab + t_ab)·Σ_ij v_ij·k_ij·κ' + k_ab·Σ_ij v_ij·t_ij·κ']
-// Of each pair of inputs, T² pairs of queries with T² pairs of keys (key_sums.h).
+// A pair of inputs has T² pairs of queries, each with T² pairs of keys (key_sums.h).
 
 #include "ladon/autograd/forms.h"
 #include "ladon/autograd/ops/compare.h"
@@ -24,7 +24,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// sqrt(p·q), and k/sqrt(p·q), which is 0 where a variance is 0 and stays within ±1.
+/// sqrt(p·q), and k/sqrt(p·q), clamped to ±1 and 0 where a variance is 0.
 struct Normalized {
   Tensor scale, correlation;
 };

@@ -1,5 +1,5 @@
-// Softmax attention with sqrt scaling at infinitely many heads: expectations over Gaussian logits.
-// Of one or two positions they are closed, of more they are averaged over draws (draws.h).
+// Softmax attention with sqrt scaling and infinitely many heads: expectations over Gaussian logits,
+// in closed form for one or two positions, otherwise averaged over draws (draws.h).
 //
 // Two positions. Softmax is the logistic function of x_a = G_a0 − G_a1: ζ_a0 = σ(x_a), ζ_a1 =
 // 1 − σ(x_a). With Δ(X) = X_00 − X_01 − X_10 + X_11, (x_a, x'_b) is normal with variances
@@ -21,7 +21,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// At most two keys as the queries of one side see them.
+/// Attention of one side's queries to at most two keys.
 struct View {
   Tensor mean;  ///< E ζ_ai, [P, Tq, Tk]
   Tensor free;  ///< 1 where ζ depends on the logits, because both keys are visible: [P, Tq, 1]

@@ -37,7 +37,7 @@ class ClosedRule final : public DualRule {
  private:
   Tensor checked(const Tensor& e, const Tensor& c) const {
     LADON_CHECK(e.defined() && e.shape() == c.shape() && e.dtype() == f64, name_,
-                "E of operands that broadcast to f64 ", c.shape(), " is ",
+                "E must give f64 of c's shape ", c.shape(), ", got ",
                 e.defined() ? detail::join(e.dtype(), " ", e.shape()) : "an undefined tensor");
     return e;
   }
@@ -50,7 +50,7 @@ class ClosedRule final : public DualRule {
 void check_against(const DualFunction& numeric, const DualFunction& closed) {
   const Tensor p = tensor({1.0, 0.6, 1.3, 1.0}, f64), q = tensor({1.0, 1.7, 0.8, 1.0}, f64);
   const Tensor c = tensor({0.5, -0.4, 0.7, 0.0}, f64);
-  const auto size = [&](const Tensor& variance) {  // of φ(u) and φ'(u)
+  const auto size = [&](const Tensor& variance) {  // about E φ² and E φ'²
     return dual(numeric, variance, variance, 0.99 * variance, true);
   };
   const NoGrad off;
@@ -63,9 +63,8 @@ void check_against(const DualFunction& numeric, const DualFunction& closed) {
     for (std::size_t i = 0; i < found.size(); ++i)
       LADON_CHECK(std::abs(found[i] - wanted[i]) <= 1e-3 * unit[i] + 1e-12, closed.name(), what,
                   " at p = ", numbers_of("dual", p)[i], ", q = ", numbers_of("dual", q)[i],
-                  ", c = ", numbers_of("dual", c)[i], " is ", found[i],
-                  ", but that of the function is ", wanted[i],
-                  "; is the formula right, and the function continuous?");
+                  ", c = ", numbers_of("dual", c)[i], " is ", found[i], ", but the function gives ",
+                  wanted[i], "; is the formula right, and the function continuous?");
   };
   compare("E[φ(u)φ(v)]", &DualResult::value);
   compare("E[φ'(u)φ'(v)] = ∂E/∂c", &DualResult::derivative);

@@ -1,15 +1,15 @@
 // Duals of elu and selu, at any variance and correlation.
 //
-// Given v, u is normal with mean m = c·v/q and variance τ² = p − c²/q, and the mean of φ over it is
-// known in closed form, G(m, τ). That leaves one integral,
+// Given v, u is normal with mean m = c·v/q and variance τ² = p − c²/q, and the conditional mean of
+// φ is known in closed form, G(m, τ). That leaves one integral,
 //   E[φ(u)φ(v)] = ∫ φ(v)·G(c·v/q, τ)·n(v; q) dv,
-// with all its derivatives: those of G by m are the conditional means of φ', φ'', … (Price 1958),
-// so
+// with all its derivatives: those of G with respect to m are the conditional means of φ', φ'', …
+// (Price 1958), so
 //   E'     = E[φ'(u)φ'(v)],       ∂E/∂p  = ½·E[φ''(u)φ(v)]
 //   ∂E'/∂c = E[φ''(u)φ''(v)],     ∂E'/∂p = ½·E[φ'''(u)φ'(v)].
-// As a function of ln|v| the integrand bends within about 1, whatever the scales √q, 1 and τ·q/c
-// that meet in it; so the trapezoidal rule in ln|v|, on each side of 0, is as good at ρ = 1 − 1e-12
-// and p = 10⁴ as anywhere.
+// As a function of ln|v| the integrand varies on a scale of about 1, for any values of √q, 1 and
+// τ·q/c, the scales that occur in it. So the trapezoidal rule in ln|v|, on each side of 0, is as
+// accurate at ρ = 1 − 1e-12 and p = 10⁴ as anywhere.
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ using kernels::DualPair;
 
 double normal_density(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi); }
 
-/// exp(x²)·erfc(x) for x ≥ 0; the continued fraction where erfc is small.
+/// exp(x²)·erfc(x) for x ≥ 0, by a continued fraction where erfc is small.
 double scaled_erfc(double x) {
   if (x < 5) return std::exp(x * x) * std::erfc(x);
   double tail = 0;
@@ -36,12 +36,12 @@ double scaled_erfc(double x) {
   return 1 / (std::sqrt(std::numbers::pi) * (x + tail));
 }
 
-/// E[eˣ − 1; x < 0] = Σ_k E[xᵏ; x < 0]/k! over k ≥ 1 for x ~ N(m, τ²), both at most ½: where eˣ is
-/// about 1, and the difference of E[eˣ; x < 0] and `down` = P(x < 0) would leave nothing.
-/// Σ starts with m·down − τ·density; E[xᵏ; x < 0] = m·E[xᵏ⁻¹; x < 0] + (k − 1)·τ²·E[xᵏ⁻²; x < 0].
+/// E[eˣ − 1; x < 0] = Σ_k E[xᵏ; x < 0]/k! over k ≥ 1 for x ~ N(m, τ²), |m| and τ at most ½: there
+/// eˣ is about 1, and E[eˣ; x < 0] − P(x < 0) would cancel. `down` is P(x < 0). The first term is
+/// m·down − τ·density; E[xᵏ; x < 0] = m·E[xᵏ⁻¹; x < 0] + (k − 1)·τ²·E[xᵏ⁻²; x < 0].
 double small_excess(double m, double tau, double down, double density) {
   double before = down, moment = m * down - tau * density, sum = moment;
-  for (int k = 2; k <= 24; ++k) {  // over k!: both moments carry their factorials
+  for (int k = 2; k <= 24; ++k) {  // the moments of orders k and k − 1 are divided by k!
     const double next = (m * moment + tau * tau * before) / k;
     before = moment;
     moment = next;
@@ -57,11 +57,11 @@ struct ExponentialUnit {
   double value(double x) const { return x > 0 ? above * x : below * std::expm1(x); }
   double slope(double x) const { return x > 0 ? above : below * std::exp(x); }
   double jump() const { return above - below; }  // of the slope at 0
-  /// φ'' but for its jump·δ(x).
+  /// φ'' without its term jump·δ(x).
   double curvature(double x) const { return x > 0 ? 0 : below * std::exp(x); }
 
-  /// G(m, τ) and its first three derivatives by m. Where τ = 0: φ and its derivatives, without what
-  /// stands at 0 alone.
+  /// G(m, τ) and its first three derivatives with respect to m. For τ = 0: φ and its derivatives,
+  /// without delta functions at 0.
   struct Means {
     double g, g1, g2, g3;
   };
@@ -71,7 +71,7 @@ struct ExponentialUnit {
     const double tail = 0.5 * std::erfc(std::abs(h) / std::numbers::sqrt2);
     const double up = h > 0 ? 1 - tail : tail,
                  down = h > 0 ? tail : 1 - tail;  // P(x > 0), P(x < 0)
-    // E[eˣ; x < 0] = exp(m + τ²/2)·Φ(−h − τ), where neither factor may over- or underflow.
+    // E[eˣ; x < 0] = exp(m + τ²/2)·Φ(−h − τ), in a form in which no factor over- or underflows.
     const double z = (h + tau) / std::numbers::sqrt2;
     const double power = z > 0 ? 0.5 * std::exp(-0.5 * h * h) * scaled_erfc(z)
                                : 0.5 * std::exp(m + 0.5 * tau * tau) * std::erfc(z);
@@ -84,8 +84,8 @@ struct ExponentialUnit {
 };
 
 /// E f(z) over a standard normal z as Σ weight·(f(x) + f(−x)): nodes from e⁻²⁶, below which less
-/// than 1e-11 is left of anything, to where the density ends. The step makes the rule exact to
-/// about 1e-13.
+/// than 1e-11 of any integral remains, to where the density vanishes. The step makes the rule
+/// accurate to about 1e-13.
 struct KernelNode {
   double x, weight;
 };
@@ -103,13 +103,13 @@ const std::array<KernelNode, node_count>& nodes() {
   return made;
 }
 
-/// E first(v, G) and E second(v, G) over v ~ N(0, q), where G is of u given v.
+/// E first(v, G) and E second(v, G) over v ~ N(0, q), where G are the means for u given v.
 template <class First, class Second>
 EntryPair integrate(const ExponentialUnit& f, double p, double q, double c, const First& first,
                     const Second& second) {
   const double root = std::sqrt(q), slope = q > 0 ? c / root : 0;
   const double variance = q > 0 ? rest_variance(p, q, c) : p;
-  // Below what the nodes resolve u is a multiple of v.
+  // Below the resolution of the nodes, u counts as a multiple of v.
   const double tau = variance > 1e-20 * p ? std::sqrt(variance) : 0;
   EntryPair sum{0, 0};
   for (const KernelNode& node : nodes())
@@ -124,7 +124,7 @@ EntryPair integrate(const ExponentialUnit& f, double p, double q, double c, cons
 
 using Means = ExponentialUnit::Means;
 
-/// E and E'. Symmetric to the last bit: v is the one of larger variance.
+/// E and E'. Bitwise symmetric: v is the variable of larger variance.
 EntryPair values_at(const ExponentialUnit& f, double p, double q, double c) {
   if (p > q) std::swap(p, q);
   return integrate(
@@ -141,7 +141,7 @@ EntryPair slopes_at(const ExponentialUnit& f, double p, double q, double c) {
       [&](double v, const Means& g) { return 0.5 * f.value(v) * g.g2; });
 }
 
-/// ∂E'/∂c and ∂E'/∂p; 0 for what is infinite where u and v are multiples of each other.
+/// ∂E'/∂c and ∂E'/∂p; terms that are infinite where u and v are multiples of each other count as 0.
 EntryPair curvatures_at(const ExponentialUnit& f, double p, double q, double c) {
   EntryPair e = integrate(
       f, p, q, c, [&](double v, const Means& g) { return f.curvature(v) * g.g2; },
@@ -150,9 +150,9 @@ EntryPair curvatures_at(const ExponentialUnit& f, double p, double q, double c) 
   const double variance = rest_variance(p, q, c), at_zero = normal_density(0);
   const bool multiples = variance <= 1e-20 * p;
   const Means g = f.means(0, multiples ? 0 : std::sqrt(variance));
-  // Terms at v = 0: jump·δ(v), of density at_zero/√q there. And where u is a multiple of v what
-  // stands at u = 0: in φ'' jump·δ(u), in φ''' jump·δ'(u) − below·δ(u). Of jump² nothing is left,
-  // since it cancels where p, q and c move together.
+  // Terms at v = 0: jump·δ(v), where v has density at_zero/√q. If u is a multiple of v, there are
+  // also terms at u = 0: jump·δ(u) in φ'', and jump·δ'(u) − below·δ(u) in φ'''. Those with jump²
+  // are dropped, since they cancel where p, q and c move together.
   e.first += f.jump() * at_zero / std::sqrt(q) * (multiples ? 0.5 * f.below : g.g2);
   if (multiples) {
     const double at_u = 0.5 * f.below * at_zero / std::sqrt(p);

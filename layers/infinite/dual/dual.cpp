@@ -12,7 +12,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// x with its stretched axes (stride 0) back at size 1: what broadcasting makes of it is the same.
+/// x with its expanded axes (stride 0) reduced to size 1; it broadcasts to the same tensor.
 Tensor unstretched(Tensor x) {
   x = x.detach();
   for (int axis = 0; axis < x.rank(); ++axis)

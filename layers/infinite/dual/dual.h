@@ -1,6 +1,6 @@
 #pragma once
-// Dual activations: what a nonlinearity φ does to the kernels of an infinitely wide network. A pair
-// of pre-activations (u, v) is normal with variances p, q and covariance c; behind the
+// Dual activations: the effect of a nonlinearity φ on the kernels of an infinitely wide network. A
+// pair of pre-activations (u, v) is normal with variances p, q and covariance c; after the
 // nonlinearity its covariance is E[φ(u)φ(v)], and the NTK is multiplied by E[φ'(u)φ'(v)]
 // (Daniely, Frostig and Singer 2016; Jacot, Gabriel and Hongler 2018).
 
@@ -13,14 +13,14 @@
 
 namespace ladon::infinite {
 
-/// A function of each element, on f64 tensors, written in Ladon's operations.
+/// An elementwise function on f64 tensors, written in Ladon's operations.
 using Pointwise = std::function<Tensor(const Tensor& x)>;
 /// E[φ(u)φ(v)] as a function of p, q and c, which broadcast, written in Ladon's operations.
 using Covariance = std::function<Tensor(const Tensor& p, const Tensor& q, const Tensor& c)>;
 
 class DualRule;
 
-/// A function φ by what dual() needs of it. A value: copies share what was prepared.
+/// A function φ with what dual() needs of it. A value type: copies share precomputed tables.
 class DualFunction {
  public:
   static DualFunction identity() { return rectifier(1, 1); }
@@ -33,17 +33,17 @@ class DualFunction {
   static DualFunction step();  ///< 0 for x < 0, 1 for x > 0, ½ at 0
   static DualFunction erf();
   static DualFunction gelu();  ///< x·Φ(x)
-  /// These four as mixtures of erf, gelu and relu: to 1e-11 of their values at ρ = 1 at any
-  /// variance.
+  /// These four are computed as mixtures of erf, gelu and relu: with errors of at most 1e-11 of
+  /// their values at ρ = 1, at any variance.
   static DualFunction tanh();
   static DualFunction sigmoid();   ///< 1/(1 + e⁻ˣ)
   static DualFunction silu();      ///< x·sigmoid(x)
   static DualFunction softplus();  ///< ln(1 + eˣ)
-  /// x·Φ(x) as most Transformers approximate it, by a tanh: to 1e-9 for variances up to 3, or both
-  /// above 1e-6.
+  /// x·Φ(x) in the tanh approximation of most Transformers: with errors of at most 1e-9 for
+  /// variances up to 3, or both above 1e-6.
   static DualFunction gelu_tanh();
-  /// x for x > 0, alpha·(eˣ − 1) below; and selu (Klambauer et al. 2017): to 1e-10 at any variance.
-  /// Throws Error for an alpha that is not finite.
+  /// x for x > 0, alpha·(eˣ − 1) below; and selu (Klambauer et al. 2017): with errors of at most
+  /// 1e-10 at any variance. Throws Error for an alpha that is not finite.
   static DualFunction elu(double alpha = 1);
   static DualFunction selu();
   static DualFunction sin(double a = 1, double b = 1, double shift = 0);  ///< a·sin(bx + shift)
@@ -66,24 +66,24 @@ class DualFunction {
   ///   DualFunction::closed("cube", [](auto& x) { return x * x * x; },
   ///                      [](auto& p, auto& q, auto& c) { return 9 * p * q * c + 6 * c * c * c; });
   ///
-  /// E[φ'(u)φ'(v)] = ∂E/∂c comes from E's graph (Price 1958), and so do the gradients of both by p,
-  /// q and c, of any order that its operations have. So φ must be continuous, and E have a finite
-  /// derivative by c up to c² = pq, where square roots of pq − c² are to be written sqrt(relu(p·q −
-  /// square(c))), whose gradient is 0 there.
+  /// E[φ'(u)φ'(v)] = ∂E/∂c comes from E's graph (Price 1958), as do the gradients of both with
+  /// respect to p, q and c, to any order that its operations support. So φ must be continuous, and
+  /// E must have a finite derivative with respect to c up to c² = pq: write square roots of pq − c²
+  /// as sqrt(relu(p·q − square(c))), whose gradient is 0 there.
   ///
-  /// Throws Error where E or ∂E/∂c are not what `function` gives, which is tried at a few points
-  /// (to 1e-3, by numeric()), or not finite at c² = pq.
+  /// Throws Error if E or ∂E/∂c disagree with `function` at a few test points (to 1e-3, by
+  /// numeric()), or are not finite at c² = pq.
   static DualFunction closed(std::string name, Pointwise function, Covariance e);
 
   /// Any pointwise φ that is written in Ladon's operations (φ' comes from its graph).
   ///
   /// φ(σz) is expanded in orthonormal Hermite polynomials: E = Σ_k a_k(√p)·a_k(√q)·ρ^k over k <
-  /// `terms` (Mehler 1866). Each a_k is an integral over one normal variable, once for each
-  /// variance, by Gauss–Legendre on panels that end at 0. A kink of φ at 0, whose a_k fall slowly,
+  /// `terms` (Mehler 1866). Each a_k is an integral over one normal variable, computed once per
+  /// variance by Gauss–Legendre on panels that end at 0. A kink of φ at 0, whose a_k decay slowly,
   /// is completed by the closed form of |x|. So an entry costs `terms` multiplications (three times
-  /// as many at a kink), and the error is what the sum leaves out. It falls exponentially with
-  /// `terms` for smooth φ, the slower the larger the variance, and for any φ by the factor
-  /// |ρ|^terms. At 128 terms, of value and derivative, relative to what they are at ρ = 1:
+  /// as many with a kink), and the error is the truncation of the sum. It falls exponentially with
+  /// `terms` for smooth φ, more slowly for larger variances, and for any φ by the factor |ρ|^terms.
+  /// Errors at 128 terms, of value and derivative, relative to their values at ρ = 1:
   ///
   ///                        |ρ| = 1, p = q = 1      |ρ| = 1, p = q = 10     |ρ| ≤ 0.9, p = q = 10
   ///   gelu_tanh              1e-15    1e-15           9e-9     1e-6           6e-15    6e-13
@@ -91,16 +91,15 @@ class DualFunction {
   ///   selu (kink)            6e-7     1e-4            9e-6     1e-3           2e-12    3e-10
   ///   a jump                 4e-2     –               4e-2     –              2e-9     –
   ///
-  /// The part of E φ² and E φ'² that is left out is measured, at each variance; where more than
-  /// `tolerance` of it (times |ρ|^terms) is missing, dual() throws Error.
+  /// The truncated part of E φ² and E φ'² is measured at each variance; if it exceeds the share
+  /// `tolerance` (after the factor |ρ|^terms), dual() throws Error.
   ///
-  /// The gradient of the value is right where φ is continuous. Throws Error where `function` is
-  /// empty and unless `terms` is a multiple of 8 from 8 to 256; dual() throws where it is not
-  /// pointwise.
+  /// The gradient of the value is correct if φ is continuous. Throws Error if `function` is empty,
+  /// and unless `terms` is a multiple of 8 from 8 to 256; dual() throws if it is not pointwise.
   static DualFunction numeric(Pointwise function, int terms = 128, double tolerance = 1e-2);
 
   const std::string& name() const { return name_; }
-  /// φ, of closed() and numeric(); empty otherwise.
+  /// φ, for closed() and numeric(); empty otherwise.
   const Pointwise& function() const { return function_; }
   const DualRule& rule() const { return *rule_; }
 
@@ -112,8 +111,8 @@ class DualFunction {
   std::shared_ptr<const DualRule> rule_;
 };
 
-/// (0, …, 0, 1): the coefficients of the polynomial of degree n alone. Throws Error, named by
-/// `what`, for degrees outside 0 … 64.
+/// (0, …, 0, 1): the coefficients of the single term of degree n. Throws Error naming `what` for
+/// degrees outside 0 … 64.
 std::vector<double> unit_coefficients(const char* what, int n);
 
 /// Tensors of c's shape.
@@ -123,17 +122,17 @@ struct DualResult {
 };
 
 /// The dual of φ for (u, v) ~ N(0, [[p, c], [c, q]]), all f64; p and q broadcast to c's shape. Fast
-/// where p is constant or contiguous along c's last axis, and q too: c [N1, N2] with p [N1, 1] and
+/// if p and q are each constant or contiguous along c's last axis: c [N1, N2] with p [N1, 1] and
 /// q [1, N2]; c [N1, N2, T, T] with p [N1, 1, T, 1] and q [1, N2, 1, T].
 ///
-/// φ' is 0 at a jump, as it is in a finite network's gradient. s² = pq − c² below 0 counts as 0. A
-/// variable without variance counts as independent of the other, and a kink at 0 as having the mean
-/// of both slopes there. Same bits for an entry wherever it stands, at any number of threads.
+/// φ' counts as 0 at a jump, as in a finite network's gradient. s² = pq − c² below 0 counts as 0. A
+/// variable without variance counts as independent of the other; a kink at 0 then has the mean of
+/// its two slopes. An entry has the same bits at any index and with any number of threads.
 ///
-/// The gradients of value and derivative by p, q and c are recorded (once: they have none of their
-/// own); where one is infinite, it is 0: at zero variance of a kink or a jump, and at s = 0 the
-/// value's of a jump and the derivative's of a kink. (Of DualFunction::closed both have all that
-/// the graph of E gives.) Throws Error for other dtypes and shapes.
+/// The gradients of value and derivative with respect to p, q and c are recorded (first order
+/// only); infinite ones count as 0: at zero variance for a kink or a jump, and at s = 0 the value's
+/// for a jump and the derivative's for a kink. (For DualFunction::closed both have all gradients of
+/// E's graph.) Throws Error for other dtypes and shapes.
 DualResult dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,
                 bool with_derivative);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Rules that treat entries one by one. Internal to this folder.
+// Rules that compute entries one by one. Internal to this folder.
 
 #include <functional>
 
@@ -7,7 +7,7 @@
 
 namespace ladon::infinite {
 
-/// Two numbers of an entry: those of a DualPair.
+/// The two numbers of one entry of a DualPair.
 struct EntryPair {
   double first, second;
 };
@@ -16,28 +16,28 @@ struct EntryPair {
 kernels::DualPair each_entry(const Tensor& p, const Tensor& q, const Tensor& c,
                              const std::function<EntryPair(double p, double q, double c)>& of);
 
-/// p − c²/q for q > 0, the variance of u given v, to the last places even where it nearly cancels
-/// (Kahan), and never below 0; by powers of 4 to numbers that do not overflow.
+/// p − c²/q for q > 0, the variance of u given v: accurate to the last digits even under
+/// cancellation (Kahan), and never below 0. Operands are scaled by powers of 4 against overflow.
 double rest_variance(double p, double q, double c);
 
 /// E and E' by f's Hermite expansion, which is fast, for the entries where it is exact (`few`,
-/// bool, broadcast), and by `other`, which gets them as lists [n], for those where it is not: each
-/// by the rule that its own p, q and c ask for.
+/// bool, broadcast), and by `other`, which gets the remaining entries as lists [n]. The choice for
+/// an entry depends only on its own p, q and c.
 kernels::DualPair expanded_where(
     const Tensor& few, const DualRule& expansion, const Tensor& p, const Tensor& q, const Tensor& c,
     bool with_derivative,
     const std::function<kernels::DualPair(const Tensor& p, const Tensor& q, const Tensor& c)>&
         other);
-/// The expansion of 128 terms, which does not judge what it leaves out.
+/// The expansion with 128 terms, without a check of its truncation error.
 std::shared_ptr<const DualRule> expansion_of(const Pointwise& f);
-/// A function constant + slope·x + rest(x), whose rest is odd, and the slope 0, or even, and the
-/// constant 0: so that products of two different parts have mean zero.
+/// A function constant + slope·x + rest(x), where rest is odd and the slope 0, or rest is even and
+/// the constant 0, so that products of two different parts have mean zero.
 struct Split {
   double constant, slope;
   Pointwise rest;
   kernels::Powers powers;
 };
-/// The same, of half as many terms.
+/// The same, with half as many terms.
 std::shared_ptr<const DualRule> expansion_of(const Split& split);
 /// Mask of entries whose variances are both at most `most`.
 Tensor both_at_most(double most, const Tensor& p, const Tensor& q);

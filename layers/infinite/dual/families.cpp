@@ -1,4 +1,4 @@
-// The functions whose duals the vector loops know (core/kernels/loops/limits/dual.cpp).
+// Functions whose duals the vectorized loops compute (core/kernels/loops/limits/dual.cpp).
 
 #include <cmath>
 #include <utility>
@@ -37,7 +37,7 @@ std::shared_ptr<const DualRule> family(Dual which, std::vector<double> parameter
   return std::make_shared<FamilyRule>(DualForm{which, std::move(parameters)});
 }
 
-/// φ(x) = a·min(x, 0) + b·max(x, 0) = αx + β|x|, and its derivative α + β·sign(x).
+/// Parameters of φ(x) = a·min(x, 0) + b·max(x, 0) = αx + β|x|, and of its derivative α + β·sign(x).
 std::vector<double> even_and_odd(double a, double b) {
   const double alpha = 0.5 * (a + b), beta = 0.5 * (b - a);
   return {alpha * alpha, beta * beta, 0, 0};
@@ -45,7 +45,7 @@ std::vector<double> even_and_odd(double a, double b) {
 
 // E = Σ_k a_k(√p)·a_k(√q)·ρ^k with the Hermite coefficients a_k of φ(σz) (Mehler), and for a
 // polynomial a_k(σ) = σ^k·b_k(σ²) with polynomials b_k, so that E = Σ_k b_k(p)·b_k(q)·c^k. From
-//   x^n = Σ_j n!/(2^j·j!·√k!)·h_k(x),  k = n − 2j  (and powers of σ count degrees), and
+//   x^n = Σ_j n!/(2^j·j!·√k!)·h_k(x),  k = n − 2j  (so that (σz)^n has a factor σ^n), and
 //   h_n(σz) = Σ_j √(n!/k!)/(2^j·j!)·σ^k·(σ²−1)^j·h_k(z).
 std::shared_ptr<const DualRule> polynomial_family(const std::vector<double>& coefficients,
                                                   bool hermite) {

@@ -1,12 +1,13 @@
 // The dual of gelu_tanh(x) = x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))), at any variance.
 //
-// It differs from gelu by an even function below 5e-4 that lives on |x| < 6, which a sum of normal
-// densities of different widths meets to 7e-12:  gelu_tanh(x) = gelu(x) + Σ_j a_j·exp(−x²/(2·b_j)).
-// A density times the one of (u, v) is another normal one, so the new terms are closed:
+// It differs from gelu by an even function, below 5e-4 and negligible for |x| ≥ 6, which a sum of
+// normal densities of different widths fits to 7e-12:  gelu_tanh(x) = gelu(x) +
+// Σ_j a_j·exp(−x²/(2·b_j)). Such a density times that of (u, v) is again normal, so the new terms
+// have closed forms:
 //   E[gelu(u)·exp(−v²/2b)] = (1 + q/b)^−½·E gelu(u'),   u' ~ N(0, p − c²/(b + q)),
 //   E gelu(u') = p'/√(2π·(1 + p'))
 //   E[exp(−u²/2b)·exp(−v²/2b')] = ((1 + q/b')·(1 + (p − c²/(b' + q))/b))^−½.
-// Their derivatives come by forward mode: numbers that carry their derivative in one direction.
+// Their derivatives are computed in forward mode, by numbers that carry one directional derivative.
 
 #include <array>
 #include <cmath>
@@ -21,7 +22,7 @@ namespace {
 
 using kernels::DualPair;
 
-// Least squares on |x| ≤ 10. The widths b_j go from .4 to 1.5 in even ratios.
+// Least squares on |x| ≤ 10. The widths b_j go from .4 to 1.5 in a geometric sequence.
 constexpr std::array amplitudes = {
     -0.028425820955983824, 0.4674797575468978,  -3.0347307791833797, 11.471755402551423,
     -27.719904072544416,   41.491127151224958,  -27.733321433940386, -25.714518731314683,
@@ -59,7 +60,7 @@ double number(const Forward<S>& x) {
   return number(x.x);
 }
 
-/// p − c²/q, which keeps its digits where it nearly cancels.
+/// p − c²/q, accurate even under cancellation.
 double rest(double p, double q, double c) { return rest_variance(p, q, c); }
 template <class S>
 Forward<S> rest(const Forward<S>& p, const Forward<S>& q, const Forward<S>& c) {
@@ -67,7 +68,7 @@ Forward<S> rest(const Forward<S>& p, const Forward<S>& q, const Forward<S>& c) {
   return {rest(p.x, q.x, c.x), p.d - slope * (c.d + c.d) + slope * slope * q.d};
 }
 
-/// p − c²/(b + q). For large q by p − c²/q, since p and c²/q may differ by rounding errors only.
+/// p − c²/(b + q). For large q from p − c²/q, since p and c²/q may differ only by rounding errors.
 template <class S>
 S left(const S& p, const S& q, const S& c, const S& b) {
   const S all = b + q;
@@ -75,7 +76,7 @@ S left(const S& p, const S& q, const S& c, const S& b) {
   return p * (b / all) + rest(p, q, c) * (q / all);
 }
 
-/// Addition of the sum of densities to gelu's dual.
+/// Contribution of the sum of densities to the dual.
 template <class S>
 S added(const S& p, const S& q, const S& c) {
   using std::sqrt;
@@ -118,8 +119,8 @@ EntryPair curvatures_at(double p, double q, double c) {
   return {added<Twice>(x, y, {by_c, along}).d.d, added<Twice>({x, along}, y, by_c).d.d};
 }
 
-/// Dual rule by the Hermite expansion, which costs less, up to variances of 3, and of 10 where the
-/// other variance is small: the fit has an absolute error, so it is less exact there.
+/// Dual rule that uses the Hermite expansion, which costs less, for variances up to 3, and up to 10
+/// if the other variance is small: the fit has an absolute error, so it is less accurate there.
 class GeluTanhRule final : public SlopedRule {
  public:
   GeluTanhRule()

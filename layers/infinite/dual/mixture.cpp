@@ -2,12 +2,12 @@
 //
 // The logistic density is a mixture of normal ones (Andrews and Mallows 1974; Stefanski 1991): if K
 // has Kolmogorov's distribution and z is standard normal, 2K·z is logistic. So with weights w_i at
-// nodes k_i of that distribution, to rounding at any x,
+// nodes k_i of that distribution, up to rounding at any x,
 //   σ(x) = Σ_i w_i·Φ(x/τ_i),  τ_i = 2k_i;  tanh(x) = 2σ(2x) − 1 = Σ_i w_i·erf(x/(√2·k_i))
 //   x·σ(x) = Σ_i w_i·τ_i·gelu(x/τ_i)
 //   softplus(x) = Σ_i w_i·E_z[relu(x + τ_i·z)],
-// and each E[φ(u)φ(v)] is a sum over pairs (i, j) of closed forms, at any variance, where a Hermite
-// expansion needs some hundred terms for each unit of it.
+// and each E[φ(u)φ(v)] is a sum of closed forms over pairs (i, j), at any variance, whereas a
+// Hermite expansion needs some hundred terms per unit of variance.
 
 #include <array>
 #include <cmath>
@@ -44,8 +44,8 @@ struct KernelNode {
   double k, weight;
 };
 
-/// The trapezoidal rule in ln k, which decays doubly exponentially on both sides: with this step σ
-/// is wrong by 6e-14, and its derivative by 1e-13.
+/// The trapezoidal rule in ln k; the integrand decays doubly exponentially on both sides. With this
+/// step the error of σ is 6e-14, and that of its derivative 1e-13.
 constexpr int nodes = 23;
 const std::array<KernelNode, nodes>& logistic_nodes() {
   static const auto made = [] {
@@ -60,14 +60,14 @@ const std::array<KernelNode, nodes>& logistic_nodes() {
   return made;
 }
 
-/// factor·φ(x), for a base function φ that is known in closed form and has the parameter `spread`:
-/// the a or b of kernels::Dual.
+/// Term factor·φ(x), for a base function φ whose dual is known in closed form and which has the
+/// parameter `spread`: the a or b of kernels::Dual.
 struct Term {
   double factor, spread;
 };
 
-/// constant + Σ_i terms_i; where both variances are at most `small`, or they and ρ moderate, by the
-/// Hermite expansion. (The constant's products with the terms must have mean zero.)
+/// constant + Σ_i terms_i. Uses the Hermite expansion if both variances are at most `small`, or
+/// they and ρ are moderate. (The constant's products with the terms must have mean zero.)
 class MixtureRule final : public SlopedRule {
  public:
   MixtureRule(DualForm base, std::vector<Term> terms, double constant, double small,
@@ -100,8 +100,8 @@ class MixtureRule final : public SlopedRule {
     return over_pairs(p, q, c, kernels::dual_curvatures);
   }
 
-  /// Σ_ij of what `of` makes of the base function's pairs. All get p, q and c as they are: those of
-  /// u/τ_i and v/τ_j would be rounded one by one, and with them pq − c², which is 0 at ρ = ±1.
+  /// Σ_ij of `of` for pairs of base functions. All get p, q and c unchanged: those of u/τ_i and
+  /// v/τ_j would be rounded separately, and with them pq − c², which is 0 at ρ = ±1.
   template <class Of>
   DualPair over_pairs(const Tensor& p, const Tensor& q, const Tensor& c, const Of& of) const {
     DualPair sum{zeros(c.shape(), f64), zeros(c.shape(), f64)};

@@ -1,4 +1,4 @@
-// Duals of any function by its Hermite expansion.
+// Duals of arbitrary functions by their Hermite expansion.
 
 #include <cmath>
 #include <limits>
@@ -26,16 +26,16 @@ namespace {
 using kernels::Powers;
 using std::int64_t;
 
-/// Map of a function's values to its Hermite coefficients, a_k = ∫ φ(z)·h_k(z)·density(z) dz.
-/// h_k is even or odd as k is: so the nodes are z_j > 0, then −z_j, in the same order, and row j of
-/// the tables holds w_j·density(z_j)·h_k(z_j) for even k and for odd k.
+/// Maps a function's values to its Hermite coefficients, a_k = ∫ φ(z)·h_k(z)·density(z) dz. h_k is
+/// even or odd as k is: so the nodes are z_j > 0, then −z_j, in the same order, and row j of the
+/// tables holds w_j·density(z_j)·h_k(z_j) for even k and for odd k.
 struct Expansion {
   Tensor nodes, even, odd;  // [2·half], [half, terms/2] each
 };
 
 // Gauss–Legendre on panels: they end at 0, where most kinks are, are small where σ makes φ(σz)
-// steep, and reach so far that functions that grow as e^4z are still integrated to the last places.
-// h_k(z)·exp(−z²/4) stays in range where h_k does not.
+// steep, and extend so far that functions that grow as e^4z are integrated to the last digits.
+// The recurrence uses h_k(z)·exp(−z²/4), which stays in range where h_k does not.
 Expansion make_expansion(int terms) {
   constexpr double edges[] = {0, 0.125, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20};
   const auto [points, weights] = gauss_legendre(16);
@@ -60,7 +60,7 @@ Expansion make_expansion(int terms) {
           from_vector(tables[1], {count, terms / 2})};
 }
 
-/// Made once for every number of terms.
+/// Computed once per number of terms.
 const Expansion& expansion(int terms) {
   static std::mutex mutex;
   static std::map<int, Expansion> made;
@@ -70,16 +70,16 @@ const Expansion& expansion(int terms) {
                              : made.emplace(terms, make_expansion(terms)).first->second;
 }
 
-/// φ and, if wanted, φ' of x, elementwise; or their coefficients, [m, terms] each.
+/// φ and, if wanted, φ' at x, elementwise; or their coefficients, [m, terms] each.
 struct Values {
   Tensor value, slope;
-  Tensor value_square = {}, slope_square = {};  ///< Of coefficients: E φ² and E φ'², [m].
+  Tensor value_square = {}, slope_square = {};  ///< With coefficients: E φ² and E φ'², [m].
 };
 Values values_at(const Pointwise& f, const Tensor& x, bool with_slope) {
   const EnableGrad on;
   const Tensor leaf = x.detach().set_requires_grad(with_slope);
   const Tensor y = f(leaf);
-  LADON_CHECK(y.shape() == x.shape() && y.dtype() == f64, "dual", "the function takes ", x.shape(),
+  LADON_CHECK(y.shape() == x.shape() && y.dtype() == f64, "dual", "the function maps ", x.shape(),
               " ", x.dtype(), " to ", y.shape(), " ", y.dtype(), "; it must be pointwise on f64");
   if (!with_slope) return {y.detach(), {}};
   Tensor slope;
@@ -89,8 +89,9 @@ Values values_at(const Pointwise& f, const Tensor& x, bool with_slope) {
   return {y.detach(), slope.defined() ? slope : zeros_like(x)};
 }
 
-/// The coefficients of functions whose values at the nodes are rows of y; each row by the same
-/// instructions, whatever their number.   [m, half] · [half, terms/2] → [m, terms/2], even and odd
+/// Coefficients of functions whose values at the nodes are rows of y; each row is computed by the
+/// same instructions, for any number of rows.
+/// [m, half] · [half, terms/2] → [m, terms/2], for even and for odd k.
 Tensor hermite_coefficients(const Tensor& y, const Expansion& e) {
   const RowwiseProducts rowwise;
   const int64_t half = e.even.size(0);
@@ -99,7 +100,7 @@ Tensor hermite_coefficients(const Tensor& y, const Expansion& e) {
   return reshape(both, {y.size(0), 2 * e.even.size(1)});
 }
 
-/// Σ_j y[i, j]²·density(z_j)·w_j, [m]: the integral by which the coefficient of h_0 = 1 is one.
+/// Σ_j y[i, j]²·density(z_j)·w_j, [m], by the weights that give h_0 = 1 the coefficient 1.
 Tensor mean_squares(const Tensor& y, const Expansion& e) {
   const Tensor weights = select(e.even, 1, 0);
   return sum(square(y) * concat({weights, weights}, 0), -1);
@@ -119,7 +120,7 @@ Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_sl
   return a;
 }
 
-/// Coefficients of an even or odd function alone, of the powers that it has: [m, terms/2].
+/// Coefficients of an even or odd function, for the powers that it has: [m, terms/2].
 Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_slope,
                     Powers powers) {
   const RowwiseProducts rowwise;
@@ -132,8 +133,8 @@ Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_sl
           with_slope ? 2 * matmul(at_nodes.slope, even ? e.odd : e.even) : Tensor()};
 }
 
-/// Coefficients of both sides, computed once for each different variance: two blocks of inputs are
-/// often one, and behind a norm all variances are equal.
+/// Coefficients of both sides, computed once per distinct variance: the two blocks of inputs are
+/// often the same, and after a norm all variances are equal.
 struct Sides {
   Values left, right;
 };
@@ -152,7 +153,7 @@ Sides coefficients(const Pointwise& f, int terms, const Tensor& p, const Tensor&
   return {of({.stop = p.count()}), of({.start = p.count()})};
 }
 
-/// κ = φ'(0+) − φ'(0−); 0 where it is too small to matter, or infinite.
+/// κ = φ'(0+) − φ'(0−); 0 if it is negligible, or infinite.
 double kink(const Pointwise& f) {
   constexpr double aside = 1e-12;
   const auto slope = numbers_of("dual", values_at(f, tensor({-aside, aside}, f64), true).slope);
@@ -169,32 +170,32 @@ Values kink_coefficients(double kappa, const Tensor& p, int terms) {
           0.5 * kappa * ones_like(root) * hermite_coefficients(sign(z), e)};
 }
 
-/// Part of E φ² that the sum over k leaves out, relative to it, for each variance. `kink` has the
-/// coefficients of the kink, whose part is completed, and `square` its E φ².
+/// Share of E φ² that the truncated sum over k omits, for each variance. `kink` has the
+/// coefficients of the kink, which is completed in closed form, and `all` is E φ² of the kink.
 Tensor left_out(const Tensor& a, const Tensor& mean_square, const Tensor& kink, const Tensor& all) {
   Tensor rest = mean_square - sum(square(a), -1);
   if (kink.defined()) rest = rest - (all - sum(square(kink), -1));
   return abs(rest) / maximum(mean_square, scalar(std::numeric_limits<double>::min(), f64));
 }
 
-/// Throws Error where what is left out, at most about |ρ|^terms times that of E φ², is too much.
+/// Throws Error if the omitted share, at most about |ρ|^terms of E φ², exceeds `tolerance`.
 void check_left_out(const char* of, const Tensor& left, const Tensor& right, const Tensor& p,
                     const Tensor& q, const Tensor& c, int terms, double tolerance) {
   if (c.count() == 0 ||
       number_of("dual", amax(left.detach())) * number_of("dual", amax(right.detach())) <=
           tolerance * tolerance)
     return;
-  const Tensor scale = sqrt(p) * sqrt(q);  // p·q may leave the range of f64
+  const Tensor scale = sqrt(p) * sqrt(q);  // p·q may over- or underflow
   const Tensor safe = maximum(scale, scalar(std::numeric_limits<double>::min(), f64));
   const Tensor rho = minimum(abs(c) / safe, scalar(1, f64));
   const Tensor rest = sqrt(reshape(left, p.shape()) * reshape(right, q.shape())) *
                       pow(rho, static_cast<double>(terms));
   const double worst = number_of("dual", amax(rest.detach()));
-  LADON_CHECK(worst <= tolerance, "dual", terms, " terms of the expansion of ", of, " leave out ",
-              worst, " of it at variances up to ",
+  LADON_CHECK(worst <= tolerance, "dual", terms, " terms of the expansion of ", of,
+              " omit a share of ", worst, " at variances up to ",
               std::max(number_of("dual", amax(p.detach())), number_of("dual", amax(q.detach()))),
               "; at most ", tolerance,
-              " is accepted: take smaller variances (LayerNorm before it), more terms (up to 256), "
+              " is accepted: use smaller variances (LayerNorm before it), more terms (up to 256), "
               "or a function in closed form");
 }
 
@@ -220,12 +221,12 @@ Tensor derived_coefficients(const Tensor& a, const Tensor& p) {
 
 using kernels::DualPair;
 
-/// The two sides of a pair of variances.
+/// Variances and covariance of (u, v).
 struct Operands {
   const Tensor &p, &q, &c;
 };
 
-/// E[φ(u)φ(v)] and, where there are coefficients of it, E[φ'(u)φ'(v)].
+/// E[φ(u)φ(v)] and, if coefficients of φ' are given, E[φ'(u)φ'(v)].
 DualPair sum_values(const Values& a, const Values& b, const Operands& x) {
   DualPair result{kernels::dual_series(a.value, b.value, x.p, x.q, x.c), {}};
   if (a.slope.defined()) result.second = kernels::dual_series(a.slope, b.slope, x.p, x.q, x.c);
@@ -246,7 +247,7 @@ DualPair sum_curvatures(const Values& a, const Values& b, const Operands& x) {
           kernels::dual_series(0.5 * derived_coefficients(of_p, x.p), b.slope, x.p, x.q, x.c)};
 }
 
-/// y ← y + exact − series: what the first terms of a series leave out.
+/// y ← y + exact − series: adds the terms that a truncated series omits.
 void add_rest(DualPair& y, const DualPair& exact, const DualPair& series) {
   const auto add = [](Tensor& to, const Tensor& more, const Tensor& less) {
     if (to.defined()) to = to + (more - less);
@@ -255,8 +256,8 @@ void add_rest(DualPair& y, const DualPair& exact, const DualPair& series) {
   add(y.second, exact.second, series.second);
 }
 
-// A kink's coefficients fall slowest of all, and are those that the sum over k misses. But the dual
-// of |x| is known, and with it the whole rest of the sum.
+// A kink's coefficients decay slowest, and dominate what the sum over k omits. But the dual of |x|
+// is known in closed form, and with it the whole rest of the sum.
 class NumericRule final : public SlopedRule {
  public:
   NumericRule(Pointwise function, int terms, double tolerance)
@@ -317,7 +318,7 @@ class NumericRule final : public SlopedRule {
   double tolerance_;
 };
 
-/// E = constant² + slope²·c + the sum of the rest, whose powers are even or odd; E' likewise.
+/// E = constant² + slope²·c + the series of the rest, which has even or odd powers; E' likewise.
 class SplitRule final : public DualRule {
  public:
   explicit SplitRule(Split split) : split_(std::move(split)) {}

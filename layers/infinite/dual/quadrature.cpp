@@ -10,7 +10,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// The eigenvalues of the symmetric tridiagonal matrix with zero diagonal and `beta` beside it: the
+/// Eigenvalues of the symmetric tridiagonal matrix with zero diagonal and off-diagonal `beta`: the
 /// nodes, to the accuracy of the eigensolver (Golub and Welsch 1969).
 std::vector<double> eigenvalues(const std::vector<double>& beta) {
   const auto n = static_cast<std::int64_t>(beta.size()) + 1;
@@ -21,10 +21,10 @@ std::vector<double> eigenvalues(const std::vector<double>& beta) {
 }
 
 void check_count(const char* rule, int n) {
-  LADON_CHECK(n >= 1 && n <= 512, rule, "a rule of ", n, " nodes; they must be 1 to 512");
+  LADON_CHECK(n >= 1 && n <= 512, rule, "a rule of ", n, " nodes; there must be 1 to 512");
 }
 
-/// The recurrences are run with more digits than the rules keep.
+/// The recurrences run in higher precision than their results.
 using Wide = long double;
 
 /// A rule that is symmetric about 0. `newton(x)` is one Newton step from x, `weight(x)` the weight

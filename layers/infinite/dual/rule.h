@@ -1,5 +1,5 @@
 #pragma once
-// Computation of a DualFunction. Internal to this folder.
+// Computation of a DualFunction's values. Internal to this folder.
 
 #include "ladon/core/kernels/dual.h"
 #include "ladon/layers/infinite/dual/dual.h"
@@ -9,12 +9,12 @@ namespace ladon::infinite {
 class DualRule : public std::enable_shared_from_this<DualRule> {
  public:
   virtual ~DualRule() = default;
-  /// Result of dual() for operands that were checked.
+  /// Result of dual() for checked operands.
   virtual DualResult evaluate(const Tensor& p, const Tensor& q, const Tensor& c,
                               bool with_derivative) const = 0;
 };
 
-/// A rule that computes numbers, and what the gradients of both are made of.
+/// A rule that gives values, and the slopes that gradients of both need.
 class SlopedRule : public DualRule {
  public:
   DualResult evaluate(const Tensor& p, const Tensor& q, const Tensor& c,

@@ -18,7 +18,7 @@ namespace {
 
 double frobenius(const Tensor& x) { return std::sqrt(number_of("compare", sum(square(x)))); }
 
-/// One kernel of the networks, as they come.
+/// Running moments of one kernel of the networks.
 struct Running {
   Tensor limit, limit_se;  // limit_se may be undefined
   RunningMoments kernel, error;
@@ -35,7 +35,8 @@ struct Running {
     a.se = kernel.standard_error();
     if (limit_se.defined()) a.se = sqrt(square(a.se) + square(limit_se));
     const Tensor miss = a.mean - limit;
-    // An entry that every network gives alike has no error to speak of, nor a standard error.
+    // An entry that is the same in every network has no error beyond rounding, nor a standard
+    // error.
     const Tensor floor = 1e-9 * (1.0 + abs(limit));
     const Tensor z = where(less_equal(abs(miss), floor), zeros_like(miss), miss / a.se);
     a.largest_z = number_of("compare", amax(abs(z)));
@@ -67,7 +68,7 @@ KolmogorovSmirnov farthest(const Tensor& outputs, const Tensor& k) {
   return worst;
 }
 
-/// outputs [draws, N, C]. In the limit channels are independent, so each is a sample of its own.
+/// outputs [draws, N, C]. In the limit channels are independent, so each counts as a sample.
 Gaussianity gaussianity(const Tensor& outputs, const Tensor& k, std::int64_t mmd_samples) {
   const Tensor vectors = reshape(permute(outputs, {0, 2, 1}), {-1, outputs.size(1)});
   const std::int64_t kept = std::min(vectors.size(0), mmd_samples);
@@ -84,7 +85,7 @@ Tensor kept_outputs(const Tensor& outputs, std::int64_t most) {
 
 ComparisonRow compare_point(const SizedFactory& make_network, const Inputs& x,
                             const SweepPoint& point, Generator& rng, const CompareOptions& o) {
-  LADON_CHECK(point.draws >= 3, "compare", "needs at least 3 draws a point, got ", point.draws);
+  LADON_CHECK(point.draws >= 3, "compare", "needs at least 3 draws per point, got ", point.draws);
   const auto start = std::chrono::steady_clock::now();
   ComparisonRow row;
   row.point = point;
@@ -175,7 +176,7 @@ Comparison compare(const SizedFactory& make_network, const Inputs& x,
                    Generator& rng) {
   LADON_CHECK(!sweep.empty(), "compare", "the sweep has no points");
   LADON_CHECK(!options.networks.kernel.full, "compare",
-              "compares kernels averaged over channels; full = true gives others");
+              "compares kernels averaged over channels, which full = true does not give");
   const NoGrad off;
   Comparison result;
   for (const SweepPoint& point : sweep)

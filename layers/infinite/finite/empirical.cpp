@@ -28,11 +28,11 @@ struct Pass {
   std::vector<ParameterUses::Use> uses;
 };
 
-// The last example must have alone the outputs that it has among the others: whatever mixes them,
-// or draws, makes other kernels of the same inputs in other blocks.
+// The last example must have the same outputs alone as in its batch: with layers that mix examples,
+// or draw, the kernels of an input would depend on its block.
 void verify_alone(const Layer& network, const Tensor& x, const Tensor& mask, const Tensor& among) {
   const NoGrad off;
-  const ParameterUses unread;  // what the layers report belongs to the other pass
+  const ParameterUses unread;  // discards the layers' reports of this pass
   const Slice last{x.size(0) - 1, x.size(0)};
   const Tensor alone = network(slice(x, 0, last), mask.defined() ? slice(mask, 0, last) : mask);
   const Tensor there = slice(among.detach(), 0, last);
@@ -51,7 +51,7 @@ void verify_alone(const Layer& network, const Tensor& x, const Tensor& mask, con
 Pass run(Layer& network, const Inputs& in, bool verify) {
   const auto parameters = network.parameters();
   LADON_CHECK(!parameters.empty(), "empirical_kernel", network.describe(), " has no parameters");
-  const Tensor seen = in.blanked().x;  // as the limit's inputs are, at masked positions too
+  const Tensor seen = in.blanked().x;  // the same inputs as the limit's, at masked positions too
   const Tensor x = seen.dtype() == i64 ? seen : cast(seen, parameters[0].dtype());
   const detail::EvaluationScope evaluating("empirical_kernel", true);
   const EnableGrad on;
@@ -70,14 +70,14 @@ Pass run(Layer& network, const Inputs& in, bool verify) {
           .uses = std::move(reported.uses)};
 }
 
-/// Which outputs the rows of a Jacobian belong to: every position of channels [first, last).
+/// Outputs that the rows of a Jacobian belong to: every position of channels [first, last).
 struct Rows {
   std::int64_t positions, first, last;
   std::int64_t channels() const { return last - first; }
   std::int64_t count() const { return positions * channels(); }
 };
 
-/// 1 at position s and channel o of every example. [N, S, O]
+/// Cotangent with 1 at position s and channel o of every example. [N, S, O]
 Tensor pick(const Tensor& output, std::int64_t s, std::int64_t o) {
   Tensor cotangent = zeros(output.shape(), output.dtype());
   fill_(at(cotangent, {all_of, s, o}), 1);
@@ -91,7 +91,7 @@ std::vector<Tensor> reported(const Pass& pass) {
   return outputs;
 }
 
-/// The gradients of ⟨cotangent, f⟩ by `targets`, zero where it does not depend on one.
+/// Gradients of ⟨cotangent, f⟩ with respect to `targets`; zero where it does not depend on one.
 std::vector<Tensor> pull_back(const Pass& pass, const std::vector<Tensor>& targets,
                               const Tensor& cotangent) {
   auto gradients = grad({pass.output}, targets,
@@ -101,7 +101,8 @@ std::vector<Tensor> pull_back(const Pass& pass, const std::vector<Tensor>& targe
   return gradients;
 }
 
-/// The gradients of each row's output by each reported output, stacked on axis 1:  [N, R, ..].
+/// Gradients of each row's output with respect to each reported output, stacked on axis 1:
+/// [N, R, ..].
 std::vector<Tensor> sweep(const Pass& pass, const Rows& which) {
   const auto outputs = reported(pass);
   std::vector<std::vector<Tensor>> rows(outputs.size());
@@ -119,7 +120,7 @@ std::vector<Tensor> sweep(const Pass& pass, const Rows& which) {
 
 Tensor matrix(const Tensor& x) { return reshape(x, {-1, x.size(-1)}); }
 
-/// [.., t, c] in f64 from [.., T1, T2, .., c]: `leading` axes stay, positions become one axis.
+/// [.., t, c] in f64 from [.., T1, T2, .., c]: the `leading` axes stay, positions become one axis.
 Tensor positions_merged(const Tensor& x, int leading) {
   Shape shape = x.shape().sub(0, leading);
   shape.append(x.shape().sub(leading, x.rank() - 1).count());
@@ -129,14 +130,14 @@ Tensor positions_merged(const Tensor& x, int leading) {
 
 /// One side of a product y = x·Wᵀ:  x [N, t, in], δ [N, R, t, out].
 struct Side {
-  bool indices;  // x is [N, t, 1]: numbers of rows of the identity, −1 for zeros
+  bool indices;  // x is [N, t, 1]: indices of one-hot rows, −1 for zeros
   Tensor x, delta;
   Side(const ParameterUses::Product& product, const Tensor& d)
       : indices(product.input.dtype() == i64),
         x(positions_merged(product.input, 1)),
         delta(positions_merged(d, 2)) {}
 
-  /// ∂/∂W = Σ_t δ_t x_tᵀ of each row:  [N, R, out, t] · [N, 1, t, in] → [N·R, out·in].
+  /// ∂/∂W = Σ_t δ_t x_tᵀ per row:  [N, R, out, t] · [N, 1, t, in] → [N·R, out·in].
   Tensor gradient() const {
     const Tensor g = matmul(transpose(delta), unsqueeze(x, 1));
     return reshape(g, {delta.size(0) * delta.size(1), -1});
@@ -150,8 +151,8 @@ Tensor input_products(const Side& a, const Side& b) {
   return cast(logical_and(equal(matrix(a.x), columns), greater_equal(columns, 0)), f64);
 }
 
-// ⟨Σ_t δ_t x_tᵀ, Σ_t' δ'_t' x'_t'ᵀ⟩ = Σ_tt' ⟨x_t, x'_t'⟩⟨δ_t, δ'_t'⟩: the left form is cheaper
-// where positions are many and channels few, the right one in wide layers.   → [N, R, M, R]
+// ⟨Σ_t δ_t x_tᵀ, Σ_t' δ'_t' x'_t'ᵀ⟩ = Σ_tt' ⟨x_t, x'_t'⟩⟨δ_t, δ'_t'⟩: the left form is cheaper for
+// many positions and few channels, the right one in wide layers.   → [N, R, M, R]
 Tensor product_part(const Side& a, const Side& b) {
   const std::int64_t n = a.delta.size(0), m = b.delta.size(0), r = a.delta.size(1);
   const std::int64_t t1 = a.x.size(1), t2 = b.x.size(1), in = a.x.size(2), out = a.delta.size(3);
@@ -166,7 +167,7 @@ Tensor product_part(const Side& a, const Side& b) {
   return sum(reshape(dd, {n, r, t1, m, r, t2}) * reshape(xx, {n, 1, t1, m, 1, t2}), {2, 5});
 }
 
-/// A reported use's gradient for each example and row, [N·R, P].
+/// Gradient of a reported use per example and row, [N·R, P].
 Tensor use_gradients(const ParameterUses::Use& use, const Tensor& delta) {
   std::vector<Tensor> rows;
   for (std::int64_t r = 0; r < delta.size(1); ++r) {
@@ -195,9 +196,9 @@ Tensor inner_products(const Pass& a, const std::vector<Tensor>& d1, const Pass& 
   return total;
 }
 
-// For a random combination u of all outputs, |∂⟨u, f⟩/∂θ|² is what the reports must add up to. A
-// tensor that is not reported makes them fall short; one that two layers share lacks the product of
-// its two gradients.
+// For a random combination u of all outputs, the reports must add up to |∂⟨u, f⟩/∂θ|². If a tensor
+// is not reported, their sum is too small; if two layers share one, the product of its two
+// gradients is missing.
 void verify_reports(Layer& network, const Pass& pass) {
   Generator fixed(0x7265706f7274);
   const Tensor u = normal(pass.output.shape(), fixed, 0, 1, pass.output.dtype());
@@ -215,11 +216,11 @@ void verify_reports(Layer& network, const Pass& pass) {
           ? 0
           : number_of("empirical_kernel", sum(inner_products(pass, gradients, pass, gradients)));
   LADON_CHECK(std::isfinite(found) && std::isfinite(wanted), "empirical_kernel",
-              "a squared gradient of ", network.describe(), " is ", wanted, ", made up of ", found,
-              "; a weight or a visible input is not a finite number, or too large");
+              "a squared gradient of ", network.describe(), " is ", wanted, ", the reports make ",
+              found, "; a weight or a visible input is not finite, or too large");
   const double tolerance = pass.output.dtype() == f64 ? 1e-8 : 1e-4;
   LADON_CHECK(std::abs(found - wanted) <= tolerance * wanted, "empirical_kernel",
-              "the layers' reports make up ", found, " of a squared gradient of ", wanted, ": ",
+              "the layers' reports account for ", found, " of a squared gradient of ", wanted, ": ",
               network.describe(),
               " has a trained tensor that no layer reports (layers/parameter_uses.h), or that two "
               "layers share; use NtkMethod::jacobian");
@@ -227,8 +228,8 @@ void verify_reports(Layer& network, const Pass& pass) {
 
 // --- the two methods ---
 
-/// The rows of channels [first, last) at once if all pairs of them are wanted, else channel by
-/// channel: calls `part` with each, and adds up.
+/// Calls `part` with the rows of all channels at once if all pairs of channels are wanted,
+/// otherwise channel by channel, and averages.
 template <class Part>
 Tensor over_channels(const Pass& pass, const EmpiricalOptions& options, const Part& part) {
   const std::int64_t all = pass.output.size(2), positions = pass.output.size(1);
@@ -239,7 +240,7 @@ Tensor over_channels(const Pass& pass, const EmpiricalOptions& options, const Pa
   return total / static_cast<double>(count);
 }
 
-/// The gradients of each row by all parameters, [N·R, P].
+/// Gradients of each row's output with respect to all parameters, [N·R, P].
 Tensor jacobian_rows(Layer& network, const Pass& pass, const Rows& which) {
   const auto parameters = network.parameters();
   const std::int64_t inputs = pass.output.size(0);
@@ -257,7 +258,7 @@ Tensor jacobian_rows(Layer& network, const Pass& pass, const Rows& which) {
   return stack(rows);
 }
 
-/// Both blocks' part of a kernel, which for one block with itself is computed once.
+/// f of both blocks, which for one block with itself is computed once.
 template <class F>
 auto both(const Pass& a, const Pass& b, const F& f) {
   auto first = f(a);
@@ -277,7 +278,7 @@ Tensor ntk_rows(Layer& network, const Pass& a, const Pass& b, const EmpiricalOpt
                  {a.output.size(0), rows.count(), b.output.size(0), rows.count()});
 }
 
-/// [N, S·C, M, S·C] → [N, M, S, S, C, C], without the axes that do not count.
+/// [N, S·C, M, S·C] → [N, M, S, S, C, C]; S only with positions, C only if full.
 Tensor pairwise(const Tensor& k, bool positions, std::int64_t s, bool full) {
   const std::int64_t n = k.size(0), m = k.size(2), c = k.size(1) / s;
   const Tensor pairs = permute(reshape(k, {n, s, c, m, s, c}), {0, 3, 1, 4, 2, 5});
@@ -321,7 +322,7 @@ EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const Inputs& 
                                  const EmpiricalOptions& options) {
   if (same_elements(a.x, b.x) && same_elements(a.mask, b.mask))
     return empirical_kernel(network, a, options);
-  const bool verify_b = options.verify && a.count() == 1;  // it has nothing that could mix
+  const bool verify_b = options.verify && a.count() == 1;  // a has no other examples to mix with
   return kernels_of(network, run(network, a, options.verify), run(network, b, verify_b), options);
 }
 

@@ -2,8 +2,8 @@
 // Kernels of one finite network.
 //
 // A network drawn at random has the kernels f(x)·f(x')ᵀ/O and J(x)·J(x')ᵀ, J = ∂f/∂θ. As it grows
-// wide they come close to the limit's (infinite/limit.h); one that is being trained moves away from
-// them, and agreement at initialization says nothing of how far.
+// wide they approach those of the limit (infinite/limit.h); training moves a network away from
+// them, and agreement at initialization does not show how far.
 
 #include "ladon/layers/infinite/kernel/inputs.h"
 #include "ladon/layers/layer.h"
@@ -11,24 +11,24 @@
 namespace ladon::infinite {
 
 enum class NtkMethod {
-  layerwise,  ///< By inner products of inputs and gradients at each layer; no Jacobian is formed.
-  jacobian    ///< J·Jᵀ with the Jacobian formed, [outputs, parameters]: slow, to check against.
+  layerwise,  ///< From inner products of layer inputs and of gradients; no Jacobian is formed.
+  jacobian    ///< J·Jᵀ from a Jacobian [outputs, parameters]: slow, for checks.
 };
 
 struct EmpiricalOptions {
   Get get = Get::ntk;
   NtkMethod method = NtkMethod::layerwise;
   std::int64_t channels = 0;  ///< The NTK is of the first `channels` outputs; 0: of all.
-  bool full = false;          ///< Between any two of those channels, instead of their average.
-  /// Check that the last example has the same outputs alone as in its batch and, for the layerwise
+  bool full = false;          ///< All pairs of those channels, instead of their average.
+  /// Checks that the last example has the same outputs alone as in its batch and, for the layerwise
   /// method, that the layers' reports account for every trained tensor, by comparing one gradient.
-  /// Costs about a backward pass and a forward pass of one example. Of two blocks the
-  /// first with more than one example is checked.
+  /// Costs about a backward pass and a forward pass of one example. With two blocks, the first that
+  /// has more than one example is checked.
   bool verify = true;
 };
 
-/// f64, whatever the network computes in. T stands for the positions of the outputs, if they have
-/// any: without them the kernels are [N1, N2].
+/// f64, whatever dtype the network computes in. T is the number of positions of the outputs, if
+/// they have any: without them the kernels are [N1, N2].
 struct EmpiricalKernel {
   Tensor nngp;  ///< [N1, N2, T, T]: ⟨f(x), f(x')⟩/O over the O output channels.
   /// [N1, N2, T, T]: Σ_θ ⟨∂f_o(x)/∂θ, ∂f_o(x')/∂θ⟩ averaged over channels o; undefined unless
@@ -37,23 +37,24 @@ struct EmpiricalKernel {
   Tensor outputs;  ///< [N1, T, O] (or [N1, O]): f of the first block.
 };
 
-/// Kernels of a network's outputs [N, O] or [N, .., O]. Each example must go through the network on
-/// its own: Error where dropout draws or batches are normalized by their statistics, as in training
-/// mode, and where an example alone has other outputs (if options.verify). Floating inputs are cast
-/// to the dtype of the parameters.
+/// Kernels of a network's outputs [N, O] or [N, .., O]. Examples must pass through the network
+/// independently: Error if dropout draws or statistics of the batch are used, as in training mode,
+/// and if an example alone has other outputs (with options.verify). Floating inputs are cast to the
+/// dtype of the parameters.
 ///
-/// Layerwise, every layer with trained tensors must report them (layers/parameter_uses.h), and no
-/// tensor may be shared by two layers: Error where the reports do not add up (if options.verify).
-/// A block with itself, which is also what two handles to the same tensors are, goes through the
-/// network once.
+/// The layerwise method needs every layer with trained tensors to report them
+/// (layers/parameter_uses.h), and no tensor to be shared by two layers: Error if the reports do not
+/// add up (with options.verify). A block with itself, also given as two handles to the same
+/// tensors, goes through the network once.
 EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const Inputs& b,
                                  const EmpiricalOptions& options = {});
 EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a,
                                  const EmpiricalOptions& options = {});
 
-/// empirical_kernel() of many inputs, in tiles of `tile` per side (Error unless ≥ 1). It holds the
-/// result and what one tile needs. Each block goes through the network once per tile. For one block
-/// with itself it computes tiles on and above the diagonal and mirrors them. Verifies reports once.
+/// empirical_kernel() for many inputs, in tiles of `tile` inputs per side (Error unless ≥ 1). It
+/// holds the result and what one tile needs. Each block goes through the network once per tile. For
+/// one block with itself, tiles on and above the diagonal are computed and mirrored. Verifies
+/// reports once.
 EmpiricalKernel empirical_gram(Layer& network, const Inputs& a, const Inputs& b, std::int64_t tile,
                                const EmpiricalOptions& options = {});
 EmpiricalKernel empirical_gram(Layer& network, const Inputs& a, std::int64_t tile,

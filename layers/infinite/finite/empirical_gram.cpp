@@ -56,7 +56,7 @@ EmpiricalKernel in_tiles(Layer& network, const Inputs& a, const Inputs& b, bool 
   LADON_CHECK(tile >= 1, "empirical_gram", "the tile is ", tile, "; it must be at least 1");
   const std::int64_t n = a.count(), m = b.count();
   if (n == 0 || m == 0) return empirical_kernel(network, a, b, options);
-  if (options.verify && tile == 1 && std::max(n, m) > 1)  // no tile has two that could meet
+  if (options.verify && tile == 1 && std::max(n, m) > 1)  // no tile has two examples
     empirical_kernel(network, (n > 1 ? a : b).rows(0, 2), {.get = Get::nngp});
   Tiles tiles(n, m);
   for (std::int64_t i = 0; i < n; i += tile) {

@@ -17,7 +17,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// A statistic of n draws from the values it has with each draw left out (Efron 1982).
+/// A statistic of n draws, from its values with each draw left out (Efron 1982).
 Measured jackknife(double all, const std::vector<double>& left_out) {
   const auto n = static_cast<double>(left_out.size());
   double mean = 0, squares = 0;
@@ -26,8 +26,8 @@ Measured jackknife(double all, const std::vector<double>& left_out) {
   return {n * all - (n - 1) * mean, std::sqrt((n - 1) / n * squares)};
 }
 
-/// x/2^k with the largest |x| over `axes` near 1: for figures that do not depend on the scale,
-/// whose powers of x may not be in the range of f64.
+/// x/2^k with the largest |x| over `axes` near 1: for statistics that do not depend on the scale,
+/// but whose powers of x may leave the range of f64.
 Tensor near_one(const Tensor& x, const Axes& axes) {
   const Tensor largest = amax(abs(x), axes, keep_dims);
   std::vector<double> factors = numbers_of("gaussianity", largest);
@@ -54,7 +54,7 @@ Measured excess_kurtosis(const Tensor& samples) {
     m2[i % inputs] += second[i];
     m4[i % inputs] += fourth[i];
   }
-  // m4/m2² − 3 of sums over `count` draws, without what draw i gives (if any).
+  // m4/m2² − 3 from sums over `count` draws, minus the terms of draw i (if any).
   const auto statistic = [&](double count, const double* less2, const double* less4) {
     double total = 0;
     for (std::size_t n = 0; n < inputs; ++n) {
@@ -88,7 +88,7 @@ double identity_kurtosis(const Tensor& keys, const Tensor& values, const Attenti
 Measured head_kurtosis(const std::function<Tensor(const Tensor&)>& zeta, double qk_std,
                        const Tensor& keys, const Tensor& values, const Tensor& readout,
                        std::int64_t heads, std::int64_t samples, Generator& rng) {
-  LADON_CHECK(samples >= 3 && heads > 0, "head_kurtosis", "needs a head and 3 samples, got ", heads,
+  LADON_CHECK(samples >= 3 && heads > 0, "head_kurtosis", "needs 1 head and 3 samples, got ", heads,
               " and ", samples);
   const NoGrad off;
   const std::int64_t tokens = keys.size(0);
@@ -99,7 +99,7 @@ Measured head_kurtosis(const std::function<Tensor(const Tensor&)>& zeta, double 
   const Tensor z = normal({samples, tokens, tokens}, rng, 0, qk_std, f64);
   const Tensor row = matmul(w, zeta(matmul(matmul(root, z), root)));  // [S, 1, T]
   const Tensor variances = sum(matmul(row, cast(values, f64)) * row, {1, 2});
-  // Var q/(E q)² = E q²/(E q)² − 1: the form of a kurtosis, of "outputs" sqrt(q).
+  // Var q/(E q)² = E q²/(E q)² − 1 has the form of a kurtosis, of "outputs" sqrt(q).
   Measured ratio = excess_kurtosis(reshape(sqrt(relu(variances)), {samples, 1, 1}));
   const double scale = 3 / static_cast<double>(heads);
   return {scale * (ratio.value + 2), scale * ratio.se};
@@ -204,8 +204,8 @@ double centred_square(const Tensor& k, double h2, double expected) {
 Discrepancy mmd(const Tensor& samples, const Tensor& covariance, double bandwidth) {
   LADON_CHECK(samples.rank() == 2 && samples.size(0) >= 3, "mmd",
               "samples must be [n, d] with n ≥ 3, got shape ", samples.shape());
-  LADON_CHECK(covariance.shape() == (Shape{samples.size(1), samples.size(1)}), "mmd",
-              "the covariance of samples ", samples.shape(), " has shape ", covariance.shape());
+  LADON_CHECK(covariance.shape() == (Shape{samples.size(1), samples.size(1)}), "mmd", "samples ",
+              samples.shape(), " do not fit a covariance of shape ", covariance.shape());
   const NoGrad off;
   const Tensor x = contiguous(cast(samples, f64)), k = cast(covariance, f64);
   const double h2 =
@@ -214,7 +214,7 @@ Discrepancy mmd(const Tensor& samples, const Tensor& covariance, double bandwidt
   const double expected = root_determinant(k, h2, 2);
   const auto mu = numbers_of("gaussianity", expected_kernel(x, k, h2)), sums = kernel_sums(x, h2);
   const auto n = static_cast<double>(x.size(0));
-  // u_i, the mean over j of the centred kernel, has the estimate as its mean over i.
+  // u_i is the mean over j of the centred kernel; the mean of u_i over i is the estimate.
   double mean_mu = 0, estimate = 0, squares = 0;
   for (const double m : mu) mean_mu += m / n;
   std::vector<double> u(mu.size());

@@ -1,8 +1,8 @@
 #pragma once
 // Gaussianity of the outputs of finite networks.
 //
-// A network's limit is a Gaussian process only if its outputs become Gaussian, not merely of the
-// right covariance. Where the variance of an output is itself random from network to network (one
+// A network's limit is a Gaussian process only if its outputs become Gaussian; the right covariance
+// is not enough. Where the variance of an output is itself random from network to network (one
 // attention head with square-root scaling: Hron et al. 2020), outputs are a mixture of Gaussians
 // of different variances, with heavier tails.
 
@@ -18,10 +18,10 @@ namespace ladon::infinite {
 
 // --- excess kurtosis ---
 
-/// E y⁴/(E y²)² − 3 of outputs whose mean is known to be 0, from samples [draws, N, C]: of each of
-/// the N inputs over draws and channels, then averaged over inputs. Channels of one draw may depend
-/// on each other, so bias and standard error are the jackknife's over draws (Efron 1982). Throws
-/// Error for fewer than 3 draws.
+/// Excess kurtosis E y⁴/(E y²)² − 3 of outputs with known mean 0, from samples [draws, N, C]: of
+/// each of the N inputs over draws and channels, then averaged over inputs. Channels of one draw
+/// may depend on each other, so bias and standard error are the jackknife's over draws (Efron
+/// 1982). Throws Error for fewer than 3 draws.
 Measured excess_kurtosis(const Tensor& samples);
 
 /// Widths of an attention layer with square-root scaling and independent queries and keys.
@@ -29,22 +29,23 @@ struct AttentionWidths {
   std::int64_t heads = 1;
   double key_width = std::numeric_limits<double>::infinity();    ///< d_k
   double value_width = std::numeric_limits<double>::infinity();  ///< d_v
-  /// Channels of the layer, if the output asked about is a random linear readout of all of them.
+  /// Channels of the layer, if the output is a random linear readout of all of them.
   double readout_width = std::numeric_limits<double>::infinity();
 };
 
-/// The excess kurtosis that such a layer has with identity ζ and no output bias, exactly:
+/// The exact excess kurtosis of such a layer with identity ζ and no output bias:
 ///   3·((1 + 2/d_r)·(1 + ((1 + 2/d_k)(1 + 2/d_v)(1 + 2ρ) − 1)/H) − 1),
 ///   ρ = tr((k·k_v)²)/tr(k·k_v)²,
-/// which is 6ρ/H, the 6/H law, for wide heads. keys [T, T] is the kernel k of the input as queries
-/// and keys see it (with positions), values [T, T] is k_v, that of the values; σ's cancel, and so
-/// does which fixed combination of tokens is looked at (one, their mean, …).
+/// which is 6ρ/H for wide heads. keys [T, T] is the kernel k of the input as queries and keys see
+/// it (with positions), values [T, T] is k_v, that of the values; the σ cancel, and so does the
+/// fixed combination of tokens that is the output (one token, their mean, …).
 ///
-/// Why: let g be the combination's row of logits. Given g, the output is Gaussian with variance
+/// Reason: let g be the combination's row of logits. Given g, the output is Gaussian with variance
 /// s = (1/H) Σ_h q_h, q = gᵀ k_v g, up to a factor, and a Gaussian of random variance has excess
 /// kurtosis 3·Var s/(E s)² = (3/H)·Var q/(E q)². For wide keys g ~ N(0, c·k), so that
-/// E q = c·tr(k·k_v) and Var q = 2c²·tr((k·k_v)²). For d_k columns, |Wx|² of the query makes c a
-/// χ²/d_k, and d_v columns make of q a mean of squares: each multiplies E q² by 1 + 2/width.
+/// E q = c·tr(k·k_v) and Var q = 2c²·tr((k·k_v)²). With finite d_k, |Wx|² of the query makes c a
+/// χ²/d_k variable, and with finite d_v, q is a mean of squares: each multiplies E q² by 1 +
+/// 2/width.
 double identity_kurtosis(const Tensor& keys, const Tensor& values, const AttentionWidths& widths);
 
 /// Excess kurtosis for any ζ and wide heads: (3/H)·Var q/(E q)² with q = (wᵀζ(G))·k_v·(wᵀζ(G))ᵀ,
@@ -60,28 +61,28 @@ Measured head_kurtosis(const std::function<Tensor(const Tensor&)>& zeta, double 
 /// The largest distance between the distribution function of samples [n] and that of N(0, σ²).
 struct KolmogorovSmirnov {
   double distance = 0;
-  double p_value = 1;  ///< P(a larger distance), if the samples are independent and of that law.
+  double p_value = 1;  ///< P(a larger distance), for independent samples of that distribution.
   std::int64_t count = 0;
 };
 KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples, double stddev);
-/// Kolmogorov-Smirnov test of samples [n] against the law with the distribution function `cdf`,
-/// which must be continuous.
+/// Kolmogorov-Smirnov test of samples [n] against the distribution with the continuous distribution
+/// function `cdf`.
 KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples,
                                      const std::function<double(double)>& cdf);
 /// P(distance > d) for n samples: Kolmogorov's series at (sqrt(n) + 0.12 + 0.11/sqrt(n))·d
 /// (Stephens 1970); for n ≥ 5 to about 1%.
 double kolmogorov_p_value(double distance, std::int64_t n);
-/// The distance of that p-value: about 1.358/sqrt(n) for 0.05.
+/// The distance with that p-value: about 1.358/sqrt(n) for 0.05.
 double kolmogorov_critical(double p_value, std::int64_t n);
 
 /// Maximum mean discrepancy (Gretton et al. 2012) between samples [n, d], independent draws of a
-/// vector, and N(0, K), by the kernel exp(−|x − y|²/(2h²)). What the kernel averages to under
-/// N(0, K) is known in closed form, so only one sample is involved: the unbiased estimate
+/// vector, and N(0, K), for the kernel exp(−|x − y|²/(2h²)). The mean of the kernel under N(0, K)
+/// is known in closed form, so only one sample is needed: the unbiased estimate
 ///   1/(n(n−1)) Σ_{i≠j} k(x_i, x_j) − (2/n) Σ_i E_y k(x_i, y) + E k(y, y').
 struct Discrepancy {
   double squared = 0;    ///< MMD², unbiased: may be negative.
-  double se = 0;         ///< Its standard error where the distributions differ.
-  double null_sd = 0;    ///< Its exact standard deviation where they are the same.
+  double se = 0;         ///< Its standard error if the distributions differ.
+  double null_sd = 0;    ///< Its exact standard deviation if they are the same.
   double bandwidth = 0;  ///< h
 };
 /// bandwidth 0: h² = tr K, half the mean squared distance of two draws of N(0, K). Throws Error for

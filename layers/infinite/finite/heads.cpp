@@ -16,7 +16,7 @@
 
 namespace ladon::infinite {
 
-// --- the law of an output ---
+// --- the distribution of an output ---
 
 ScaleMixture::ScaleMixture(std::vector<double> variances) : variances_(std::move(variances)) {
   LADON_CHECK(!variances_.empty(), "ScaleMixture", "there are no variances");
@@ -51,7 +51,7 @@ Measured ScaleMixture::excess_kurtosis() const {
   if (!(mean > 0)) return {0, 0};
   double ratio = 0;  // E v²/(E v)²
   for (const double v : variances_) ratio += (v / mean) * (v / mean) / n;
-  // It moves by w² − 2·w·ratio + ratio with each draw w = v/E v (the delta method).
+  // Influence of each draw w = v/E v on the ratio: w² − 2·w·ratio + ratio (the delta method).
   double squares = 0;
   for (const double v : variances_) {
     const double w = v / mean, moved = w * w - 2 * w * ratio + ratio;
@@ -88,7 +88,7 @@ HeadLatents FiniteHeads::draw_layer(std::int64_t rank, Generator rng) const {
   return z;
 }
 
-// The inputs are their own landmarks, of full rank, so that one walk is all.
+// The inputs are their own landmarks, of full rank, so that one walk suffices.
 Kernel FiniteHeads::run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted,
                         std::vector<HeadMap>* maps) const {
   Landmarks found;
@@ -153,17 +153,17 @@ Kernel FiniteHeads::given(const Inputs& x, const Latents& z, Get get, Entries wa
   Kernel k = run(
       x,
       [&](std::int64_t rank) {
-        LADON_CHECK(layer < z.size(), "finite_heads", "latents of ", z.size(),
-                    " layers, but the model has more that attend");
+        LADON_CHECK(layer < z.size(), "finite_heads", "got latents of ", z.size(),
+                    " layers, but the model has more attention layers");
         const HeadLatents& own = z[layer++];
         check_latents(own);
-        LADON_CHECK(own.rank() == rank, "finite_heads", "latents of layer ", layer - 1, " are of ",
+        LADON_CHECK(own.rank() == rank, "finite_heads", "latents of layer ", layer - 1, " have ",
                     own.rank(), " coordinates, but its tokens have ", rank);
         return own;
       },
       get, wanted, maps);
-  LADON_CHECK(layer == z.size(), "finite_heads", "latents of ", z.size(),
-              " layers, but the model has ", layer, " that attend with random logits");
+  LADON_CHECK(layer == z.size(), "finite_heads", "got latents of ", z.size(),
+              " layers, but the model has ", layer, " attention layers with random logits");
   return k;
 }
 

@@ -1,22 +1,22 @@
 #pragma once
-// Attention with finitely many heads: the law between one head and infinitely many.
+// Attention with finitely many heads: its distribution, between one head and infinitely many.
 //
 //   const FiniteHeads heads = infinite::finite_heads(model, {.heads = 4});
-//   const Latents z = heads.draw(x, rng);              // what is random of four heads
-//   const Kernel k = heads.kernel(x, z);               // given it: outputs are N(0, k.nngp)
-//   const ScaleMixture law = heads.outputs(x, 10000, rng)[0];   // without it: of the first input
+//   const Latents z = heads.draw(x, rng);              // the random variables of four heads
+//   const Kernel k = heads.kernel(x, z);               // given z, outputs are N(0, k.nngp)
+//   const ScaleMixture law = heads.outputs(x, 10000, rng)[0];   // first input, any z
 //
-// With square-root scaling the logits of a wide head stay random. But one small matrix B makes them
-// for all inputs, G(n) = QK·Φ_n·B·Φ_nᵀ with k = Φ·Φᵀ, and given these matrices, z, the outputs are
-// Gaussian (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846):
+// With square-root scaling the logits of a wide head stay random. But one small matrix B determines
+// them for all inputs, G(n) = QK·Φ_n·B·Φ_nᵀ with k = Φ·Φᵀ, and given these matrices, z, the outputs
+// are Gaussian (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846):
 //   f | z ~ N(0, K_z),   K_z = OV²/H Σ_h r_h·A_h(n)·k_v(n, m)·A_h(m)ᵀ (+ σ_b²),   A_h = ζ(G_h).
-// Of the attention layer itself E K_z is the NNGP kernel for every number H of heads, and so behind
-// it, as long as layers map kernels linearly (Linear, convolutions, pooling); behind a
-// nonlinearity, a LayerNorm or another attention the mean differs by O(1/H). The law of an output
-// is a mixture of normal ones of different variances. With widths of keys and values that are given
-// it is exact for those; at infinite width r_h = 1. Layers around attention are infinitely wide,
-// and map kernels as they do in the limit; a second attention layer has latents of its own, in
-// coordinates of what the first one gives. Heads with linear scaling are all alike, and nothing is
+// For outputs of the attention layer E K_z is the NNGP kernel for every number H of heads, also
+// after further layers that map kernels linearly (Linear, convolutions, pooling); after a
+// nonlinearity, a LayerNorm or another attention the mean differs by O(1/H). The distribution of an
+// output is a mixture of normal distributions with different variances. For given widths of keys
+// and values it is exact; at infinite width r_h = 1. Layers around attention are infinitely wide,
+// and map kernels as they do in the limit; a second attention layer has separate latents, in
+// coordinates of the first one's outputs. With linear scaling all heads are equal, and nothing is
 // random.
 
 #include <concepts>
@@ -34,23 +34,23 @@
 namespace ladon::infinite {
 
 struct FiniteHeadsOptions {
-  std::int64_t heads = 1;        ///< H, of every attention layer.
+  std::int64_t heads = 1;        ///< H, in every attention layer.
   std::int64_t key_width = 0;    ///< d_k; 0: infinite.
-  std::int64_t value_width = 0;  ///< d_v; 0: infinite. Then of outputs of one channel alone.
+  std::int64_t value_width = 0;  ///< d_v; 0: infinite. If finite, K_z is for one output channel.
 };
 
-/// The law of a number that is N(0, v) given v, which is one of `variances` (sorted), each as
-/// likely as another.
+/// Distribution of a number that is N(0, v) given v, which is one of `variances` (sorted) with
+/// equal probabilities.
 class ScaleMixture {
  public:
-  /// Throws Error unless there are some, all finite and none negative.
+  /// Throws Error unless there are variances, all finite and none negative.
   explicit ScaleMixture(std::vector<double> variances);
   const std::vector<double>& variances() const { return variances_; }
-  double density(double y) const;  ///< Without the mass at 0 that variances of 0 are.
+  double density(double y) const;  ///< Without the point mass at 0 that variances of 0 give.
   double cdf(double y) const;
-  /// E v.
+  /// The variance, E v.
   double variance() const;
-  /// 3·(E v²/(E v)² − 1), with its standard error if the variances are independent draws.
+  /// Excess kurtosis 3·(E v²/(E v)² − 1), with its standard error for independent draws of v.
   Measured excess_kurtosis() const;
 
  private:
@@ -58,7 +58,7 @@ class ScaleMixture {
 };
 
 /// Mean and variance of kernels over draws of the heads, elementwise, and the standard error of the
-/// mean. ntk is undefined unless asked for.
+/// mean. ntk is undefined unless wanted.
 struct KernelMoments {
   struct Of {
     Tensor mean, variance, se;
@@ -71,36 +71,36 @@ class FiniteHeads {
   FiniteHeads(Limit limit, const FiniteHeadsOptions& options);
   const FiniteHeadsOptions& options() const { return options_; }
 
-  /// Latents of all attention layers, for these inputs together: the kernel of training and test
-  /// inputs is that of one network only if both are in x. Advances rng by one block.
+  /// Latents of all attention layers, for these inputs together: kernels of training and test
+  /// inputs belong to one network only if both are in x. Advances rng by one block.
   Latents draw(const Inputs& x, Generator& rng) const;
 
   /// K_z between all inputs of x, as Limit gives the NNGP kernel (and, at infinite widths, the NTK
-  /// given the latents). Differentiable by the latents. Entries at padded positions mean nothing:
-  /// masked tokens have no coordinates, so that their queries find all keys alike. Throws Error
-  /// where latents do not fit the model's layers and their tokens.
+  /// given the latents). Differentiable with respect to the latents. Entries at padded positions
+  /// are meaningless: masked tokens have no coordinates, so that their queries weigh all keys
+  /// equally. Throws Error if the latents do not fit the model's layers and their tokens.
   Kernel kernel(const Inputs& x, const Latents& z, Get get = Get::nngp,
                 Entries wanted = Entries::full) const;
 
-  /// Features of each head, of the tokens that queries and keys see, A_h·Φ [H, N, T, R], for each
-  /// attention layer of sqrt scaling. Where values see the same tokens, the layer's kernel is OV²/H
-  /// Σ_h r_h times their inner products (+ σ_b²), of rank H·R at most.
+  /// Features of each head for the tokens that queries and keys see, A_h·Φ [H, N, T, R], per
+  /// attention layer with sqrt scaling. If values see the same tokens, the layer's kernel is OV²/H
+  /// Σ_h r_h times their inner products (+ σ_b²), with rank at most H·R.
   std::vector<Tensor> features(const Inputs& x, const Latents& z) const;
-  /// Attention of the heads of each such layer in x; the tokens of a later layer depend on z.
+  /// Attention weights of the heads of each such layer in x; tokens of a later layer depend on z.
   std::vector<HeadMap> maps(const Inputs& x, const Latents& z) const;
 
-  /// kernel() at `draws` independent latents, one after the other in their order, on all threads.
-  /// The first numbers are those of draw(x, rng) with the same generator. Advances rng by one
-  /// block.
+  /// Calls `use` with kernel() for `draws` independent latents, in order; they are computed on all
+  /// threads. The first latents are those of draw(x, rng) with the same generator. Advances rng by
+  /// one block.
   void for_each(const Inputs& x, std::int64_t draws, Generator& rng, Get get,
                 const std::function<void(const Kernel&)>& use) const;
 
-  /// Over `draws` draws, at least 2.
+  /// Moments over `draws` draws, at least 2.
   KernelMoments moments(const Inputs& x, std::int64_t draws, Generator& rng,
                         Get get = Get::nngp) const;
 
-  /// The law of a channel of the output, by at least one draw, for each input (with positions: for
-  /// each position, those of the first input first), from `draws` draws of the latents.
+  /// Distribution of a channel of the output, for each input (with positions: for each position,
+  /// those of the first input first), from `draws` draws of the latents, at least one.
   std::vector<ScaleMixture> outputs(const Inputs& x, std::int64_t draws, Generator& rng) const;
 
  private:
@@ -115,7 +115,7 @@ class FiniteHeads {
 };
 
 /// Finite heads of a model that must outlive the result, or of a temporary one, which the result
-/// keeps. Throws Error for negative numbers, and for no heads.
+/// keeps. Throws Error for negative sizes, and for zero heads.
 FiniteHeads finite_heads(const Layer& model, const FiniteHeadsOptions& options = {});
 template <std::derived_from<Layer> M>
 requires(!std::is_reference_v<M>) FiniteHeads

@@ -25,7 +25,7 @@ constexpr std::array<Tensor HeadLatents::*, 4> members = {&HeadLatents::logits, 
 }  // namespace
 
 Tensor row_of_latents(const Latents& z) {
-  std::vector<Tensor> parts;  // [H, numbers of a head] each
+  std::vector<Tensor> parts;  // [H, elements per head] each
   for (const HeadLatents& layer : z)
     for (const auto member : members)
       if ((layer.*member).defined()) parts.push_back(flatten(layer.*member, 1, -1));
@@ -58,11 +58,11 @@ Latents latents_of_row(const Tensor& row, const Latents& like) {
 
 namespace {
 
-/// Which queries' weights are read: of the mean over tokens, of the first, of all.
+/// Queries whose weights are used: their mean over tokens, the first, or all.
 enum class Readout { mean, first, all };
 constexpr std::array<Readout, 3> readouts = {Readout::mean, Readout::first, Readout::all};
 
-/// Weights [S, N, T, T] → those of what is read, [S, N, Q, T].
+/// Weights [S, N, T, T] → those of the queries used, [S, N, Q, T].
 Tensor read(Readout readout, const Tensor& weights, const Tensor& mask) {
   if (readout == Readout::all) return weights;
   if (readout == Readout::first) return slice(weights, 2, {.stop = 1});
@@ -78,7 +78,7 @@ class Features {
   Features(HeadMap map, Readout readout, Latents like)
       : map_(std::move(map)), readout_(readout), like_(std::move(like)) {}
 
-  /// Numbers of the weights of a row Z.
+  /// Number of attention weights of one row Z.
   std::int64_t size() const {
     const Shape& tokens = map_.tokens.shape();  // [N, T, R]
     return like_[0].heads() * tokens[0] * tokens[1] * tokens[1];
@@ -89,7 +89,7 @@ class Features {
     return scale_ * products(z, inputs) + offset_;
   }
 
-  /// Finds a and b from kernels K of rows Z [P, D] and tells whether they fit.
+  /// Finds a and b from kernels K of rows Z [P, D]. Returns whether they fit.
   bool fit(const Tensor& z, const Tensor& k) {
     const Tensor own = products(z, k.size(1));
     const Tensor x = own - mean(own), y = k - mean(k);
@@ -118,7 +118,7 @@ class Features {
     return matmul(features, transpose(features));
   }
 
-  /// The heads of all rows as those of one layer.
+  /// The heads of all rows, as heads of one layer.
   HeadLatents of_rows(const Tensor& z) const {
     const std::int64_t heads = z.size(0) * like_[0].heads();
     const Tensor rows = reshape(z, {heads, z.count() / heads});
@@ -142,8 +142,8 @@ class Features {
   double scale_ = 1, offset_ = 0;
 };
 
-/// Kernels by passes through the model, row after row. Each takes all inputs together, as what the
-/// latents of a deeper layer stand for depends on all.
+/// Kernels by passes through the model, row by row. Each pass takes all inputs, since the
+/// coordinates of a deeper layer's latents depend on all of them.
 Tensor by_passes(const FiniteHeads& heads, const Inputs& x, const Latents& like, const Tensor& z,
                  std::int64_t inputs) {
   std::vector<Tensor> all;
@@ -191,14 +191,15 @@ LatentKernel latent_kernel(const FiniteHeads& heads, const Inputs& x) {
   const Latents like = heads.draw(x, rng);
   LADON_CHECK(!like.empty(), operation,
               "the model has no attention layer with random logits (sqrt scaling, untied)");
-  // A kernel of one input is one number, and two of them fit any scale and offset.
+  // A kernel of one input is one number: two of them would fit any scale and offset, so 4 are
+  // drawn.
   std::vector<Tensor> rows = {row_of_latents(like)};
   while (std::ssize(rows) < (x.count() > 1 ? 2 : 4))
     rows.push_back(row_of_latents(heads.draw(x, rng)));
   const Tensor drawn = stack(rows, 0), kernels = by_passes(heads, x, like, drawn, x.count());
   const std::int64_t parts = like[0].heads(), dim = drawn.size(1);
   if (const auto features = features_of(heads, x, like, drawn, kernels)) {
-    constexpr std::int64_t numbers = 1 << 18;  // of the weights that are held at once
+    constexpr std::int64_t numbers = 1 << 18;  // elements of the weights held at once
     const auto at = [f = *features](const Tensor& z, std::int64_t n) { return f.kernels(z, n); };
     return {dim, parts, in_pieces(at, std::max<std::int64_t>(1, numbers / features->size()))};
   }

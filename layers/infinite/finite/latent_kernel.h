@@ -1,6 +1,6 @@
 #pragma once
-// Kernels of many networks with finitely many heads at once, as a function of rows of numbers: what
-// an algorithm needs that knows nothing of heads, such as one that samples their posterior
+// Kernels of many networks with finitely many heads at once, as functions of rows of numbers: for
+// algorithms that need not know about heads, such as samplers of their posterior
 // (optim/posterior/latent_posterior.h).
 
 #include <cstdint>
@@ -10,29 +10,30 @@
 
 namespace ladon::infinite {
 
-/// A Gaussian process whose kernel depends on latent numbers z, N(0, 1) each before training:
+/// A Gaussian process whose kernel depends on latent numbers z, each N(0, 1) a priori:
 ///   f | z ~ N(0, K_z).
 struct LatentKernel {
-  std::int64_t dim = 0;  ///< D: numbers in a row z.
+  std::int64_t dim = 0;  ///< D: length of a row z.
   std::int64_t parts =
-      1;  ///< z is that many equal parts, of which any one alone may be changed: heads.
+      1;  ///< Number of equal parts of z, of which any one may be changed alone: heads.
   /// K_z between the first `inputs` inputs, for rows Z f64 [P, D]: f64 [P, inputs, inputs]. Runs on
   /// all threads.
   std::function<Tensor(const Tensor& z, std::int64_t inputs)> at = {};
 };
 
-/// Latent kernel of a model's heads, for these inputs. A row is, head after head, what HeadLatents
-/// lists of a head, layer after layer: logits [R, R] or query and key [R, d_k], and output [d_v].
+/// Latent kernel of a model's heads, for these inputs. A row lists head by head, and within a head
+/// layer by layer, the numbers of HeadLatents: logits [R, R] or query and key [R, d_k], and output
+/// [d_v].
 ///
-/// If the kernel is a·Σ_h r_h⟨u_h(n), u_h(m)⟩/H + b, it is computed so, a hundred times faster than
-/// by passing kernels through the model. u_h is the weights of head h (mean over queries, those of
-/// the first query, or all) times the tokens. One attention layer has this kernel on inputs as they
-/// are, or behind a Linear, if MeanPositions, FirstToken or Flatten, then at most a Linear, follow.
-/// Two draws of latents, computed both ways, tell whether a model has it. Throws Error where a
-/// model has no layer with random logits, and where it ends with positions.
+/// If the kernel is a·Σ_h r_h⟨u_h(n), u_h(m)⟩/H + b, it is computed by this formula, a hundred
+/// times faster than by passing kernels through the model. u_h is the weights of head h (mean over
+/// queries, those of the first query, or all) times the tokens. One attention layer has this kernel
+/// on inputs as they are, or after a Linear, if MeanPositions, FirstToken or Flatten, then at most
+/// a Linear, follow. The formula is tested by two draws of latents, computed both ways. Throws
+/// Error if the model has no layer with random logits, or its outputs have positions.
 LatentKernel latent_kernel(const FiniteHeads& heads, const Inputs& x);
 
-/// Such a row [D] as the latents of heads, and back; `like` gives their shapes.
+/// Converts such a row [D] to latents of heads, and back; `like` gives their shapes.
 Latents latents_of_row(const Tensor& row, const Latents& like);
 Tensor row_of_latents(const Latents& z);
 

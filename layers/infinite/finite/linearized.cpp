@@ -32,7 +32,7 @@ TangentMap::TangentMap(Layer& network, const Inputs& inputs, const ParameterSet&
   const Tensor x = inputs.x.dtype() == i64 ? inputs.x : cast(inputs.x.detach(), dtype);
   const detail::EvaluationScope evaluating("TangentMap", true);
   const EnableGrad on;
-  const ParameterUses unread;  // what the layers report belongs to this pass alone
+  const ParameterUses unread;  // discards the layers' reports of this pass
   recorded_ = network(x, inputs.mask);
   output_ = recorded_.detach();
   u_ = zeros_like(output_);
@@ -83,7 +83,8 @@ Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v) {
 
 namespace {
 
-/// D f[w] = Σ_θ ∂f/∂θ·w_θ, recorded: the gradient by u along w of ⟨u, ∂f/∂θ⟩, which is linear in u.
+/// D f[w] = Σ_θ ∂f/∂θ·w_θ, recorded: the gradient with respect to u, along w, of ⟨u, ∂f/∂θ⟩, which
+/// is linear in u.
 Tensor along(const Tensor& f, const std::vector<Tensor>& parameters, const std::vector<Tensor>& w) {
   Tensor u = zeros_like(f.detach());
   u.set_requires_grad();
@@ -101,10 +102,10 @@ Tensor along(const Tensor& f, const std::vector<Tensor>& parameters, const std::
   return y.defined() ? y : u.detach();
 }
 
-/// Terms of one pass through the expansion, kept for its gradient by w,
+/// Terms of one pass through the expansion, kept for its gradient with respect to w,
 ///   Σ_{1 ≤ k ≤ order} 1/(k−1)!·Dᵏf[w, …, w, ·] = D(Σ_{k < order} 1/k!·Dᵏf[w, …, w]).
 struct Expanded {
-  Tensor value;                    // of all orders, without history
+  Tensor value;                    // sum of all orders, without history
   Tensor lower;                    // the sum in brackets, recorded
   std::vector<Tensor> parameters;  // θ
 
@@ -123,7 +124,7 @@ Expanded expand_around(const TaylorExpansion& t, const Tensor& x, const Tensor& 
   Expanded y;
   y.parameters = t.network->choose(t.pattern).trained().tensors();
   const EnableGrad on;
-  const ParameterUses unread;  // what the layers report belongs to this pass alone
+  const ParameterUses unread;  // discards the layers' reports of this pass
   const DType dtype = y.parameters[0].dtype();
   Tensor term = (*t.network)(x.dtype() == i64 ? x : cast(x.detach(), dtype), mask);
   y.lower = term;
@@ -136,7 +137,7 @@ Expanded expand_around(const TaylorExpansion& t, const Tensor& x, const Tensor& 
       y.value = next.detach();
     else
       y.lower = next;
-    if (!term.requires_grad()) {  // nothing of the parameters is left in it
+    if (!term.requires_grad()) {  // it no longer depends on the parameters
       y.value = next.detach();
       if (k < t.order) y.lower = next;
       break;
@@ -171,7 +172,7 @@ std::string described(const std::unique_ptr<Layer>& network) {
 KernelNode TaylorExpansion::limit(const KernelNode& inputs) const {
   LADON_CHECK(network != nullptr, "TaylorExpansion", moved);
   LADON_CHECK(pattern == "*", "limit", describe(), " trains the parameters `", pattern,
-              "` alone; the tangent kernel of a part of a network's is not known");
+              "` only; the tangent kernel for a subset of the parameters is not known");
   return network->limit(inputs);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// A network to first order in its parameters, or to a higher one.
+// Taylor expansion of a network in its parameters, to first or higher order.
 //
-// In a wide network each parameter hardly moves while it is trained, and the network stays close to
+// In a wide network each parameter hardly moves during training, and the network stays close to
 //   f(x; θ0) + J(x)·(θ − θ0),   J = ∂f/∂θ at θ0,
 // which is linear in θ though not in x: kernel regression with the tangent kernel Θ = J·Jᵀ
 // (Lee et al. 2019, "Wide neural networks of any depth evolve as linear models").
@@ -17,13 +17,13 @@
 namespace ladon::infinite {
 
 /// The linear map J = ∂f/∂θ of a network at a block of inputs, applied without forming it: a
-/// product costs about as much as a gradient. Holds the block's graph; the network may go, and
-/// later changes of its parameters in place are an Error.
+/// product costs about as much as a gradient. Holds the block's graph; the network may be
+/// destroyed, and later changes of its parameters in place are an Error.
 class TangentMap {
  public:
-  /// Map by the parameters of the network that are not frozen, or by those of `set` that are not.
-  /// Throws Error if there are none, and where dropout draws or batches are normalized by their
-  /// statistics, as in training mode.
+  /// Map with respect to the network's parameters that are not frozen, or to those of `set`. Throws
+  /// Error if there are none, and if dropout draws or batch statistics are used, as in training
+  /// mode.
   TangentMap(Layer& network, const Inputs& inputs);
   TangentMap(Layer& network, const Inputs& inputs, const ParameterSet& set);
 
@@ -37,36 +37,36 @@ class TangentMap {
  private:
   std::vector<Tensor> parameters_;
   Tensor recorded_, output_;
-  // Jᵀu is linear in u, so that its gradient by u along v is J·v: reverse mode twice.
+  // Jᵀu is linear in u, so its gradient with respect to u along v is J·v: reverse mode twice.
   Tensor u_;
   std::vector<Tensor> pulled_back_;
 };
 
 /// Θ(a, b)·v = J_a·(J_bᵀ·v) without forming Θ, for v shaped as the outputs of b (cast to their
-/// dtype); shaped as the outputs of a. Θ is the whole tangent kernel, of every pair of outputs: no
-/// average over channels is taken. Errors as TangentMap.
+/// dtype); shaped as the outputs of a. Θ is the whole tangent kernel, of every pair of outputs, not
+/// averaged over channels. Throws Error as TangentMap.
 Tensor ntk_vector_product(Layer& network, const Inputs& a, const Inputs& b, const Tensor& v);
 Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v);
 
 /// The Taylor expansion of a network around its parameters θ0,
 ///   y = Σ_{k ≤ order} 1/k!·Dᵏf(x; θ0)[w, …, w],
-/// where w, one tensor a parameter of the network (or of the part of them that is chosen by name),
-/// begins at zero and is what is trained: w stands for θ − θ0. The network stays as it was given,
-/// in evaluation mode. At w = 0 its tangent kernel is the network's by these parameters. Each order
-/// costs two sweeps more, and its operations need as many derivatives. Inputs, and the
-/// network's hyper-parameters, get no gradient (Error).
+/// where w, one tensor per parameter of the network (or per parameter that is chosen by name),
+/// starts at zero and is what is trained: w stands for θ − θ0. The network stays as it was given,
+/// in evaluation mode. At w = 0 the tangent kernel is that of the network with respect to these
+/// parameters. Each order costs two more sweeps, and needs as many derivatives of the operations.
+/// Inputs, and the network's hyper-parameters, get no gradient (Error).
 struct TaylorExpansion : Layer {
   std::unique_ptr<Layer> network;
-  std::string pattern;               ///< Which parameters (ParameterSet::choose).
-  std::vector<Tensor> displacement;  ///< w, in their order.
+  std::string pattern;               ///< Chooses the parameters (ParameterSet::choose).
+  std::vector<Tensor> displacement;  ///< w, in the order of the parameters.
   int order;
 
-  /// Throws Error unless 1 ≤ order ≤ 8, and where the network has no parameters of such names.
+  /// Throws Error unless 1 ≤ order ≤ 8, and if no parameter of the network matches the pattern.
   TaylorExpansion(std::unique_ptr<Layer> network, int order, std::string pattern = "*");
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  /// Limit of the network itself: wide networks are linear in their parameters. Throws Error where
-  /// `pattern` chooses a part of the parameters.
+  /// Limit of the network itself: wide networks are linear in their parameters. Throws Error if
+  /// `pattern` chooses only some of the parameters.
   KernelNode limit(const KernelNode& inputs) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

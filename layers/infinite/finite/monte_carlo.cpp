@@ -11,8 +11,8 @@
 namespace ladon::infinite {
 namespace {
 
-// In evaluation mode the statistics of a BatchNorm are those that it began with, 0 and 1: the
-// network would be one without it. With those of batches, examples have no kernel of their own.
+// In evaluation mode a BatchNorm that has seen no batch has its initial statistics, 0 and 1: the
+// network would be one without it. With batch statistics, single examples have no kernel.
 void check_batch_norms(const Layer& network) {
   constexpr std::string_view counter = "num_batches_tracked";
   for (const auto& [name, value] : network.state_dict())
@@ -58,7 +58,7 @@ std::vector<EmpiricalKernel> sample_kernels(const NetworkFactory& make, const In
 
 namespace {
 
-/// Moments of the kernels of networks.
+/// Moments of the networks' kernels.
 struct KernelMoments {
   RunningMoments nngp, ntk;
   void add(const EmpiricalKernel& k) {

@@ -11,24 +11,24 @@
 
 namespace ladon::infinite {
 
-/// Makes a network with parameters drawn from the generator given.
+/// Makes a network with parameters drawn from the given generator.
 using NetworkFactory = std::function<std::unique_ptr<Layer>(Generator& rng)>;
 
 struct MonteCarloOptions {
-  std::int64_t draws = 200;      ///< Networks, at least 2.
+  std::int64_t draws = 200;      ///< Number of networks; standard errors need at least 2.
   EmpiricalOptions kernel = {};  ///< Reports are verified in the first network only.
-  DType dtype = f64;             ///< Of the networks.
+  DType dtype = f64;             ///< Dtype of the networks.
 };
 
-/// The empirical kernels of `draws` networks, each drawn from its own split of `rng` (which
-/// advances by one block), on all threads. `use` gets them one after the other, in order, so what
-/// it adds up is the same at any number of threads; at most a few dozen are held at a time.
+/// The empirical kernels of `draws` networks, each drawn from a separate split of `rng` (which
+/// advances by one block), computed on all threads. `use` gets them one at a time, in order, so
+/// that sums are the same with any number of threads; at most a few dozen are held at a time.
 /// Networks run in evaluation mode. Throws Error for a BatchNorm that has seen no batch, and as
 /// empirical_kernel() does.
 void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs& b,
                       const MonteCarloOptions& options, Generator& rng,
                       const std::function<void(const EmpiricalKernel&)>& use);
-/// List of the empirical kernels that for_each_network() hands over, in order.
+/// List of the empirical kernels that for_each_network() passes to `use`, in order.
 std::vector<EmpiricalKernel> sample_kernels(const NetworkFactory& make, const Inputs& a,
                                             const Inputs& b, const MonteCarloOptions& options,
                                             Generator& rng);

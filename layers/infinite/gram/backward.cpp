@@ -1,5 +1,5 @@
-// Gradients end at what passes over landmarks and inputs made: tiles add theirs to leaves in its
-// place, [N, ..] numbers of each step, which are pulled back once all tiles are done.
+// Tiles add their gradients to leaves, which stand for the self-kernels that passes over landmarks
+// and inputs made ([N, ..] numbers per step); once all tiles are done, these are pulled back.
 
 #include "ladon/layers/infinite/gram/backward.h"
 
@@ -36,7 +36,7 @@ Tensor leaf_of(const Tensor& made) {
 }
 Inputs with_leaf(const Inputs& in) { return {leaf_of(in.x), in.mask}; }
 
-/// Adds the gradients of `leaves` to those of what `made`, which they stand for, is computed from.
+/// Adds the gradients of `leaves`, which stand for `made`, to the leaves that `made` depends on.
 void pull_back(const std::vector<Tensor>& made, const std::vector<Tensor>& leaves) {
   Tensor total = scalar(0, f64);
   for (std::size_t i = 0; i < made.size(); ++i)
@@ -57,7 +57,7 @@ Landmarks with_leaves(Landmarks landmarks) {
   return landmarks;
 }
 
-/// Some of the inputs, and leaves in the place of them and of what layers make of them alone.
+/// Some of the inputs, with leaves in place of them and of their self-kernels.
 struct Block {
   Inputs source, inputs;
   Selves leaves;
@@ -65,7 +65,7 @@ struct Block {
   Passes::Rows rows() const { return {inputs, leaves, 0, inputs.count()}; }
 };
 
-/// One replicate, cut into tiles of `side` inputs.
+/// Backward of one replicate, in tiles of `side` inputs.
 void backward_passes(const Passes& passes, const Inputs& x, std::int64_t side,
                      const std::function<void(const Kernel&, const GramTile&)>& tile) {
   const auto made_of = [&](const Inputs& in) { return passes.selves(in, in.count()); };

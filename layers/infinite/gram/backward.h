@@ -5,19 +5,19 @@
 
 namespace ladon::infinite {
 
-/// Adds to the gradients of all leaves that a Gram matrix depends on, hyper-parameters of the model
-/// and the inputs themselves, those of ⟨nngp, K⟩ + ⟨ntk, Θ⟩, where K and Θ are what gram(limit, x,
-/// options) gives; either cotangent may be undefined. They are symmetric, [N, N], and the model
-/// ends in vectors (Error otherwise).
+/// Adds the gradients of ⟨nngp, K⟩ + ⟨ntk, Θ⟩ to all leaves that the Gram matrices K and Θ of
+/// gram(limit, x, options) depend on: hyper-parameters of the model and the inputs themselves.
+/// Either cotangent may be undefined. They must be symmetric, [N, N], and the model must end in
+/// vectors (Error otherwise).
 ///
-/// Tile by tile, on and above the diagonal. Recorded at a time is the most of: the pairs of one
-/// tile of options.tile inputs a side (0: 16); and, where the model averages over draws, those of a
-/// tile's inputs with the landmarks, after those of the landmarks with themselves, which stay.
-/// Beside that, what layers make of each input alone is held twice, with its gradient, of one
-/// replicate: 16 bytes for each of T² numbers per step and, for a layer that draws in R
-/// coordinates, T·R + T² more; so memory grows as N, but for a few matrices of the cotangents'
-/// size. It is computed once for all tiles, and once more for its gradient. Where the model
-/// averages over draws, the gradient is of the mean over options.replicates.
+/// Works tile by tile, on and above the diagonal. The largest graph recorded at a time is that of
+/// the pairs of one tile of options.tile inputs per side (0: 16) or, if the model averages over
+/// draws, that of a tile's inputs with the landmarks; the graph of the landmarks stays. In
+/// addition, the self-kernels of each layer are held twice, with gradients, for one replicate: 16
+/// bytes for each of T² numbers per step and, for a layer that draws in R coordinates, T·R + T²
+/// more. So memory grows as N, except for a few matrices of the cotangents' size. Self-kernels are
+/// computed once for all tiles, and once more for their gradient. If the model averages over draws,
+/// the gradient is that of the mean over options.replicates.
 void backward_gram(const Limit& limit, const Inputs& x, const Tensor& nngp, const Tensor& ntk,
                    const GramOptions& options = {});
 

@@ -60,7 +60,7 @@ Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
     });
   };
   const GramDeal deal{stored ? stored->part_tiles() : 1};
-  std::vector<std::int64_t> own;  // all, or those of one part that is to be stored
+  std::vector<std::int64_t> own;  // all tiles, or those of one part to be stored
   for (std::int64_t i = 0; i < plan.tiles.count(); ++i) {
     if (!deal.mine(i)) continue;
     own.push_back(i);

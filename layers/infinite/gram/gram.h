@@ -2,16 +2,16 @@
 // Gram matrices of many inputs, tile by tile.
 //
 // The kernel of N inputs with T positions each has N²·T² entries, and a layer makes several
-// temporaries of that size: 10,000 images of 32 × 32 would need 10¹⁴ numbers per matrix. So what a
-// matrix will take is estimated first, it is computed in tiles whose temporaries stay in the
-// caches, and what is finished can be kept in files.
+// temporaries of that size: 10,000 images of 32 × 32 would need 10¹⁴ numbers per matrix. So the
+// cost of a matrix is estimated first, it is computed in tiles whose temporaries stay in the
+// caches, and finished tiles can be kept in files.
 //
-// The result is the same, bit for bit, for any tile and any number of threads or ranks; with stored
-// tiles too, if the machine is of the same kind.
+// The result is the same, bit for bit, for any tile and any number of threads or ranks; also with
+// stored tiles, if the machine is of the same kind.
 //
-// If ranks work together (core/ranks/ranks.h), gram() shares its tiles out, and gives all of
-// them the whole result: all call it with the same arguments. A checkpoint then stands on a file
-// system that all see.
+// If ranks work together (core/ranks/ranks.h), gram() distributes its tiles over them, and gives
+// the whole result to each: all call it with the same arguments. A checkpoint must then be on a
+// file system that all of them see.
 
 #include <cstdint>
 #include <functional>
@@ -23,10 +23,10 @@ namespace ladon::infinite {
 
 /// Cost of a Gram matrix.
 struct GramEstimate {
-  std::uint64_t result_bytes = 0;   ///< The matrices returned.
-  std::uint64_t working_bytes = 0;  ///< Beside them, at most: the tiles that all threads work on.
+  std::uint64_t result_bytes = 0;   ///< Bytes of the matrices returned.
+  std::uint64_t working_bytes = 0;  ///< Bound of all the rest: the tiles that all threads work on.
   double seconds = 0;               ///< On all threads (and ranks), with nothing stored yet.
-  std::int64_t tile = 0;            ///< Inputs a side of a tile; the last may be smaller.
+  std::int64_t tile = 0;            ///< Inputs per side of a tile; the last may be smaller.
   std::int64_t tiles = 0;           ///< Tiles to compute.
   bool sampled = false;             ///< Whether a layer draws samples (GramOptions::replicates).
 
@@ -35,7 +35,7 @@ struct GramEstimate {
   std::string describe() const;
 };
 
-/// Told once before anything is allocated, with nothing done, and after each tile.
+/// Reported once before anything is allocated, with nothing done, and after each tile.
 struct GramProgress {
   GramEstimate estimate;
   std::int64_t tiles_done = 0;  ///< Out of estimate.tiles.
@@ -45,21 +45,21 @@ struct GramProgress {
 struct GramOptions {
   /// Get::ntk computes both matrices, Gram::nngp and Gram::ntk; Get::nngp only the first.
   Get get = Get::ntk;
-  /// Pairs of positions that are computed, where the model ends with positions.
+  /// Pairs of positions that are computed, if the model ends with positions.
   Entries entries = Entries::full;
-  /// Inputs a side; for vectors it is rounded up to a multiple of vector_unit. 0: as large as the
-  /// caches and the budget allow.
+  /// Inputs per side of a tile; for vectors it is rounded up to a multiple of vector_unit. 0: as
+  /// large as the caches and the budget allow.
   std::int64_t tile = 0;
-  /// Bytes that result and work may take together, beside the inputs. 0: what the machine has free.
+  /// Bytes that result and work may take together, without the inputs. 0: all free memory.
   std::uint64_t memory_budget = 0;
-  /// A folder (made if it is missing) that finished tiles are stored in. A later call with the same
-  /// inputs, model and options takes up what is there, also after the process was killed. One run
-  /// at a time: a second one in the same folder is an Error. The caller removes it. Empty: none.
+  /// Folder (made if it is missing) in which finished tiles are stored. A later call with the same
+  /// inputs, model and options continues from them, also after the process was killed. One run at a
+  /// time: a second one in the same folder is an Error. The caller removes it. Empty: none.
   std::string checkpoint = {};
-  double checkpoint_seconds = 10;  ///< Work that a file holds, about; 0: a tile.
-  /// Called by one thread at a time. What it throws ends the computation and comes out of gram().
+  double checkpoint_seconds = 10;  ///< Approximate work per file; 0: one tile per file.
+  /// Called by one thread at a time. Its exceptions end the computation and come out of gram().
   std::function<void(const GramProgress&)> progress = {};
-  /// Independent estimates, at least 2, where a layer samples: those from limit.replicate() on.
+  /// Number of independent estimates, at least 2, if a layer samples: from limit.replicate() on.
   int replicates = 8;
 };
 
@@ -70,12 +70,12 @@ struct Gram {
   KernelMatrix ntk;        ///< Undefined unless wanted.
   Tensor nngp_se, ntk_se;  ///< Standard errors of the means over replicates; undefined unless a
                            ///< layer draws (Limit::draws).
-  /// Of each layer that draws, in their order: Limit::unexplained of the inputs of both blocks,
-  /// over all replicates, between 0 and 1. The standard errors do not contain what that leaves out
-  /// of covariances. Empty where no layer draws, of no inputs, and of gram_diagonal(), which pairs
-  /// no two inputs.
+  /// Per layer that draws, in order: Limit::unexplained of the inputs of both blocks, over all
+  /// replicates, between 0 and 1. The standard errors do not include the covariances that this
+  /// share lacks. Empty if no layer draws, without inputs, and for gram_diagonal(), which pairs no
+  /// two inputs.
   std::vector<double> unexplained = {};
-  /// The largest of a token: Limit::most_unexplained of the same, in the same order.
+  /// The largest share of any token: Limit::most_unexplained of the same, in the same order.
   std::vector<double> most_unexplained = {};
 
   /// One line: "closed"; or "drawn, with standard errors of the NNGP kernel up to 0.0012;
@@ -84,27 +84,27 @@ struct Gram {
   std::string describe() const;
 };
 
-/// Memory and time of gram() with the same arguments. A block of a few inputs is computed, larger
-/// and larger while that takes less than about 0.1 s: its processor time, in proportion to the
-/// pairs, gives `seconds`; the most that its tensors held at once, in proportion, bounds
-/// `working_bytes` (a block's tensors grow no faster than its pairs). What layers make of each
-/// input alone is computed once per input, and kept while it takes no more than a quarter of the
-/// budget. Of this process alone: other ranks need not ask.
-/// Throws Error as gram() does.
+/// Memory and time of gram() with the same arguments. Computes blocks of more and more inputs while
+/// one takes less than about 0.1 s. Their processor time per pair gives `seconds`; their peak
+/// memory per pair bounds `working_bytes` (a block's tensors grow no faster than its pairs).
+/// Self-kernels are computed once per input, and kept if they take at most a quarter of the budget.
+/// For this process alone: other ranks need not call it. Throws Error as gram() does.
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,
                            const GramOptions& options = {});
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const GramOptions& options = {});
 
-/// The kernels between all of a and all of b. Throws Error, before it allocates the result, if the
-/// memory needed is over the budget (with the figure, and the tile that would fit if there is one),
-/// or if the checkpoint holds tiles of another computation or another run is working in it.
+/// The kernels between all inputs of a and all of b. Throws Error, before it allocates the result,
+/// if the memory needed exceeds the budget (with both numbers, and the tile that would fit if there
+/// is one), or if the checkpoint holds tiles of another computation or another run is working in
+/// it.
 Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, const GramOptions& options = {});
 /// Gram matrix of a with itself. The tiles on and above the diagonal are computed and mirrored, so
 /// that the result is exactly symmetric. On and above the diagonal it has the bits of
-/// gram(limit, a, a), except with layers that tell whether two inputs are the same (Kernel::same).
+/// gram(limit, a, a), except with layers that depend on whether two inputs are the same
+/// (Kernel::same).
 Gram gram(const Limit& limit, const Inputs& a, const GramOptions& options = {});
 
-/// The kernels that `get` names alone.
+/// Only the kernels that `get` names.
 inline Gram gram(const Limit& limit, const Inputs& a, Get get) {
   return gram(limit, a, GramOptions{.get = get});
 }
@@ -112,9 +112,9 @@ inline Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, Get get) 
   return gram(limit, a, b, GramOptions{.get = get});
 }
 
-/// Each input with itself: the diagonals of gram(limit, x), [N] (or [N, T, T] …), in time that
-/// grows with N. Where the model draws, name the landmarks that the other matrices have
-/// (Limit::with_landmarks). Only options.get, entries and replicates count.
+/// Kernels of each input with itself: the diagonals of gram(limit, x), [N] (or [N, T, T] …), in
+/// time proportional to N. If the model draws, set the landmarks that the other matrices have
+/// (Limit::with_landmarks). Of the options only get, entries and replicates are used.
 Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& options = {});
 
 }  // namespace ladon::infinite

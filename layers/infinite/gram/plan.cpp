@@ -17,11 +17,11 @@
 namespace ladon::infinite {
 namespace {
 
-constexpr double probe_seconds = 0.1;  // what measuring may take, about
-constexpr double cached_bytes = 3e6;   // tensors of a tile that a core works on fastest
-constexpr double drawn_bytes = 1e8;    // the same where layers draw
-constexpr double probe_bytes = 16e6;   // what measuring may hold, about
-constexpr double thread_bytes = 8e6;   // packing buffers of BLAS and what the allocator holds back
+constexpr double probe_seconds = 0.1;  // approximate time for measuring
+constexpr double cached_bytes = 3e6;   // size of a tile's tensors at which a core is fastest
+constexpr double drawn_bytes = 1e8;    // the same if layers draw
+constexpr double probe_bytes = 16e6;   // approximate memory for measuring
+constexpr double thread_bytes = 8e6;   // packing buffers of BLAS and memory the allocator keeps
 
 double processor_seconds() {
   timespec t;
@@ -31,10 +31,10 @@ double processor_seconds() {
 
 /// Measurements on a block of the first inputs.
 struct Probe {
-  Shape block;                              // of a pair, in the model's output
-  double pair_bytes = 0, pair_seconds = 0;  // of a pair of inputs, once
-  double tile_bytes = 0, tile_seconds = 0;  // of what is drawn for all inputs of a tile
-  double self_bytes = 0, self_seconds = 0;  // of what is kept of an input alone; 0 if nothing is
+  Shape block;                              // shape per pair, in the model's output
+  double pair_bytes = 0, pair_seconds = 0;  // per pair of inputs
+  double tile_bytes = 0, tile_seconds = 0;  // per tile, for draws that all its inputs share
+  double self_bytes = 0, self_seconds = 0;  // per input, for self-kernels that are kept; 0: none
 };
 
 void check_blocks(const Inputs& a, const Inputs& b) {
@@ -43,7 +43,7 @@ void check_blocks(const Inputs& a, const Inputs& b) {
               " and ", b.x.shape());
 }
 
-/// Inputs whose selves are computed.
+/// Number of inputs whose selves are computed.
 double input_count(const GramPlan& plan) {
   return static_cast<double>(plan.a.count() + (plan.symmetric ? 0 : plan.b.count()));
 }
@@ -53,14 +53,14 @@ std::int64_t positions_of(const Inputs& in) {
   return s.sub(1, std::max(1, s.rank() - (in.x.dtype() == i64 ? 0 : 1))).count();
 }
 
-/// Bytes of the kernels of one pair of inputs and of both with themselves: the least there is.
+/// Bytes of the kernels of one pair of inputs and of both with themselves: a lower bound.
 double least_bytes(const Inputs& in, Entries entries, Get get) {
   const auto positions = static_cast<double>(positions_of(in));
   const double block = entries == Entries::full ? positions * positions : positions;
   return 8 * block * (get == Get::ntk ? 4 : 3);
 }
 
-/// Bytes of the self-kernels of all inputs: 0 if that is too much, unless draws need them.
+/// Bytes of one input's self-kernels: 0 if all inputs' are too much, unless draws need them.
 double kept_bytes(const GramPlan& plan, double budget) {
   const Passes& passes = plan.passes[0];
   const std::int64_t numbers = numbers_kept(passes.graph(), plan.wanted, passes.landmarks());
@@ -68,8 +68,8 @@ double kept_bytes(const GramPlan& plan, double budget) {
   return plan.estimate.sampled || bytes * input_count(plan) <= budget / 4 ? bytes : 0;
 }
 
-// A block of n × n inputs makes tensors of n², n or 1 times a constant; at n·c its peak is
-// therefore at most c² times as high. The larger the block, the less the bound exceeds the truth.
+// A block of n × n inputs makes tensors of n², n or 1 times a constant, so at n·c its peak is at
+// most c² times as high. The larger the block, the tighter this bound.
 Probe probe(const GramPlan& plan, Get get, double budget) {
   const KernelNode& end = plan.passes[0].graph().output();
   Probe found{.block = block_of(end.positions, plan.wanted)};
@@ -90,14 +90,14 @@ Probe probe(const GramPlan& plan, Get get, double budget) {
     start = processor_seconds();
     gram_tile(part, block, 0);
     const double seconds = processor_seconds() - start;
-    // The counters are the process's own: what other threads free meanwhile may be more.
+    // The counters are for the whole process: other threads may free more meanwhile.
     const auto peak = static_cast<double>(std::max(Storage::peak_bytes(), before) - before);
-    if (plan.estimate.sampled && n == 1) {  // nearly all of it is not of the pair
+    if (plan.estimate.sampled && n == 1) {  // nearly all of it is independent of the pairs
       found.tile_bytes = peak;
       found.tile_seconds = seconds;
       if (most > 1) continue;
     }
-    // At least what there is of a pair in any layer.
+    // At least the size of a pair's tensors in any layer.
     const double least = 8 * least_bytes(plan.a, plan.wanted, get);
     found.pair_bytes = std::max(peak - found.tile_bytes, plan.estimate.sampled ? least : 0) / pairs;
     found.pair_seconds = std::max(seconds - found.tile_seconds, 0.1 * seconds) / pairs;
@@ -113,7 +113,7 @@ double copy_bytes(const Inputs& in) {
   return ready ? 0 : 8.0 * static_cast<double>(in.x.count());
 }
 
-/// Everything that follows from the side of a tile.
+/// All quantities that follow from the side of a tile.
 class Sizes {
  public:
   Sizes(const GramPlan& plan, const Probe& p, Get get)
@@ -128,7 +128,7 @@ class Sizes {
     return 8.0 * matrices_ * block_ * static_cast<double>(plan_.a.count()) *
            static_cast<double>(plan_.b.count());
   }
-  /// Sums over replicates take three matrices more a kernel, tensors of a step included.
+  /// Sums over replicates take three more matrices per kernel, including temporaries of a step.
   double working_bytes(std::int64_t side) const {
     const double rows = static_cast<double>(std::min(side, plan_.a.count()));
     const double columns = static_cast<double>(std::min(side, plan_.b.count()));
@@ -146,14 +146,14 @@ class Sizes {
     const double rows = a_side(plan_.a);
     return plan_.symmetric ? rows * (rows + 1) / 2 : rows * a_side(plan_.b);
   }
-  /// The user's tile, as a multiple of the unit.
+  /// The user's tile, rounded up to a multiple of the unit.
   std::int64_t rounded(std::int64_t side) const {
     const std::int64_t most = std::max(largest_, unit_);
     return side >= most ? most : (side + unit_ - 1) / unit_ * unit_;
   }
-  /// A tile whose tensors stay in cache, and enough of them for all threads.
+  /// Side for tiles whose tensors stay in cache, and of which there are enough for all threads.
   std::int64_t chosen(double budget) const {
-    // Draws for an input serve all pairs of a tile: that counts for more than the caches.
+    // Draws for an input serve all pairs of a tile, which matters more than the caches.
     const double cached =
         std::sqrt((plan_.estimate.sampled ? drawn_bytes : cached_bytes) / probe_.pair_bytes);
     const double shared =
@@ -163,7 +163,7 @@ class Sizes {
     return fitting(std::max<std::int64_t>(unit_, static_cast<std::int64_t>(wanted) / unit_ * unit_),
                    budget);
   }
-  /// The largest tile of at most `side` that the budget allows; the least one if none does.
+  /// The largest side up to `side` that the budget allows; the least one if none does.
   std::int64_t fitting(std::int64_t side, double budget) const {
     while (side > unit_ && result_bytes() + working_bytes(side) > budget)
       side = std::max(unit_, side / 2 / unit_ * unit_);
@@ -207,7 +207,7 @@ void check_budget(const GramPlan& plan, const Sizes& sizes, double budget, bool 
 GramTiles::GramTiles(std::int64_t rows, std::int64_t columns, std::int64_t side, bool symmetric)
     : rows_(rows), columns_(columns), side_(side), symmetric_(symmetric) {}
 
-/// Tiles in the rows of tiles before this one; of a symmetric matrix each row has one less.
+/// Number of tiles in the rows of tiles before `row`; in a symmetric matrix each row has one fewer.
 std::int64_t GramTiles::before(std::int64_t row) const {
   return row * across(columns_) - (symmetric_ ? row * (row - 1) / 2 : 0);
 }
@@ -276,7 +276,7 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
     plan.shape = limit.with_replicate(0)(a, b, Get::nngp, options.entries).nngp.shape();
     return plan;
   }
-  // A layer without a limit is an Error here, before there is work.
+  // Throws here, before any work, if a layer has no limit.
   const auto graph = limit.graph(kind_of(a, b), options.get);
   const double least = least_bytes(plan.a, layouts(*graph, plan.wanted).front(), options.get);
   LADON_CHECK(least <= budget, "gram", "needs ", in_bytes(least),
@@ -298,7 +298,7 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   if (side == 0 && !options.checkpoint.empty())
     side = GramCheckpoint::stored_tile(options.checkpoint);
   side = side > 0 ? sizes.rounded(side) : sizes.chosen(budget);
-  ranks::broadcast(std::as_writable_bytes(std::span(&side, 1)), 0);  // each has measured another
+  ranks::broadcast(std::as_writable_bytes(std::span(&side, 1)), 0);  // ranks measure differently
   plan.estimate = estimated(plan, found, sizes, side);
   check_budget(plan, sizes, budget, options.memory_budget > 0);
   plan.tiles = GramTiles(a.count(), b.count(), side, symmetric);

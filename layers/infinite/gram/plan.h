@@ -14,13 +14,13 @@ struct GramTile {
   std::int64_t row, column, rows, columns;
 };
 
-/// All tiles, row after row; of a symmetric matrix those on and above the diagonal.
+/// All tiles, row by row; for a symmetric matrix those on and above the diagonal.
 class GramTiles {
  public:
   GramTiles() = default;
   GramTiles(std::int64_t rows, std::int64_t columns, std::int64_t side, bool symmetric);
   std::int64_t count() const { return before(across(rows_)); }
-  /// Number of pairs of inputs, in all tiles together.
+  /// Number of pairs of inputs in all tiles together.
   double pairs() const;
   GramTile operator[](std::int64_t index) const;
 
@@ -36,15 +36,15 @@ struct GramPlan {
   Inputs a, b;
   bool symmetric = false;  ///< b is a, and only tiles on or above the diagonal are computed.
   Entries wanted = Entries::full;
-  Shape shape;                       ///< Of each matrix.
-  std::optional<double> held_bytes;  ///< Of the matrices; none: all of them are held.
+  Shape shape;                       ///< Shape of each matrix.
+  std::optional<double> held_bytes;  ///< Bytes of the matrices in memory; nullopt: all.
   int replicates = 1;
   GramEstimate estimate;
   GramTiles tiles;
-  bool keeps_selves = false;   ///< Whether selves are computed beforehand, by compute_selves.
-  std::vector<Passes> passes;  ///< For each replicate, …
-  std::vector<Selves> selves_a, selves_b;  ///< … and so these; empty where they are not kept.
-  std::vector<Remainder> remainders;       ///< Of all inputs, once the selves are computed.
+  bool keeps_selves = false;   ///< Whether compute_selves() computes self-kernels beforehand.
+  std::vector<Passes> passes;  ///< One per replicate.
+  std::vector<Selves> selves_a, selves_b;  ///< One per replicate; empty if they are not kept.
+  std::vector<Remainder> remainders;       ///< Shares of all inputs, once the selves are computed.
 };
 
 /// All matrices of a Gram, defined or not.
@@ -55,18 +55,18 @@ inline std::array<const Tensor*, 4> matrices_of(const Gram& g) {
   return {&g.nngp, &g.ntk, &g.nngp_se, &g.ntk_se};
 }
 
-/// Takes the tile of the checkpoint if the options name none. `held_bytes`: what is held of the
-/// matrices at a time, if not all of them. Throws Error for what gram() does.
+/// Uses the checkpoint's tile if the options name none. `held_bytes`: bytes of the matrices in
+/// memory at a time, if not all. Throws Error as gram() does.
 GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
                    const GramOptions& options, std::optional<double> held_bytes = {});
 
-/// Computes the selves of all inputs, in blocks of as many as a tile has pairs.
+/// Computes the selves of all inputs, in blocks of as many inputs as a tile has pairs.
 void compute_selves(GramPlan& plan);
 
-/// The kernels of one tile, by the replicate of that number.
+/// The kernels of one tile for one replicate.
 Kernel gram_tile(const GramPlan& plan, const GramTile& tile, std::size_t replicate);
 
-/// The plan for the first inputs of both blocks alone, by the first replicate.
+/// The plan for the first inputs of both blocks, with the first replicate only.
 GramPlan of_first(const GramPlan& plan, std::int64_t rows, std::int64_t columns);
 
 /// "12.3 MB", in units of 1000.

@@ -28,8 +28,8 @@ std::vector<Law> laws_of(const std::vector<KernelNode>& branches) {
   return laws;
 }
 
-/// Outputs of branches that are uncorrelated given their common input. One may end in no random
-/// linear map (the identity of a residual block), and may pass on what was independent already.
+/// Outputs of branches that are uncorrelated given their common input. One branch may end without a
+/// random linear map (the identity of a residual block), and pass on earlier independent channels.
 std::vector<KernelNode> independent_outputs(const std::string& layer, const KernelNode& k,
                                             const std::vector<Branch>& branches) {
   const KernelNode inputs = into_branch(k);
@@ -41,14 +41,14 @@ std::vector<KernelNode> independent_outputs(const std::string& layer, const Kern
     if (output.law.independent()) continue;
     LADON_CHECK(
         other == nullptr, layer, "two branches, ", other ? other->name : "", " and ", branch.name,
-        ", end in no random linear map; their outputs are correlated, so that kernels do not add "
-        "or multiply; end all but one branch in a Linear");
+        ", do not end in a random linear map; their outputs are correlated, so that kernels do not "
+        "add or multiply; end all but one branch in a Linear");
     other = &branch;
   }
   return outputs;
 }
 
-/// Σ_i by[i]·part(i), of the parts that are defined.
+/// Σ_i by[i]·part(i), over the parts that are defined.
 template <class Part>
 Tensor total(const std::vector<double>& by, const Part& part) {
   Tensor y;
@@ -61,7 +61,7 @@ Tensor total(const std::vector<double>& by, const Part& part) {
   return y;
 }
 
-/// "$k" of the first input, "$k2" of the second, and so for t.
+/// "$k" for the first input, "$k2" for the second, likewise for t.
 std::string symbol_of(char kernel, std::size_t input) {
   return detail::join("$", kernel, input == 0 ? "" : std::to_string(input + 1));
 }
@@ -74,7 +74,7 @@ std::string sum_of(const std::vector<double>& by, char kernel) {
   return text;
 }
 
-/// Σ_i weights[i]·k_i, of both kernels; the means of channels are Σ_i of_means[i]·mean_i.
+/// Σ_i weights[i]·k_i, for both kernels; the means of channels are Σ_i of_means[i]·mean_i.
 KernelNode weighted_sum(const std::vector<KernelNode>& kernels, const std::vector<double>& weights,
                         const std::vector<double>& of_means, const Law& makes) {
   Step step{.makes = makes, .needs = Needs::wanted, .means = MeanMap(), .kept = false};
@@ -90,7 +90,7 @@ KernelNode weighted_sum(const std::vector<KernelNode>& kernels, const std::vecto
   });
 }
 
-/// The NNGP kernels multiply; of the NTK the sum over i of t_i times the other factors' k.
+/// The NNGP kernels multiply; the NTK is the sum over i of t_i times the other factors' k.
 Formula product_formula(std::size_t count) {
   Formula y;
   for (std::size_t i = 0; i < count; ++i) {
@@ -119,7 +119,7 @@ KernelNode product(const std::string& layer, const KernelNode& k,
   const std::vector<KernelNode> kernels = independent_outputs(layer, k, branches);
   Law makes = Law::of_product(laws_of(kernels));
   for (const KernelNode& factor : kernels)
-    if (factor.has_means) makes.zero_given = Law::nothing;  // the product's is not tracked
+    if (factor.has_means) makes.zero_given = Law::nothing;  // the product's mean is not tracked
   const std::size_t count = kernels.size();
   const Step step{.makes = makes,
                   .formula = [count] { return product_formula(count); },

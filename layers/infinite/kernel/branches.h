@@ -1,5 +1,5 @@
 #pragma once
-// The kernels of branches that see the same inputs, put together.
+// Combination of the kernels of branches that see the same inputs.
 
 #include <functional>
 #include <string>
@@ -14,17 +14,18 @@ struct Branch {
   std::string name;
   std::function<KernelNode(const KernelNode&)> limit;
 };
-/// x as it is.
+/// The branch that returns x unchanged.
 Branch identity_branch();
 
-/// Kernels of Σ_i branch_i(x): the branches' kernels add. Throws Error, naming `layer` and the
-/// branches, unless all but one branch end in random linear maps of their own: only then are
-/// products of different branches zero on average.
+/// Kernels of Σ_i branch_i(x): the sum of the branches' kernels. Throws Error, naming `layer` and
+/// the branches, unless all but one branch end in random linear maps with separate weights: only
+/// then are products of different branches zero on average.
 KernelNode sum(const std::string& layer, const KernelNode& k, const std::vector<Branch>& branches);
-/// Product Π_i branch_i(x), elementwise: k' = Π_i k_i, t' = Σ_i t_i Π_{j≠i} k_j. Errors as sum().
+/// Kernels of Π_i branch_i(x), elementwise: k' = Π_i k_i, t' = Σ_i t_i Π_{j≠i} k_j. Errors as
+/// sum().
 KernelNode product(const std::string& layer, const KernelNode& k,
                    const std::vector<Branch>& branches);
-/// Kernels of channels side by side: Σ_i share_i·k_i, and so for t. Branches may be correlated.
+/// Kernels of concatenated channels: Σ_i share_i·k_i, likewise for t. Branches may be correlated.
 KernelNode concatenation(const KernelNode& k, const std::vector<Branch>& branches,
                          const std::vector<double>& share);
 /// Kernels of sqrt(alpha)·x + sqrt(1 − alpha)·branch(x). Throws Error unless the branch ends in a

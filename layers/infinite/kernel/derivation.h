@@ -1,5 +1,5 @@
 #pragma once
-// A limit's graph as a text that a reader can follow on paper, and as a picture.
+// A limit's graph as a text that can be followed on paper, and as a picture.
 
 #include <string>
 #include <vector>
@@ -10,14 +10,14 @@ namespace ladon::infinite {
 
 /// One step of a derivation, its kernels numbered: "k₃", "E[φ(u)·φ(v)], (u, v) ~ N(0, k₂), φ = …".
 struct DerivedStep {
-  std::string layer;  ///< The place of the layer in the model, and what it says of itself.
+  std::string layer;  ///< The layer's path in the model, and its description.
   int number;
-  std::string nngp, ntk;  ///< Formulas; ntk is empty where none is wanted.
+  std::string nngp, ntk;  ///< Formulas; ntk is empty unless wanted.
 };
 /// Steps of the graph that the outputs depend on, in order.
 std::vector<DerivedStep> derived_steps(const KernelGraph& graph);
 
-/// Text of derived_steps(): a line per layer, and below it "k₃ = …" and "t₃ = …".
+/// Text of derived_steps(): a line per layer, followed by "k₃ = …" and "t₃ = …".
 std::string derivation(const KernelGraph& graph);
 
 /// Graph of derived_steps() in Graphviz's language, with arrows from inputs to outputs:

@@ -16,7 +16,7 @@ namespace {
 
 using Placed = KernelGraph::Placed;
 
-/// The layout in which a step takes its inputs, if it gives `layout`.
+/// The layout that a step needs of its inputs, to give `layout`.
 Entries asked_of_inputs(const Placed& step, Entries layout) {
   if (step.step.needs == Needs::full) return Entries::full;
   return step.step.needs == Needs::diagonal ? Entries::diagonal : layout;
@@ -26,7 +26,7 @@ Tensor& cov(Kernel& k, int block) { return block == 0 ? k.cov1 : k.cov2; }
 Tensor& mean(Kernel& k, int block) { return block == 0 ? k.mean1 : k.mean2; }
 Tensor& mask(Kernel& k, int block) { return block == 0 ? k.mask1 : k.mask2; }
 
-/// Kernels of each step that the steps after it ask for.
+/// Kernels of each step that later steps need.
 struct Demand {
   std::vector<char> pairs;
   std::array<std::vector<char>, 2> own;
@@ -50,7 +50,7 @@ class Evaluation {
   }
 
   Entries input_layout() const { return layout_[0]; }
-  /// Self-kernels of the network's inputs that are known.
+  /// Known self-kernels of the network's inputs.
   Tensor known_input(int block) const { return rows_of(block).known ? known(0, block) : Tensor(); }
   bool needs_input_pairs() const { return demand_.pairs[0]; }
 
@@ -82,9 +82,9 @@ class Evaluation {
 
  private:
   const SelfRows& rows_of(int block) const { return walk_.selves[static_cast<std::size_t>(block)]; }
-  /// Blocks that are computed: of inputs with themselves one serves for both.
+  /// Number of blocks to compute: for inputs with themselves one block serves as both.
   int blocks() const { return one_block_ ? 1 : 2; }
-  /// Whether roots are to be computed, and not read.
+  /// Whether roots are computed, not read.
   bool finds_roots() const { return walk_.landmarks || walk_.found; }
 
   bool is_known(const Placed& step, int block) const {
@@ -131,7 +131,7 @@ class Evaluation {
                  {.start = rows.begin, .stop = rows.end});
   }
 
-  /// Into its slot, where it is to be kept.
+  /// Stores computed values in their slot, if they are to be kept.
   void keep(int slot, int block, const Tensor& computed) const {
     const SelfRows& rows = rows_of(block);
     if (!rows.kept) return;
@@ -150,18 +150,18 @@ class Evaluation {
     copy_(slice(all, 0, {.start = begin, .stop = begin + n}), computed);
   }
 
-  /// The coordinates of one input of a step that draws, in both blocks.
+  /// Coordinates of one input of a step that draws, in both blocks.
   std::array<Root, 2> roots_of(const Placed& step, int number, const Kernel& seen) {
     std::array<Root, 2> roots;
     const int of = step.step.draws->of[static_cast<std::size_t>(number)];
     const bool inputs_alone = step.inputs[static_cast<std::size_t>(of)] == 0;
     if (inputs_alone && begin_.coordinates[0].defined()) {
       for (std::size_t block : {0, 1}) roots[block].common = begin_.coordinates[block];
-      return roots;  // of masked tokens 0, as the inputs are
+      return roots;  // masked tokens have 0, as in the inputs
     }
     LADON_CHECK(begin_.names[0].defined() && (finds_roots() || rows_of(0).known), "limit",
-                "it averages over draws for all inputs together, and is given a kernel of unknown "
-                "ones; call infinite::limit(model)(inputs)");
+                "the model averages over draws that all inputs share, but it was given a kernel "
+                "without its inputs; call infinite::limit(model)(inputs)");
     const auto index = static_cast<std::size_t>(step.roots + number);
     const int slot = step.slot + (step.step.kept ? 1 : 0) + 2 * number;
     // Masked tokens take no coordinates and have none.
@@ -195,8 +195,8 @@ class Evaluation {
     return roots;
   }
 
-  /// The shares (Ψ·Ψᵀ)_aa/k_aa of all tokens are added to those of the draw of that number. (Masked
-  /// tokens have variance 0.)
+  /// Adds the shares (Ψ·Ψᵀ)_aa/k_aa of all tokens to the remainder of draw `number`. (Masked tokens
+  /// have variance 0.)
   void add_remainder(std::size_t number, const Tensor& own, const Tensor& of) const {
     std::vector<Remainder>& all = *walk_.remainders;
     all.resize(std::max(all.size(), number + 1));
@@ -285,10 +285,10 @@ class Evaluation {
     return y;
   }
 
-  /// Rethrows, with the place of the step's layer before the message.
+  /// Rethrows, with the path of the step's layer before the message.
   [[noreturn]] void explain(const Error& error, const Placed& step) const {
     const std::optional<LayerPlace> place = graph_.place(step);
-    // A class derived from Error keeps its type, and so its text.
+    // An exception derived from Error keeps its type, so its text cannot be extended.
     if (!place || place->path.empty() || typeid(error) != typeid(Error)) throw;
     throw Error(place->path + ": " + error.what());
   }
@@ -298,7 +298,7 @@ class Evaluation {
   bool one_block_;
   std::vector<Entries> layout_;
   Demand demand_;
-  std::vector<std::size_t> last_use_;  // the step that is the last to see this one's kernels
+  std::vector<std::size_t> last_use_;  // index of the last step that uses this one's kernels
   std::vector<Kernel> values_;
   Beginning begin_;
   std::array<std::int64_t, 2> counts_{};
@@ -365,7 +365,7 @@ Kernel evaluate(const KernelGraph& graph, const Kernel& inputs) {
   Evaluation evaluation(graph, walk, false);
   const bool narrow = evaluation.input_layout() == Entries::diagonal;
   LADON_CHECK(narrow || !inputs.has_positions() || inputs.entries == Entries::full, "limit",
-              "the model needs all pairs of positions, and is given each with the same one");
+              "the model needs all pairs of positions, but the kernel has only their diagonal");
   return evaluation.run(
       {.kernel = narrow ? inputs.diagonal() : inputs, .names = {}, .coordinates = {}});
 }

@@ -27,8 +27,8 @@ std::shared_ptr<KernelGraph> KernelNode::owner() const {
   const std::shared_ptr<KernelGraph> alive = graph.lock();
   LADON_CHECK(
       alive != nullptr, "limit",
-      "a node is used after its graph is gone; a layer's limit must be made of the node that it is "
-      "given, not of one that was kept");
+      "a node is used after its graph is gone; a layer's limit must be built from the node that it "
+      "gets, not from one kept from an earlier call");
   return alive;
 }
 
@@ -72,11 +72,11 @@ KernelNode KernelGraph::add(const std::vector<KernelNode>& inputs, const Step& s
   for (const KernelNode& input : inputs) {
     LADON_CHECK(
         input.owner() == graph, "limit",
-        "a step is made of nodes of two graphs; a layer's limit must be made of the node that it "
-        "is given, not of one that was kept");
+        "a step uses nodes of two graphs; a layer's limit must be built from the node that it "
+        "gets, not from one kept from an earlier call");
     placed.inputs.push_back(input.step);
   }
-  // The law holds what is said of the means now.
+  // y.law now includes what is known of the means.
   placed.step.makes = y.law;
   if (!step.means && y.has_means)
     placed.step.means = [](const std::vector<Tensor>& means) { return means.front(); };
@@ -93,8 +93,8 @@ KernelNode KernelGraph::add(const std::vector<KernelNode>& inputs, const Step& s
 KernelNode map_pairs(const KernelNode& k, const Step& step,
                      const std::function<PairKernels(const Pairs&)>& map) {
   LADON_CHECK(step.needs != Needs::diagonal || (step.positions && step.positions->rank() == 0),
-              "limit", "a step that takes the diagonal of positions alone makes positions ",
-              step.positions.value_or(k.positions), "; only one that ends them can do so");
+              "limit", "a step that needs only the diagonal of positions gives positions ",
+              step.positions.value_or(k.positions), "; it must give vectors");
   return KernelGraph::add({k}, step,
                           [map](const std::vector<Pairs>& inputs) { return map(inputs[0]); });
 }
@@ -141,7 +141,7 @@ std::shared_ptr<const KernelGraph> KernelGraph::of(
   begin.graph = graph;
   const KernelNode end = model(begin);
   LADON_CHECK(end.owner() == graph, "limit",
-              "a limit returned a node that it was not given or made: one that was kept");
+              "a limit returned a node of another graph, kept from an earlier call");
   graph->output_ = end;
   return graph;
 }

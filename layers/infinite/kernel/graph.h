@@ -1,12 +1,12 @@
 #pragma once
-// The limit of a model as a graph of steps, described before there is a number.
+// The limit of a model as a graph of steps, built before any number is computed.
 //
 // Layer::limit is to infinite width what forward is to finite width. It is called once, with a
 // KernelNode that stands for the kernels of the layer's inputs, and returns the KernelNode of its
 // outputs; map_pairs() and combine() add the steps in between, as operations of autograd add theirs
-// to its graph. What a step needs of the law of its inputs is checked there and then, before any
-// kernel is computed. Evaluators (evaluate.h) walk the steps with numbers, as often and in as many
-// parts as they like, and a graph tells its own derivation, line by line (derivation.h).
+// to its graph. What a step needs of the distribution of its inputs is checked at that time, before
+// any kernel is computed. Evaluators (evaluate.h) walk the steps with numbers, as often and in as
+// many parts as they like, and derivation.h prints the formulas of a graph line by line.
 
 #include <cstdint>
 #include <functional>
@@ -27,92 +27,91 @@ namespace ladon::infinite {
 
 class KernelGraph;
 
-/// The kernels of a layer's outputs, before they are numbers.
+/// Symbolic kernels of a layer's outputs, before they have numbers.
 struct KernelNode {
-  Law law;                 ///< Law of the channels, as far as it is known.
+  Law law;                 ///< Distribution of the channels, as far as it is known.
   Shape positions;         ///< {} for vectors, {T} or {H, W}; −1: not known yet.
   bool masked = false;     ///< Whether positions may be padding.
-  bool has_means = false;  ///< Whether Pairs::left_mean will be there.
-  int depth = 0;           ///< Branches (of sums, products) that this lies within.
+  bool has_means = false;  ///< Whether Pairs::left_mean will be defined.
+  int depth = 0;           ///< Number of branches (of sums, products) around this node.
   std::weak_ptr<KernelGraph> graph;
-  int step = 0;  ///< Of the graph, which makes the kernels.
+  int step = 0;  ///< Index of the step of the graph that computes the kernels.
 
   bool has_positions() const { return positions.rank() > 0; }
   /// 1 for vectors; −1: not known yet.
   std::int64_t position_count() const;
   /// Whether tangent kernels are wanted.
   bool ntk() const;
-  /// Whether attention is to have finitely many heads (finite/heads.h).
+  /// Whether attention has finitely many heads (finite/heads.h).
   bool finite_heads() const;
-  /// Throws Error unless inputs have positions; `layer` is named.
+  /// Throws Error naming `layer` unless the inputs have positions.
   void need_positions(std::string_view layer) const;
-  /// The graph that this is part of. Throws Error for a node that was kept after its graph.
+  /// The graph that this is part of. Throws Error if the graph no longer exists.
   std::shared_ptr<KernelGraph> owner() const;
 };
 
-/// Which pairs of positions a step takes to make its outputs.
+/// Pairs of positions that a step needs to compute its outputs.
 enum class Needs {
   full,      ///< All of them, blocks [T, T].
   diagonal,  ///< Each position with the same one of the other input, blocks [T].
-  wanted     ///< Those that are wanted of its outputs: the map is written for both layouts.
+  wanted     ///< Those that are wanted of its outputs: the map handles both layouts.
 };
 
-/// Description of the draws of a step that averages over them.
+/// Description of the draws of a step that averages over draws.
 struct Draws {
-  /// Inputs of the step for whose tokens it draws: Pairs::left_root and right_root hold their
-  /// coordinates. None: the step draws without.
+  /// Inputs of the step whose tokens' coordinates it needs, as Pairs::left_root and right_root.
+  /// Empty: it draws without coordinates.
   std::vector<int> of = {};
-  std::int64_t coordinates = 0;  ///< At most that many.
-  bool automatic = false;        ///< Whether their number is left to the limit (LimitDraws).
-  /// Attention of its heads, where they are finitely many: of coordinates of tokens, and a mask.
+  std::int64_t coordinates = 0;  ///< At most so many coordinates.
+  bool automatic = false;        ///< Whether the limit sets the number of draws (LimitDraws).
+  /// Attention of finitely many heads, from coordinates of tokens and a mask.
   std::function<HeadMap(const Drawn& drawn, const Tensor& tokens, const Tensor& mask)> head_map =
       {};
 };
 
-/// Formulas of a step, in which $k and $t stand for the NNGP kernel and the NTK of its input ($k2
-/// and $t2 of the second), and $K for its own NNGP kernel.
+/// Formulas of a step. $k and $t are the NNGP kernel and the NTK of its input ($k2 and $t2 of its
+/// second input), and $K is its own NNGP kernel.
 struct Formula {
   std::string nngp, ntk = {};
 };
-/// "0.5·$k"; of the factors 1 and 0 "$k" and "0".
+/// "0.5·$k"; "$k" and "0" for the factors 1 and 0.
 std::string times(double factor, const std::string& kernel);
-/// " + 0.1" or " − 0.1", for what follows a term; of 0 nothing.
+/// " + 0.1" or " − 0.1", to follow a term; empty for 0.
 std::string plus(double summand);
 
-/// The means over channels behind a step, of those before it (undefined: 0).
+/// Maps the means over channels of a step's inputs (undefined: 0) to those of its outputs.
 using MeanMap = std::function<Tensor(const std::vector<Tensor>&)>;
 
-/// A step as its layer describes it, beside the map.
+/// A step as its layer describes it, apart from the map.
 struct Step {
-  Law makes;  ///< Of its outputs.
+  Law makes;  ///< Distribution of its outputs.
   std::function<Formula()> formula = {};
   Needs needs = Needs::full;
-  std::optional<Shape> positions = {};  ///< Of the outputs of a step that mixes positions, …
-  std::function<Tensor(const Tensor&)> mask = {};  ///< … and their masks, unless these stay.
+  std::optional<Shape> positions = {};  ///< Positions of the outputs, if the step mixes positions.
+  std::function<Tensor(const Tensor&)> mask = {};  ///< Map of their masks; empty: masks stay.
   std::optional<Draws> draws = {};
-  /// Unless it is said otherwise, means pass a step that leaves channels and positions where they
-  /// are, and are not known behind one that mixes positions. An empty function: they are 0, or not
-  /// known.
+  /// By default, means pass through a step that keeps channels and positions, and are unknown after
+  /// one that mixes positions. An empty function: they are 0, or unknown.
   std::optional<MeanMap> means = {};
-  /// Whether the step's self-kernels are kept for all pairs; false where they are cheap to compute.
+  /// Whether the step's self-kernels are cached for all pairs; false if they are cheap to compute.
   bool kept = true;
 };
 
 /// Adds a step to the graph of k: a map of pairs of inputs, which is applied to pairs between two
-/// blocks and to each input with itself. The map runs later, more than once and in several threads:
-/// what it needs, it holds by value (or by the layer's `this`). The result has k's masks, if it has
-/// positions. Throws Error where the step cannot give all pairs of its positions.
+/// blocks and to each input with itself. The map runs later, more than once and in several threads,
+/// so it must hold what it needs by value (or by the layer's `this`). The result has k's masks, if
+/// it has positions. Throws Error if the step cannot give all pairs of its positions.
 KernelNode map_pairs(const KernelNode& k, const Step& step,
                      const std::function<PairKernels(const Pairs&)>& map);
-/// Adds a step with two inputs, the kernels a and b of the same network inputs. The result has a's
+/// Adds a step with two inputs: kernels a and b of the same network inputs. The result has a's
 /// positions and masks.
 KernelNode map_pairs(const KernelNode& a, const KernelNode& b, const Step& step,
                      const std::function<PairKernels(const Pairs&, const Pairs&)>& map);
-/// Combines kernels of branches entry by entry. Throws Error where they differ in positions.
+/// Combines kernels of branches entry by entry. Throws Error if their positions differ.
 KernelNode combine(const std::vector<KernelNode>& branches, const Step& step,
                    const std::function<PairKernels(const std::vector<PairKernels>&)>& rule);
 
-/// Shape and law of a network's inputs, without their numbers.
+/// Shape and distribution of a network's inputs, without their numbers.
 struct InputKind {
   Law law = Law::data();
   Shape positions = {};
@@ -126,24 +125,24 @@ struct LayerPlace {
 
 class KernelGraph {
  public:
-  /// A step as it stands in the graph. The first has no inputs: it is the network's.
+  /// A step in the graph. The first has no inputs: it is the network's.
   struct Placed {
     Step step;
     std::vector<int> inputs;
     std::function<PairKernels(const std::vector<Pairs>&)> map;
     Shape positions;
     bool masked = false;
-    const Layer* layer = nullptr;  ///< The innermost that it is part of, as a name: it may be gone.
-    int slot = 0;                  ///< Of Selves, the first of slot_count().
-    int roots = 0;                 ///< Inputs that steps before this one draw for.
-    int drawn = 0;                 ///< Drawn::number of a step that draws.
+    const Layer* layer = nullptr;  ///< Innermost layer around it; for comparison only: may be gone.
+    int slot = 0;                  ///< Index in Selves, the first of slot_count().
+    int roots = 0;                 ///< Number of inputs that earlier steps draw for.
+    int drawn = 0;                 ///< Drawn::number, if it draws.
     bool draws() const { return step.draws.has_value(); }
     int root_count() const;
     int slot_count() const;
   };
 
-  /// Graph of `model` on inputs of this kind; it is called once. `find` tells where in the
-  /// model a layer is, if it is in there.
+  /// Graph of `model` for inputs of this kind; `model` is called once. `find` returns the place of
+  /// a layer in the model, or nullopt.
   static std::shared_ptr<const KernelGraph> of(
       const InputKind& inputs, Get get, bool finite_heads,
       const std::function<KernelNode(const KernelNode&)>& model,
@@ -156,20 +155,20 @@ class KernelGraph {
   bool finite_heads() const { return finite_heads_; }
   /// Whether a step that the output depends on draws.
   bool draws() const;
-  /// Whether one of these leaves the number of its draws to the limit.
+  /// Whether one of these steps leaves its number of draws to the limit.
   bool draws_automatically() const;
   /// For each step, whether the output depends on it.
   std::vector<char> needed() const;
   /// Number of slots in the cache of self-kernels (Selves).
   int slots() const;
 
-  /// Adds a step whose inputs are of one graph. What it says of positions and means holds for the
-  /// first.
+  /// Adds a step whose inputs are nodes of one graph. Its settings of positions and means refer to
+  /// the first input.
   static KernelNode add(const std::vector<KernelNode>& inputs, const Step& step,
                         std::function<PairKernels(const std::vector<Pairs>&)> map);
-  /// The steps from `begin` on that are nobody's yet are this layer's.
+  /// Assigns the steps from `begin` on that have no layer yet to this layer.
   void name(std::size_t begin, const Layer* layer);
-  /// Place of a step's layer in the model; nothing where the model does not list the layer.
+  /// Place of a step's layer in the model; nullopt if the model does not list the layer.
   std::optional<LayerPlace> place(const Placed& step) const { return find_(step.layer); }
 
  private:

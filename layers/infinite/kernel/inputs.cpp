@@ -36,9 +36,9 @@ Shape positions_of(const Inputs& in) {
   return s.sub(1, s.rank() - 1);
 }
 
-/// f64 [N, T, d]; T = 1 for vectors. Indices stay i64, with d = 1. Masked tokens are 0, whatever
-/// stands there: no layer's kernels, coordinates or gradients can depend on it. Throws Error for a
-/// visible number that is not finite.
+/// f64 [N, T, d]; T = 1 for vectors. Indices stay i64, with d = 1. Masked tokens are set to 0: no
+/// layer's kernels, coordinates or gradients can depend on their values. Throws Error if a visible
+/// number is not finite.
 Tensor rows_of(const Inputs& in, const Shape& positions) {
   const bool indices = in.x.dtype() == i64;
   const std::int64_t channels = indices ? 1 : in.x.size(-1);
@@ -54,7 +54,7 @@ Tensor rows_of(const Inputs& in, const Shape& positions) {
   return x;
 }
 
-/// Inputs side by side, as the products take them.
+/// Inputs as contiguous rows, for the products.
 struct Rows {
   Rows(const Inputs& in, const Shape& positions)
       : source(rows_of(in, positions)), n(source.size(0)), t(source.size(1)), d(source.size(2)) {
@@ -71,8 +71,9 @@ struct Rows {
   std::int64_t n, t, d;
 };
 
-/// x·x'ᵀ/d of `rows` rows of a, from row i, with `columns` rows of b, from row j, into k; i and j
-/// are at the first position of an input, and `columns` is t if there are several.
+/// Writes x·x'ᵀ/d for `rows` rows of a from row i, and `columns` rows of b from row j, to k, whose
+/// rows are `row` apart; i and j are at the first position of an input, and `columns` is t if there
+/// are several.
 void products(const Rows& a, std::int64_t i, std::int64_t rows, const Rows& b, std::int64_t j,
               std::int64_t columns, double* k, std::int64_t row) {
   const std::int64_t d = a.d;
@@ -91,9 +92,9 @@ void products(const Rows& a, std::int64_t i, std::int64_t rows, const Rows& b, s
                             {k, row, 1});
 }
 
-// Inputs are taken in units of a fixed number: vectors `unit` at a time, so that the products are
-// efficient; inputs with positions one at a time. A product so has the same shape wherever the
-// block begins, as long as blocks begin at multiples of the unit.
+// Inputs are multiplied in units of a fixed number: vectors `unit` at a time, for efficiency;
+// inputs with positions one at a time. So a product has the same shape wherever the block begins,
+// as long as blocks begin at multiples of the unit.
 Tensor inner_products(const Rows& a, const Rows& b) {
   const std::int64_t t = a.t, unit = t == 1 ? vector_unit : 1;
   Tensor k = empty(t == 1 ? Shape{a.n, b.n} : Shape{a.n, b.n, t, t}, f64);
@@ -108,9 +109,9 @@ Tensor inner_products(const Rows& a, const Rows& b) {
   return k;
 }
 
-/// [N] or [N, T, T]: the diagonal of inner_products(a, a) by the very products that make it. If the
-/// two differed in the last bit, equal vectors would stand at an angle of 1e-8, and so far from its
-/// value would be the derivative of an arc-cosine kernel.
+/// [N] or [N, T, T]: the diagonal of inner_products(a, a), computed by the same products. If the
+/// two differed in the last bit, equal vectors would have an angle of 1e-8, and the derivative of
+/// an arc-cosine kernel would have an error of that size.
 Tensor self_products(const Rows& a) {
   const std::int64_t n = a.n, t = a.t, unit = vector_unit;
   Tensor k = empty(t == 1 ? Shape{n} : Shape{n, t, t}, f64);
@@ -134,7 +135,7 @@ Tensor self_products(const Rows& a) {
   return k;
 }
 
-/// Each position of input i of a with the same of input j of b: T numbers.
+/// Products of each position of input i of a with the same position of input j of b: T numbers.
 void products_at_positions(const Rows& a, std::int64_t i, const Rows& b, std::int64_t j,
                            double* k) {
   const std::int64_t t = a.t, size = t * a.d;
@@ -143,14 +144,14 @@ void products_at_positions(const Rows& a, std::int64_t i, const Rows& b, std::in
     for (std::int64_t p = 0; p < t; ++p) k[p] = x[p] == y[p] ? 1 : 0;
     return;
   }
-  const auto channels = [&](const Rows& r, std::int64_t at) {  // [d, T]; of one position [1, d]
+  const auto channels = [&](const Rows& r, std::int64_t at) {  // [d, T]; for one position [1, d]
     return (r.columns.defined() ? r.columns : r.x).data<double>() + at * size;
   };
   kernels::loops().column_products(channels(a, i), channels(b, j), a.d, t,
                                    1.0 / static_cast<double>(a.d), k);
 }
 
-/// [N1, N2, T] of all pairs.
+/// [N1, N2, T] for all pairs.
 Tensor diagonal_products(const Rows& a, const Rows& b) {
   Tensor k = empty({a.n, b.n, a.t}, f64);
   double* out = k.mutable_data<double>();
@@ -185,7 +186,7 @@ Tensor composed_products(const Rows& a, const Rows& b, bool positions, Entries e
   return scale * matmul(x, transpose(y));
 }
 
-/// [N], [N, T, T] or [N, T]: of each input with itself.
+/// [N], [N, T, T] or [N, T]: products of each input with itself.
 Tensor composed_selves(const Rows& a, bool positions, Entries entries) {
   const double scale = 1.0 / static_cast<double>(a.d);
   if (!positions) return scale * sum(square(squeeze(a.source, 1)), -1);
@@ -201,7 +202,7 @@ void check_mask(const Inputs& in, const Shape& positions) {
               wanted, ", got ", in.mask.dtype(), " ", in.mask.shape());
 }
 
-/// [N], [N, T, T] or [N, T].
+/// Self-kernels: [N], [N, T, T] or [N, T].
 Tensor self_of(const Kernel& k, const Rows& rows) {
   return fast_or_composed(
       "input_selves", {rows.source},
@@ -232,14 +233,13 @@ Tensor means_of(const Rows& rows, bool positions) {
   return positions ? y : squeeze(y, 1);
 }
 
-/// X/sqrt(d), [N, T, d], whose products the kernel is.
+/// X/sqrt(d), [N, T, d]; the kernel is its product with itself.
 Tensor coordinates_of(const Rows& rows) {
   return rows.source / std::sqrt(static_cast<double>(rows.d));
 }
 
-/// Numbers that stand for the visible tokens of each input in their order, i64 [N], never 0
-/// (FNV-1a, a word at a time). Equal inputs have equal ones, however much padding stands around
-/// their tokens.
+/// Hashes of the visible tokens of each input in order, i64 [N], never 0 (FNV-1a, a word at a
+/// time). Equal inputs have equal hashes, with any amount of padding around their tokens.
 Tensor names_of(const Rows& rows, const Tensor& mask) {
   const std::int64_t size = rows.t * rows.d;
   const Tensor may = mask.defined() ? contiguous(mask) : mask;
@@ -294,7 +294,7 @@ InputKind kind_of(const Inputs& a, const Inputs& b) {
   kind.masked = kind_of(b).masked || kind.masked;
   LADON_CHECK(a.x.shape().sub(1, a.x.rank()) == b.x.shape().sub(1, b.x.rank()) &&
                   (a.x.dtype() == i64) == (b.x.dtype() == i64),
-              "input_kernel", "the blocks must agree in all but their number; got shapes ",
+              "input_kernel", "the blocks must agree in all but the number of inputs; got shapes ",
               a.x.shape(), " and ", b.x.shape());
   return kind;
 }

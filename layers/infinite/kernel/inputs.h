@@ -1,7 +1,7 @@
 #pragma once
 // Inputs of a limit: blocks of a network's inputs, and their kernel.
 //
-// Every pair of inputs is treated by the same instructions, whatever else is in the block: a Gram
+// Every pair of inputs is computed by the same instructions, whatever else is in the block: a Gram
 // matrix does not depend on how it is cut into blocks, bit for bit.
 
 #include <array>
@@ -23,7 +23,7 @@ struct Inputs {
   std::int64_t count() const { return x.size(0); }
   /// Rows [begin, end).
   Inputs rows(std::int64_t begin, std::int64_t end) const;
-  /// With 0 in masked tokens, which is what stands there for every limit. The mask must fit.
+  /// These inputs with 0 in masked tokens, as every limit sees them. The mask must fit.
   Inputs blanked() const;
 };
 
@@ -31,21 +31,20 @@ struct Inputs {
 /// bits as one whole block. (Inputs with positions are multiplied one by one.)
 inline constexpr std::int64_t vector_unit = 128;
 
-/// Kernels that are computed of a network's inputs.
+/// Options of input_kernel().
 struct KernelOptions {
   Get get = Get::ntk;
   Entries entries = Entries::full;
 };
 
-/// The kind of a block, or of two. Throws Error for shapes, types and masks that inputs do not
-/// have, and where blocks a and b disagree in all but N.
+/// The kind of a block, or of two. Throws Error for shapes, dtypes and masks that inputs cannot
+/// have, and if blocks a and b differ in anything but N.
 InputKind kind_of(const Inputs& a);
 InputKind kind_of(const Inputs& a, const Inputs& b);
 
-/// k = x·x'ᵀ/d over the channels (for indices: 1 where they are equal), t = 0; differentiable by x.
-/// Throws Error where the blocks disagree in all but N, a mask does not fit, or a number is not
-/// finite. What stands in a masked token does not count, not even whether it is a number: the
-/// kernels are those of a 0 there.
+/// k = x·x'ᵀ/d over the channels (for indices: 1 if they are equal, else 0), t = 0; differentiable
+/// with respect to x. Throws Error if the blocks differ in anything but N, a mask does not fit, or
+/// a number is not finite. Values in masked tokens are ignored, NaN included: they count as 0.
 Kernel input_kernel(const Inputs& a, const Inputs& b, const KernelOptions& options);
 /// Kernel of one block with itself, as input_kernel(a, b); `same` is set on the diagonal.
 Kernel input_kernel(const Inputs& a, const KernelOptions& options);
@@ -60,14 +59,14 @@ inline Kernel input_kernel(const Inputs& a, Get get = Get::ntk) {
 struct Beginning {
   Kernel kernel;
   /// Names i64 [N] (Root::names) and coordinates X/sqrt(d) [N, T, d] of each block, if asked for.
-  /// The kernel is the products of the coordinates, which are undefined for indices.
+  /// The kernel is the product of the coordinates; for indices they are undefined.
   std::array<Tensor, 2> names, coordinates;
 };
 struct BeginningOptions {
   Get get = Get::ntk;
   Entries entries = Entries::full;
-  bool pairs = true;               ///< Otherwise nngp and ntk are undefined.
-  std::array<Tensor, 2> cov = {};  ///< Of inputs with themselves, where it is known.
+  bool pairs = true;               ///< false: nngp and ntk are undefined.
+  std::array<Tensor, 2> cov = {};  ///< Self-kernels of each block, if known.
   bool names = false, coordinates = false;
 };
 Beginning begin(const Inputs& a, const Inputs* b, const BeginningOptions& options);

@@ -19,7 +19,7 @@ Root side(const Root& root, int axis) {
   return {side(root.common, axis), side(root.own, axis), root.names, root.mask};
 }
 
-/// Whether a number of x is not finite; the sum is, then.
+/// Whether a number of x is not finite; then neither is the sum.
 bool has_infinite(const Tensor& x) {
   return x.defined() && !std::isfinite(number_of("limit", sum(x.detach()))) &&
          !all(isfinite(x)).item<bool>();
@@ -43,7 +43,7 @@ Pairs Pairs::centered(const char* operation, double eps) const {
     const Tensor lost = less(spread, 1e-12 * m2);
     LADON_CHECK(!any(mask.defined() ? logical_and(lost, mask) : lost).item<bool>(), operation,
                 "the channels of an input have mean² up to ", number_of("limit", amax(m2)),
-                " and a variance that rounding loses beside it; subtract a constant from the data");
+                " and a variance that is lost in rounding; subtract a constant from the data");
   };
   check_digits(left, left_mean, left_mask);
   check_digits(right, right_mean, right_mask);
@@ -97,7 +97,7 @@ void Kernel::check(std::string_view operation, std::int64_t n1, std::int64_t n2)
                  inputs.rank() == 1 ? detail::join(" for input ", pair)
                                     : detail::join(" between inputs ", pair / inputs[1], " and ",
                                                    pair % inputs[1]),
-                 "; the kernels before it are too large, or one of its parameters is no number");
+                 "; its input kernels are too large, or one of its parameters is not a number");
   };
   check_one("NNGP kernel", nngp, {n1, n2});
   check_one("tangent kernel", ntk, {n1, n2});

@@ -13,7 +13,7 @@ void check_one_kind(std::string_view operation, std::string_view first, std::opt
                     std::string_view other, std::optional<Get> other_kind) {
   if (!kind || !other_kind || *kind == *other_kind) return;
   detail::fail(operation, first, " is ", describe(*kind), ", ", other, " ", describe(*other_kind),
-               "; take one kind for both: .nngp or .ntk of gram(), the same .get in store_gram()");
+               "; use one kind for both: .nngp or .ntk of gram(), the same .get in store_gram()");
 }
 
 }  // namespace ladon::infinite

@@ -1,5 +1,5 @@
 #pragma once
-// Kernel matrices that know which kernel they are of.
+// Kernel matrices that are tagged as NNGP kernel or NTK.
 
 #include <optional>
 #include <string_view>
@@ -9,12 +9,12 @@
 
 namespace ladon::infinite {
 
-/// Which kernels are computed; an NTK needs the NNGP kernel, but not the other way round.
+/// Kernels to compute; the NTK needs the NNGP kernel too, but not the other way round.
 enum class Get { nngp, ntk };
 
-/// A kernel matrix, and whether it is an NNGP kernel or an NTK where that is known: gram() tells,
-/// and what computes with several matrices compares (check_one_kind). A tensor is one of unknown
-/// kind, and so is the result of any operation, which may have mixed kernels.
+/// A kernel matrix, tagged as NNGP kernel or NTK if that is known: gram() sets the tag, and
+/// functions of several matrices compare it (check_one_kind). A plain tensor is of unknown kind,
+/// and so is the result of any operation, which may have mixed kernels.
 class KernelMatrix : public Tensor {
  public:
   KernelMatrix() = default;
@@ -26,8 +26,8 @@ class KernelMatrix : public Tensor {
   std::optional<Get> kind_;
 };
 
-/// Throws Error naming both where two kernels are known to be of different kinds. `other`: "the
-/// cross kernel", say; `first`: "the kernel of the training inputs".
+/// Throws Error naming both if two kernels are known to be of different kinds. For example, `other`
+/// is "the cross kernel" and `first` "the kernel of the training inputs".
 void check_one_kind(std::string_view operation, std::string_view first, std::optional<Get> kind,
                     std::string_view other, std::optional<Get> other_kind);
 

@@ -6,7 +6,7 @@
 
 namespace ladon::infinite {
 
-// Inside, the branch's own input is the one after those of `depth` branches and of the network.
+// Inside the branch, its own input comes after those of `depth` branches and of the network.
 Law Law::into_branch(int depth) const {
   return {std::min(zero_given, depth + 1), gaussian, channels};
 }
@@ -42,7 +42,7 @@ Law Law::of_concatenation(const std::vector<Law>& branches) {
 
 void Law::need_channels(std::string_view layer, std::int64_t count) const {
   LADON_CHECK(channels == 0 || channels == count, layer, "expects ", count,
-              " channels, but its limit is given a kernel of inputs that have ", channels);
+              " channels, but the kernel given to its limit is of inputs with ", channels);
 }
 
 void Law::need_gaussian(std::string_view layer) const {
@@ -56,21 +56,21 @@ void Law::need_gaussian(std::string_view layer) const {
 void Law::need_means(std::string_view layer) const {
   LADON_CHECK(
       knows_means(), layer,
-      "its limit needs channels whose mean is known, as that of data or, zero, behind a random "
-      "linear map; put it behind a Linear, a convolution, an attention or an embedding, not behind "
-      "an activation, or pooled data");
+      "its limit needs channels with a known mean: data, or (with mean zero) the output of a "
+      "random linear map; put it after a Linear, a convolution, an attention or an embedding, not "
+      "after an activation or pooled data");
 }
 
 void Law::need_mean_zero(std::string_view layer) const {
   LADON_CHECK(has_mean_zero(), layer,
-              "its limit needs channels of mean zero, as a random linear map makes them; put it "
-              "behind a Linear, a convolution, an attention or an embedding, not behind an "
+              "its limit needs channels of mean zero, as a random linear map gives them; put it "
+              "after a Linear, a convolution, an attention or an embedding, not after an "
               "activation, data or other fixed positions");
 }
 
 void Law::need_independent(std::string_view layer, std::string_view branch) const {
   LADON_CHECK(independent(), layer, "the branch ", branch,
-              " ends in no random linear map; its output is correlated with its input");
+              " does not end in a random linear map; its output is correlated with its input");
 }
 
 }  // namespace ladon::infinite

@@ -22,25 +22,25 @@ Tensor between_tokens(const Tensor& k) {
   return contiguous(reshape(contiguous(permute(k, {0, 2, 1, 3})), {n1 * t, n2 * t}));
 }
 
-/// A factor's columns over all tokens, in the order in which pivots were taken.
+/// A factor's columns over all tokens, in the order of the pivots.
 struct Pivoted {
   std::vector<std::int64_t> pivots;
   std::vector<std::vector<double>> columns;
 };
 
-/// Largest share of a variance that counts as explained: it is lost in rounding.
+/// Largest unexplained share of a variance that counts as rounding.
 constexpr double rounding_share = 1e-12;
 
-/// Pivoted Cholesky of k [n, n], until `rank` tokens are taken or the others are explained to
-/// rounding (Harbrecht, Peters and Schneider 2012): always the token with the largest share of its
-/// variance unexplained, the pivot of the correlations. Or of the tokens `given`: the column of one
-/// that the others explain to rounding is zero.
+/// Pivoted Cholesky of k [n, n], until `rank` tokens are taken or the others are explained up to
+/// rounding (Harbrecht, Peters and Schneider 2012): each pivot is the token with the largest
+/// unexplained share of its variance, the pivot of the correlations. Or with the tokens `given` as
+/// pivots: the column of one that the others explain up to rounding is zero.
 Pivoted pivoted(const Tensor& k, std::int64_t rank, const std::vector<std::int64_t>* given) {
   const std::int64_t n = k.size(0);
   const double* x = k.data<double>();
-  std::vector<double> left(static_cast<std::size_t>(n));  // of each variance
+  std::vector<double> left(static_cast<std::size_t>(n));  // unexplained part of each variance
   for (std::int64_t i = 0; i < n; ++i) left[static_cast<std::size_t>(i)] = x[i * n + i];
-  const auto share = [&](std::int64_t i) {  // of a token's variance that is left
+  const auto share = [&](std::int64_t i) {  // unexplained share of a token's variance
     const double variance = x[i * n + i];
     return variance > 0 ? left[static_cast<std::size_t>(i)] / variance : 0;
   };
@@ -73,7 +73,7 @@ Pivoted pivoted(const Tensor& k, std::int64_t rank, const std::vector<std::int64
 }
 
 /// L⁻ᵀ [R, R] with L[i, j] = columns[j][pivots[i]], by forward substitution; 0 in the rows and
-/// columns of pivots whose column is.
+/// columns of pivots with a zero column.
 Tensor inverse_of(const Pivoted& factor) {
   const auto r = static_cast<std::int64_t>(factor.columns.size());
   Tensor y = zeros({r, r}, f64);
@@ -92,7 +92,7 @@ Tensor inverse_of(const Pivoted& factor) {
   return y;
 }
 
-/// The lower triangle of x with half of its diagonal: what dL = L·half(L⁻¹·dk·L⁻ᵀ) takes.
+/// The lower triangle of x with half of its diagonal, as in dL = L·half(L⁻¹·dk·L⁻ᵀ).
 Tensor half(const Tensor& x) { return 0.5 * (tril(x) + tril(x, -1)); }
 
 }  // namespace
@@ -139,7 +139,7 @@ void factorize(double* x, std::int64_t n, const double* cov) {
   }
 }
 
-// With W = L⁻¹ on the columns that are not zero, dL = dx·Wᵀ − L·half(W·dx·Wᵀ)ᵀ there.
+// With W = L⁻¹ on the nonzero columns, dL = dx·Wᵀ − L·half(W·dx·Wᵀ)ᵀ there.
 Tensor lower_root(const Tensor& x, const Tensor& cov) {
   const std::int64_t t = x.size(-1), n = t > 0 ? x.count() / (t * t) : 0;
   Tensor root = clone(contiguous(x.detach()));
@@ -150,7 +150,7 @@ Tensor lower_root(const Tensor& x, const Tensor& cov) {
     LADON_CHECK(!grad_enabled(), "lower_root", "has no second derivatives");
     const Tensor taken = cast(greater(diagonal(y), 0), f64);  // [.., T]
     const Tensor rows = unsqueeze(taken, -1), columns = unsqueeze(taken, -2);
-    // Columns of the unit matrix stand for those that are zero.
+    // Zero columns are replaced by those of the unit matrix.
     const Tensor whole = reshape(y + (1 - rows) * eye(t, f64), {n, t, t});
     std::vector<Tensor> inverses;
     for (std::int64_t i = 0; i < n; ++i)

@@ -1,24 +1,24 @@
 #pragma once
 // Coordinates of tokens: k = Φ·Φᵀ over the tokens of all inputs.
 //
-// A layer that averages over Gaussian draws needs for every pair of inputs draws with the right
-// covariance. If each pair drew its own (from a root of its own 2T × 2T kernel), what input n drew
-// would depend on whom it was paired with, and the Gram matrix would be no Gram matrix: its
-// smallest eigenvalue was −4% of the mean diagonal at 60 inputs. With one root for all, draws in
-// its coordinates serve every input, and each draw adds a positive semi-definite matrix.
+// A layer that averages over Gaussian draws needs draws with the right covariance for every pair of
+// inputs. If each pair drew separately (from a root of its 2T × 2T kernel), the draws of input n
+// would depend on the other input, and the result would not be a Gram matrix: its smallest
+// eigenvalue was −4% of the mean diagonal at 60 inputs. With one root for all, draws in its
+// coordinates serve every input, and each draw adds a positive semi-definite matrix.
 //
 // The root is a pivoted Cholesky factor over tokens of some inputs, the landmarks (Williams and
-// Seeger 2001, "Using the Nyström method to speed up kernel machines"). What no landmark explains
-// of an input's own kernel, E = k(n, n) − Φ_n·Φ_nᵀ, the input draws for itself, as in FITC (Snelson
-// and Ghahramani 2006, "Sparse Gaussian processes using pseudo-inputs"): so every input's own law
-// is exact, and only the covariance of two inputs' remainders is left out. What an input draws is
-// named by the input as the network gets it (Root::names), wherever it stands and whatever the
-// hyper-parameters are: so kernels are continuous in these while the pivots stay
+// Seeger 2001, "Using the Nyström method to speed up kernel machines"). The part of an input's
+// kernel that no landmark explains, E = k(n, n) − Φ_n·Φ_nᵀ, is drawn for this input alone, as in
+// FITC (Snelson and Ghahramani 2006, "Sparse Gaussian processes using pseudo-inputs"): so the
+// distribution of every single input is exact, and only the covariance of two inputs' remainders is
+// omitted. These draws are keyed by the input as the network gets it (Root::names), independent of
+// its row and of the hyper-parameters: so kernels are continuous in these while the pivots stay
 // (Limit::with_pivots). A changed input draws anew.
 //
-// Tokens are compared by correlations: a pivot is the token with the largest *share* of its own
-// variance unexplained. By covariances one input with large numbers would take all coordinates, and
-// the variances of the others, small beside it, would count as rounding. Masked tokens have rows
+// Tokens are compared by correlations: a pivot is the token with the largest unexplained *share* of
+// its variance. With covariances, one input with large numbers would take all coordinates, and the
+// much smaller variances of the others would count as rounding. Masked tokens have rows
 // and columns of zeros: they are never pivots, and have no coordinates.
 
 #include <cstdint>
@@ -29,21 +29,21 @@
 
 namespace ladon::infinite {
 
-/// A rank that is never reached.
+/// A rank that is never reached: no limit on coordinates.
 inline constexpr std::int64_t all_coordinates = std::numeric_limits<std::int64_t>::max();
 
-/// A triangular root of a kernel over a few tokens, from which every other token gets coordinates.
+/// A triangular root of a kernel over a few tokens, which gives coordinates of every other token.
 struct RootFactor {
-  std::vector<std::int64_t> pivots;  ///< Tokens of the landmarks, numbered over all of them.
+  std::vector<std::int64_t> pivots;  ///< Indices of the pivots among all tokens of the landmarks.
   Tensor inverse;                    ///< L⁻ᵀ of k(pivots, pivots) = L·Lᵀ: [R, R]
 };
 
 /// Pivots of each factor of a model, in the order of its draws.
 using Pivots = std::vector<std::vector<std::int64_t>>;
 
-/// The factor of a kernel of landmarks [N, N, T, T], in at most `rank` coordinates: those of the
-/// tokens `given`, or (null) always that with the largest share of its variance unexplained. A
-/// token is explained once that share is below 1e-12; one of variance 0 always is.
+/// The factor of a kernel of landmarks [N, N, T, T], with at most `rank` pivots: the tokens
+/// `given`, or (null) repeatedly the token with the largest unexplained share of its variance. A
+/// token is explained once that share is below 1e-12, or if its variance is 0.
 RootFactor root_factor(const Tensor& k, std::int64_t rank,
                        const std::vector<std::int64_t>* given = nullptr);
 /// Φ [N, T, R] of inputs whose kernel with the landmarks is k [N, landmarks, T, T].
@@ -53,7 +53,7 @@ Tensor own_root(const Tensor& cov, const Tensor& common);
 
 /// L with x = L·Lᵀ for positive semi-definite x [.., T, T], lower triangular: a column whose pivot
 /// is below 1e-12 of the token's variance in `cov` [.., T, T], lost in rounding, is zero.
-/// Differentiable once by x, on the columns that are not.
+/// Differentiable once with respect to x, on the nonzero columns.
 Tensor lower_root(const Tensor& x, const Tensor& cov);
 
 /// Lower root of one x [n, n] in place, as lower_root(x, cov).

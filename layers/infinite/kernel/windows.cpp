@@ -35,7 +35,8 @@ Tensor composed(const Tensor& k, int axis1, int axis2, const SlidingWindow& wind
   return y;
 }
 
-/// Windows that see consecutive positions at one tap: window `to + i` sees `from + i·stride`.
+/// Consecutive windows that see consecutive positions at one tap: window `to + i` sees
+/// `from + i·stride`.
 struct Run {
   std::int64_t to, from, count;
 };
@@ -44,7 +45,7 @@ struct Run {
 struct Taps {
   SlidingWindow window;
   std::int64_t n, count, before;
-  std::vector<std::vector<Run>> runs;  // for each tap
+  std::vector<std::vector<Run>> runs;  // per tap
 
   Taps(const SlidingWindow& w, std::int64_t positions)
       : window(w), n(positions), count(w.count(positions)), before(w.before(positions)) {
@@ -80,7 +81,8 @@ struct Layout {
   std::int64_t outer = 1, between = 1, inner = 1;
 };
 
-/// One index of the first four axes of y:  y[.., j, c] += k[.., position(j), c] over the run's j.
+/// For one index of the first four axes of y:  y[.., j, c] += k[.., position(j), c] for all j
+/// of the run.
 void add_run(const Run& run, std::int64_t stride, std::int64_t inner, const double* k, double* y) {
   double* to = y + run.to * inner;
   const double* from = k + run.from * inner;
@@ -133,7 +135,7 @@ Tensor joint_window_sums(const Tensor& k, int axis1, int axis2, const SlidingWin
   const int first = detail::normalize_axis("joint_window_sums", axis1, k.rank());
   const int second = detail::normalize_axis("joint_window_sums", axis2, k.rank());
   LADON_CHECK(first < second && k.size(first) == k.size(second) && k.dtype() == f64,
-              "joint_window_sums", "needs two axes of one length, in order, in f64; got axes ",
+              "joint_window_sums", "needs two axes of equal length, in order, in f64; got axes ",
               axis1, " and ", axis2, " of shape ", k.shape());
   return fast_or_composed(
       "joint_window_sums", {k}, [&] { return run_by_run(k, first, second, window); },

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels over positions, and windows that slide over them.
+// Kernels over positions, and sums over windows that slide over them.
 
 #include "ladon/core/tensor.h"
 #include "ladon/layers/images/window.h"
@@ -10,8 +10,7 @@ namespace ladon::infinite {
 Tensor split_positions(const Tensor& k, const Shape& positions);
 Tensor join_positions(const Tensor& k, const Shape& positions);
 
-/// The sum over the taps of windows that stand at i on one axis and at j on the other, the tap
-/// being the same on both:
+/// Sum over the taps of a window at i on one axis and at j on the other, with the same tap on both:
 ///   y[.., i, .., j, ..] = Σ_o k[.., at(i, o), .., at(j, o), ..]
 /// with at(i, o) = i·stride − before + o·dilation. Outside the positions k is 0. Both axes have the
 /// same length.

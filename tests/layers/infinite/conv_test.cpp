@@ -158,7 +158,7 @@ TEST(ConvLimit, InGroupsIsRefused) {
   Generator rng(3);
   const Conv1d layer({.in = 2, .out = 4, .window = {3}, .groups = 2}, rng);
   test::expect_error([&] { infinite::limit(layer)(data.sequences[0], data.sequences[1]); },
-                     "no limit in groups");
+                     "no limit with several groups");
 }
 
 TEST(ConvLimit, LayerwiseIsTheContractionOfJacobians) {
@@ -265,7 +265,7 @@ TEST(ConvTransposeLimit, RefusesWhatHasNone) {
       [&] {
         infinite::limit(ConvTranspose1d({.in = 2, .out = 2, .window = {2}, .groups = 2}, rng))(x);
       },
-      "no limit in groups");
+      "no limit with several groups");
   const ConvTranspose1d layer({.in = 2, .out = 2, .window = {2}}, rng);
   test::expect_error(
       [&] {
@@ -300,7 +300,7 @@ TEST(JointWindowSums, AreThoseOfTensorOperations) {
   const SlidingWindow w = {3, 1, Padding::same};
   EXPECT_TRUE(all_equal(infinite::joint_window_sums(k, -4, -2, w),
                         infinite::joint_window_sums(k, 1, 3, w)));
-  test::expect_error([&] { infinite::joint_window_sums(k, 0, 1, w); }, "two axes of one length");
+  test::expect_error([&] { infinite::joint_window_sums(k, 0, 1, w); }, "two axes of equal length");
 }
 
 TEST(ConvLimit, IsDifferentiableByItsHyperParameters) {

@@ -383,16 +383,16 @@ TEST(FiniteHeads, RefuseWhatDoesNotFit) {
       [&] {
         heads.kernel(given_inputs(), {given_heads()[0], given_heads()[0]});
       },
-      "the model has 1 that attend");
+      "the model has 1 attention layers");
   error(
       [&] {
         heads.kernel(given_inputs(), {{.logits = zeros({2, 3, 3}, f64)}});
       },
-      "are of 3 coordinates, but its tokens have 2");
+      "have 3 coordinates, but its tokens have 2");
   Generator rng(1);
   error([&] { heads.moments(given_inputs(), 1, rng); }, "at least 2 draws");
   const FiniteHeads narrow = finite_heads(net, {.value_width = 3});
-  error([&] { narrow.moments(given_inputs(), 2, rng, Get::ntk); }, "at infinite key_width");
+  error([&] { narrow.moments(given_inputs(), 2, rng, Get::ntk); }, "only for infinite key_width");
   error([&] { ScaleMixture({}); }, "no variances");
   error([&] { ScaleMixture({1, -2}); }, "must not be negative");
   error([&] { ScaleMixture({1, NAN}); }, "must be finite");

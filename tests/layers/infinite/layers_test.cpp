@@ -202,10 +202,10 @@ TEST(LayerNormLimit, OfDataTellsWhereItsMeansLeaveNoDigits) {
 TEST(LayerNormLimit, NeedsKnownMeans) {
   Generator rng(1);
   const Sequential net(dense(4, 8, rng), Activation(Nonlinearity::relu), LayerNorm({.dim = 8}));
-  test::expect_error([&] { limit(net)(Data().vectors[0]); }, "whose mean is known");
+  test::expect_error([&] { limit(net)(Data().vectors[0]); }, "with a known mean");
   const Sequential mixed(AveragePool({.window = {3}, .stride = {1}, .padding = Padding::same}),
                          LayerNorm({.dim = 4}));
-  test::expect_error([&] { limit(mixed)(Data().tokens[0]); }, "whose mean is known");
+  test::expect_error([&] { limit(mixed)(Data().tokens[0]); }, "with a known mean");
 }
 
 // Behind an activation, whose channels have a mean.
@@ -232,7 +232,7 @@ TEST(RMSNormLimit, BeforeALayerNormChangesNothing) {
   const Sequential plain(dense(4, 8, rng), norm()), both(dense(4, 8, rng), power(), norm());
   EXPECT_TRUE(all_close(limit(both)(x).nngp, limit(plain)(x).nngp, 1e-12, 1e-12));
   const Sequential placed(dense(4, 8, rng), SinusoidalPositions(), power(), norm());
-  test::expect_error([&] { limit(placed)(x); }, "whose mean is known");
+  test::expect_error([&] { limit(placed)(x); }, "with a known mean");
 }
 
 // --- dropout ---

@@ -43,7 +43,7 @@ TEST(Limit, ExpectsTheChannelsThatTheInputsHave) {
   const Linear dense({.in = 5, .out = 8}, rng);
   const Tensor x = normal({3, 4, 7}, rng);
   test::expect_error([&] { limit(dense)(x); }, "[Linear] expects 5 channels");
-  test::expect_error([&] { limit(Sequential(Flatten(), dense))(x); }, "that have 28");
+  test::expect_error([&] { limit(Sequential(Flatten(), dense))(x); }, "inputs with 28");
   const Conv1d filter({.in = 5, .out = 8, .window = {2}}, rng);
   test::expect_error([&] { limit(filter)(x); }, "expects 10 channels");
   const MultiHeadAttention attention({.dim = 5, .heads = 1, .projection_bias = false}, rng);
@@ -145,7 +145,7 @@ TEST(Limit, GivesALayerWhatItNeeds) {
   const auto narrow = infinite::input_kernel(x, {.entries = Entries::diagonal});
   test::expect_error([&] { limit(MeanPositions())(narrow); }, "needs all pairs of positions");
   const Doing wrong([](const KernelNode& k) { return unchanged(k, Needs::diagonal); });
-  test::expect_error([&] { limit(wrong)(x); }, "only one that ends them");
+  test::expect_error([&] { limit(wrong)(x); }, "it must give vectors");
 }
 
 Linear dense(std::int64_t in) {
@@ -216,13 +216,13 @@ TEST(Limit, RefusesANodeThatWasKept) {
   });
   const Tensor x = ones({2, 3});
   EXPECT_NO_THROW(limit(stale)(x));
-  test::expect_error([&] { limit(stale)(x); }, "not of one that was kept");
+  test::expect_error([&] { limit(stale)(x); }, "not from one kept from an earlier call");
   const Doing mixing([&](const KernelNode& k) {
     return infinite::map_pairs(kept.front(), k, {.makes = k.law}, [](const Pairs& a, const Pairs&) {
       return infinite::PairKernels{a.nngp, a.ntk};
     });
   });
-  test::expect_error([&] { limit(mixing)(x); }, "not of one that was kept");
+  test::expect_error([&] { limit(mixing)(x); }, "not from one kept from an earlier call");
 }
 
 // Laws are checked before there are numbers: of 10⁶ inputs no kernel is begun.

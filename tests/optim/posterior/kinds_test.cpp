@@ -135,7 +135,7 @@ TEST_F(Kinds, OfAStoredMatrixIsSaid) {
   for (const char* folder : {"", "gram"}) {
     const std::string where = *folder ? std::string(folder_ / folder) : std::string();
     expect_error([&] { store_gram(limit_, x_, where); },
-                 "[store_gram] which kernel is to be stored is not said; give .get = "
+                 "[store_gram] the kernel to store is not given; set .get = "
                  "infinite::Get::nngp");
     EXPECT_THROW(estimate_stored_gram(limit_, x_, where, {.dtype = f32}), Error);
   }

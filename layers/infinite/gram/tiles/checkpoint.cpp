@@ -28,7 +28,7 @@ std::string hash_of(const Inputs& in) {
   return hash.text();
 }
 
-/// Hash of the model's description. Options that it does not mention show in its kernels.
+/// Hash of the model's description. Options that it does not mention change hash_of_kernels().
 std::string hash_of(const Layer& model) {
   // Listing its members does not change a model, though visit() would allow it.
   Layer& listed = const_cast<Layer&>(model);
@@ -41,9 +41,9 @@ std::string hash_of(const Layer& model) {
   return hash.text();
 }
 
-/// The kernels of the first two inputs.
+/// Hash of the kernels of the first two inputs.
 std::string hash_of_kernels(const GramPlan& plan) {
-  if (plan.passes.empty()) return "none";  // of no inputs
+  if (plan.passes.empty()) return "none";  // no inputs
   const GramTile first{0, 0, std::min<std::int64_t>(2, plan.a.count()),
                        std::min<std::int64_t>(2, plan.b.count())};
   const Kernel k = gram_tile(of_first(plan, first.rows, first.columns), first, 0);
@@ -77,10 +77,10 @@ GramCheckpoint::GramCheckpoint(const Limit& limit, const GramPlan& plan, const G
     const double tiles = options.checkpoint_seconds / seconds;
     part_tiles_ = static_cast<std::int64_t>(
         std::clamp(tiles, options.checkpoint_seconds > 0 ? num_threads() : 1.0, 1e8));
-    ranks::broadcast(std::as_writable_bytes(std::span(&part_tiles_, 1)), 0);  // it was timed
+    ranks::broadcast(std::as_writable_bytes(std::span(&part_tiles_, 1)), 0);  // from measured times
   }
   LADON_CHECK(part_tiles_ > 0, "gram", (folder_.path() / "manifest.txt").string(),
-              ": \"tiles a part\" is no number but ", stored.value("tiles a part"));
+              ": \"tiles a part\" is not a number: ", stored.value("tiles a part"));
   wanted.entries.emplace_back("tiles a part", detail::join(part_tiles_));
   folder_.begin(wanted);
 }

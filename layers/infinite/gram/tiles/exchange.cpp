@@ -18,8 +18,8 @@ std::int64_t numbers_of(const Gram& result, const GramTile& tile) {
   return numbers;
 }
 
-/// Tiles of one rank that go in one message, and where each begins in it; last, where the message
-/// ends.
+/// Tiles of one rank that go in one message, and the start of each in it; the last start is the end
+/// of the message.
 struct Piece {
   std::vector<std::int64_t> tiles, starts = {0};
 };
@@ -37,7 +37,7 @@ std::vector<Piece> pieces_of(const Gram& result, const GramPlan& plan, const Gra
   return pieces;
 }
 
-/// f(tile, where it begins in the message), on all threads.
+/// f(tile, its start in the message), on all threads.
 template <class F>
 void for_each_tile(const Piece& piece, const F& f) {
   parallel::for_range(std::ssize(piece.tiles), 1, [&](std::int64_t begin, std::int64_t end) {
@@ -56,7 +56,7 @@ bool GramDeal::mine(std::int64_t tile) const { return owner(tile) == ranks::rank
 
 void exchange(Gram& result, const GramPlan& plan, const GramDeal& deal) {
   if (ranks::count() == 1) return;
-  std::vector<std::vector<Piece>> pieces;  // of each rank
+  std::vector<std::vector<Piece>> pieces;  // per rank
   std::size_t rounds = 0;
   for (int r = 0; r < ranks::count(); ++r)
     rounds = std::max(rounds, pieces.emplace_back(pieces_of(result, plan, deal, r)).size());

@@ -24,12 +24,12 @@ namespace {
 
 constexpr const char* operation = "store_gram";
 constexpr const char* title = "Ladon stored Gram matrix 1";
-constexpr std::int64_t largest_side = 2048;  // larger ones make products no faster
+constexpr std::int64_t largest_side = 2048;  // larger ones do not make products faster
 constexpr double tiles_in_budget = 12;
 static_assert(ranks::largest_block % vector_unit == 0);
 
 struct StoredPlan {
-  GramPlan gram;  // its tiles are those stored, estimate.tile those that one thread computes
+  GramPlan gram;  // its tiles are the stored ones, estimate.tile is the side that a thread computes
   StoredGramEstimate estimate;
   double budget = 0;
 };
@@ -43,12 +43,12 @@ std::int64_t tile_side(std::int64_t n, std::int64_t wanted, double budget) {
   return std::clamp(side / vector_unit * vector_unit, vector_unit, most);
 }
 
-/// Whether a tile is this rank's: as a block of a Cholesky factor, which has the lower triangle.
+/// Whether a tile is this rank's, as the block of a Cholesky factor, which has the lower triangle.
 bool mine(const GramTile& tile, std::int64_t side) {
   return ranks::holder(tile.column / side, tile.row / side) == ranks::rank();
 }
 
-/// Pairs of this rank's tiles.
+/// Number of pairs in this rank's tiles.
 double own_pairs(const GramTiles& tiles, std::int64_t side) {
   double pairs = 0;
   for (std::int64_t i = 0; i < tiles.count(); ++i)
@@ -59,7 +59,7 @@ double own_pairs(const GramTiles& tiles, std::int64_t side) {
 StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& folder,
                        const StoredGramOptions& options) {
   LADON_CHECK(options.get, operation,
-              "which kernel is to be stored is not said; give .get = infinite::Get::nngp (the "
+              "the kernel to store is not given; set .get = infinite::Get::nngp (the "
               "posterior of GaussianProcess) or infinite::Get::ntk (gradient descent)");
   LADON_CHECK(options.dtype == f64 || options.dtype == f32, operation,
               "tiles are stored as f64 or f32, not as ", options.dtype);
@@ -77,11 +77,11 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& f
   std::int64_t side = tile_side(n, wanted, plan.budget);
   if (in_memory) side = std::min(side, ranks::largest_block);
   ranks::broadcast(std::as_writable_bytes(std::span(&side, 1)),
-                   0);  // ranks have budgets of their own
+                   0);  // ranks have different budgets
   const auto pairs = static_cast<double>(std::min(side, n) * std::min(side, n));
   const auto item = static_cast<double>(item_size(options.dtype));
   const GramTiles tiles(n, n, side, true);
-  // Two of the folder, or all in memory, and one in use as f64.
+  // Two tiles of the folder, or all in memory, and one in use as f64.
   const double held = (in_memory ? own_pairs(tiles, side) : 2 * pairs) * item +
                       (options.dtype == f64 ? 0 : 8 * pairs);
   plan.gram = plan_gram(limit, x, x, true,
@@ -98,7 +98,7 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& f
   return plan;
 }
 
-/// The pairs of one stored tile: those of the diagonal are computed once and mirrored.
+/// Entries of one stored tile: those below the diagonal are mirrored.
 Tensor compute(const GramPlan& plan, const GramTile& tile, Get get) {
   const bool diagonal = tile.row == tile.column;
   const GramTiles cut(tile.rows, tile.columns, plan.estimate.tile, diagonal);
@@ -150,7 +150,7 @@ struct StoredGram::State {
       manifest.check_same_in_all_ranks(operation);
     identity = manifest.identity(title);
   }
-  /// Block of tile `index` as it is on disk; undefined if it is not there or damaged.
+  /// Block of tile `index` from the disk; undefined if it is missing or damaged.
   Tensor read(std::int64_t index) const {
     const GramTile t = tiles[index];
     Tensor block;
@@ -165,8 +165,8 @@ struct StoredGram::State {
       to.write(block.strided_bytes(), payload(tiles[index]));
     });
   }
-  /// Tiles that fit are kept, the first ones first: a pass over all of them finds these again.
-  /// Without a folder all are.
+  /// Keeps a tile if there is room, so that a later pass over all tiles finds the first ones.
+  /// Without a folder all are kept.
   void keep(std::int64_t index, const Tensor& block) {
     const auto bytes = static_cast<double>(payload(tiles[index]));
     Tensor& place = kept[static_cast<std::size_t>(index)];
@@ -184,14 +184,14 @@ struct StoredGram::State {
     const Tensor block = known.defined() ? known : read(index);
     LADON_CHECK(block.defined() || parts, "StoredGram", "rank ", ranks::rank(),
                 " has no tile of row ", tiles[index].row, " and column ", tiles[index].column,
-                ", which is in the memory of another; rows() and multiply() take all of them");
+                ", which is in the memory of another rank; use rows() or multiply() on all ranks");
     LADON_CHECK(block.defined(), "StoredGram", parts->path_of(index),
                 " is missing or was damaged since it was stored; store_gram() computes it again");
     return block;
   }
-  /// Whether this rank takes a tile where all ranks work together.
+  /// Whether this rank processes a tile when all ranks work together.
   bool own(const GramTile& t) const { return mine(t, estimate.tile); }
-  /// use(tile, block) for all tiles for which wanted(tile), in their order.
+  /// use(tile, block) for all tiles with wanted(tile), in order.
   template <class Wanted, class Use>
   void for_each(const Wanted& wanted, const Use& use) {
     std::vector<std::int64_t> indices;
@@ -213,7 +213,7 @@ struct StoredGram::State {
   StoredGramEstimate estimate;
   DType dtype;
   double room;                              // bytes that may still be kept
-  std::optional<detail::PartFolder> parts;  // none: tiles are in memory
+  std::optional<detail::PartFolder> parts;  // nullopt: tiles are in memory
   std::uint64_t identity = 0;
   std::vector<Tensor> kept;
   Tensor diagonal;
@@ -240,7 +240,7 @@ std::int64_t StoredGram::first(std::int64_t i) const {
 Tensor StoredGram::tile(std::int64_t i, std::int64_t j) const {
   const NoGrad off;
   LADON_CHECK(0 <= i && i < across() && 0 <= j && j < across(), "StoredGram::tile",
-              "there is no tile ", i, ", ", j, ": the matrix has ", across(), " a side");
+              "there is no tile ", i, ", ", j, ": the matrix has ", across(), " per side");
   const std::int64_t row = std::min(i, j), column = std::max(i, j);
   const std::int64_t index = row * across() - row * (row - 1) / 2 + column - row;
   const Tensor block = state().fetch(index);
@@ -278,7 +278,7 @@ Tensor StoredGram::rows(std::int64_t begin, std::int64_t end) const {
         take(block, t.row, t.column);
         if (t.row != t.column) take(transpose(block), t.column, t.row);
       });
-  if (!state().parts) ranks::all_reduce(result);  // the others have zeros there
+  if (!state().parts) ranks::all_reduce(result);  // the other ranks have zeros there
   return result;
 }
 
@@ -353,7 +353,7 @@ StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& fo
       report.finished(tile);
   }
   if (written.valid()) written.get();
-  ranks::all_reduce(state->diagonal);  // others have zeros where this one has numbers
+  ranks::all_reduce(state->diagonal);  // the other ranks have zeros where this one has numbers
   report.complete();
   return StoredGram(std::move(state));
 }

@@ -11,7 +11,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// Number of pairs in a tile, times the number of ranks: each is taken to do as much.
+/// Number of pairs in a tile, times the number of ranks: each is assumed to do as much.
 double pairs(const GramTile& t) {
   return static_cast<double>(t.rows * t.columns) * static_cast<double>(ranks::count());
 }
@@ -19,7 +19,7 @@ double pairs(const GramTile& t) {
 }  // namespace
 
 Inputs prepared(const Inputs& in) {
-  const Tensor x = in.blanked().x;  // checksums of inputs do not count what stands in padding
+  const Tensor x = in.blanked().x;  // so that padding does not change checksums of inputs
   return {contiguous(x.dtype() == i64 ? x : cast(x, f64)), in.mask};
 }
 
@@ -96,7 +96,7 @@ void GramReport::complete() {
   tell_(done_, 0);
 }
 
-// The estimate counts as a twentieth of the work, done at its rate.
+// The estimated rate counts as if it had been measured on a twentieth of the work.
 double GramReport::seconds_left() const {
   constexpr double weight = 0.05;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;

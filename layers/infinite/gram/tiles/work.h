@@ -10,20 +10,20 @@
 
 namespace ladon::infinite {
 
-/// In the form that tiles are computed from.
+/// Inputs in the form that tiles are computed from.
 Inputs prepared(const Inputs& in);
 
-/// The matrices' entries in one tile: means over replicates, and their standard errors, where a
-/// layer draws.
+/// The matrices' entries in one tile: means over replicates and their standard errors, if a layer
+/// draws.
 Gram compute_tile(const GramPlan& plan, const GramTile& tile);
 
-/// Completes a symmetric matrix [N, N], [N, N, T] or [N, N, T, T] by what stands on and above the
-/// diagonal of one tile:  k[j, i, b, a] = k[i, j, a, b].
+/// Completes a symmetric matrix [N, N], [N, N, T] or [N, N, T, T] by mirroring the entries of one
+/// tile on and above the diagonal:  k[j, i, b, a] = k[i, j, a, b].
 void mirror(Tensor& matrix, const GramTile& tile);
-/// All matrices of the plan, where it is symmetric.
+/// Mirrors all matrices of the plan, if it is symmetric.
 void mirror(Gram& result, const GramPlan& plan, const GramTile& tile);
 
-/// f(row, length) for each row of a tile in each matrix that there is.
+/// f(row, length) for each row of a tile in each defined matrix.
 template <class F>
 void for_each_row(const Gram& result, const GramTile& tile, const F& f) {
   for (const Tensor* const which : matrices_of(result)) {
@@ -36,16 +36,17 @@ void for_each_row(const Gram& result, const GramTile& tile, const F& f) {
   }
 }
 
-/// Counts finished tiles of the plan and tells how long the others will take, at the rate so far.
-/// Other ranks are taken to be as far as this one; their tiles count once they are here.
+/// Counts finished tiles of the plan and estimates the time left, at the rate so far. Other ranks
+/// are assumed to be as far as this one; their tiles count once they are received.
 class GramReport {
  public:
-  /// tell(tiles done, seconds left), by one thread at a time; now, with nothing done.
+  /// tell(tiles done, seconds left) is called by one thread at a time; first here, with nothing
+  /// done.
   GramReport(const GramPlan& plan, std::function<void(std::int64_t, double)> tell);
   void finished(const GramTile& tile);
-  /// Tiles [begin, end), which were there.
+  /// Counts tiles [begin, end), which were stored before.
   void restored(std::int64_t begin, std::int64_t end);
-  /// All tiles, of all ranks.
+  /// Counts all tiles, of all ranks.
   void complete();
 
  private:

@@ -95,7 +95,7 @@ TEST_P(SqrtScaling, InAWindow) {
   Generator rng(1);
   const MultiHeadAttention layer(options, rng);
   test::expect_error([&] { infinite::limit(layer)(blocks().a); },
-                     "no limit is known of attention in a window");
+                     "no limit is known for attention in a window");
 }
 TEST_P(SqrtScaling, PaddedKeys) { expect(sqrt_untied(GetParam()), padded()); }
 

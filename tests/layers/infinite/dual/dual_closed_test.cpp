@@ -74,7 +74,8 @@ TEST(ClosedDual, WhatIsWrongIsSaid) {
     test::expect_error([&] { DualFunction::closed("mine", f, e); }, text);
   };
   const auto identity = [](const Tensor&, const Tensor&, const Tensor& c) { return c; };
-  error(relu_squared, identity, "[mine] E[φ(u)φ(v)] at p = 1, q = 1, c = 0.5 is 0.5, but that of");
+  error(relu_squared, identity,
+        "[mine] E[φ(u)φ(v)] at p = 1, q = 1, c = 0.5 is 0.5, but the function");
   error(
       relu_squared,
       [](const Tensor& p, const Tensor& q, const Tensor& c) {
@@ -84,7 +85,7 @@ TEST(ClosedDual, WhatIsWrongIsSaid) {
   error({}, identity, "one is empty");
   error(
       relu_squared, [](const Tensor& p, const Tensor&, const Tensor&) { return sum(p); },
-      "that broadcast to f64 [4] is f64 []");
+      "E must give f64 of c's shape [4], got f64 []");
   // sign jumps: ∂E/∂c is that of the jump too, which a network's gradient never sees.
   error([](const Tensor& x) { return sign(x); },
         [](const Tensor& p, const Tensor& q, const Tensor& c) {

@@ -98,11 +98,11 @@ TEST(DualNumeric, RefusesVariancesThatItsTermsDoNotReach) {
   };
   const DualFunction steep = DualFunction::numeric([](const Tensor& x) { return tanh(x); });
   at_one(steep, 10, 1);
-  test::expect_error([&] { at_one(steep, 100, 1); }, "E[φ'(u)φ'(v)] leave out 0.1");
+  test::expect_error([&] { at_one(steep, 100, 1); }, "E[φ'(u)φ'(v)] omit a share of 0.1");
   at_one(steep, 100, 0.9);  // times 0.9^128
   at_one(DualFunction::numeric([](const Tensor& x) { return tanh(x); }, 128, 0.5), 100, 1);
   const DualFunction jump = DualFunction::numeric([](const Tensor& x) { return sign(x); });
-  test::expect_error([&] { at_one(jump, 1, 1); }, "E[φ(u)φ(v)] leave out 0.0");
+  test::expect_error([&] { at_one(jump, 1, 1); }, "E[φ(u)φ(v)] omit a share of 0.0");
   at_one(jump, 1, 0.9);
 }
 
