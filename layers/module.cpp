@@ -68,7 +68,7 @@ class Walk final : public Visitor {
 }  // namespace
 
 void detail::check_nesting(const char* operation, int depth) {
-  constexpr int most = 4000;
+  constexpr int most = 1000;  // calls of some 4 kB in a sanitizer's build, of a stack of 8 MB
   LADON_CHECK(depth < most, operation, "modules are nested deeper than ", most,
               ", which would overflow the stack; put the layers into one Sequential, one after the "
               "other");

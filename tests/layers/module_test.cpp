@@ -282,14 +282,14 @@ TEST(Module, NestedTooDeeplyIsAnError) {
     }
     return net;
   };
-  const auto some = nested(1000);
+  const auto some = nested(998);
   EXPECT_EQ((*some)(ones({3, 2})).shape(), (Shape{3, 2}));
   EXPECT_EQ(some->parameters().size(), 2u);
-  const auto all = nested(15'000);
-  test::expect_error([&] { (*all)(ones({3, 2})); }, "nested deeper than 4000");
-  test::expect_error([&] { all->parameters(); }, "nested deeper than 4000");
-  test::expect_error([&] { all->state_dict(); }, "nested deeper than 4000");
-  test::expect_error([&] { all->summary(); }, "nested deeper than 4000");
+  const auto all = nested(2000);
+  test::expect_error([&] { (*all)(ones({3, 2})); }, "nested deeper than 1000");
+  test::expect_error([&] { all->parameters(); }, "nested deeper than 1000");
+  test::expect_error([&] { all->state_dict(); }, "nested deeper than 1000");
+  test::expect_error([&] { all->summary(); }, "nested deeper than 1000");
 }
 
 TEST(Dropout, DrawsInTrainingOnly) {
