@@ -28,7 +28,8 @@ bool take_fast(const char* name, std::initializer_list<Input> inputs);
 ///         [&] { return y * (g - sum(g * y, axis, keep_dims)); });
 ///   }
 ///
-/// Each name has a row in tests/layers/infinite/pairs_table.cpp; a test compares the two forms.
+/// Each name has a row in tests/layers/infinite/extra/pairs_table.cpp; a test compares the two
+/// forms.
 template <class Fast, class Composed>
 auto fast_or_composed(const char* name, std::initializer_list<detail::Input> inputs,
                       const Fast& fast, const Composed& composed) {

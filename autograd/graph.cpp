@@ -7,13 +7,13 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "ladon/autograd/examples.h"
 #include "ladon/autograd/inner_graph.h"
 #include "ladon/autograd/leaf.h"
+#include "ladon/autograd/observer.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
-#include "ladon/autograd/profile.h"
 #include "ladon/autograd/record.h"
-#include "ladon/autograd/transforms/vmap.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -174,7 +174,9 @@ class Sweep final : detail::GradientSink {
     current_ = &visit;
     detail::modes.sweeping = visit.node->operation();
     {
-      const Profile::Gradient timed(*visit.node);
+      std::shared_ptr<void> observed;
+      if (detail::Observer* observer = detail::Observer::current()) [[unlikely]]
+        observed = observer->during_gradient(*visit.node);
       visit.node->backward(visit.gradient, *this);
     }
     if (!retain_graph_) visit.node->release();

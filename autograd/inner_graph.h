@@ -1,6 +1,7 @@
 #pragma once
 // Graphs inside a derivative: those that a rule records and sweeps itself.
 
+#include <cstdint>
 #include <vector>
 
 #include "ladon/core/tensor.h"
@@ -19,5 +20,11 @@ Tensor alias(const Tensor& x);
 /// outer sweep. Undefined where no gradient arrives. The graph is kept.
 std::vector<Tensor> grad_up_to(const std::vector<Tensor>& ends, const Tensor& output,
                                const Tensor& cotangent, bool create_graph);
+
+/// Tensors that a function captured: those on which `output` depends and that existed before node
+/// `first`, parameters and results alike. (Leaves count as captured whenever they were made.) Each
+/// is returned as a scalar that shares the tensor's node; `known` ones are left out.
+std::vector<Tensor> captured_by(const Tensor& output, const std::vector<Tensor>& known,
+                                std::uint64_t first);
 
 }  // namespace ladon::detail

@@ -2,7 +2,7 @@
 
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/record.h"
-#include "ladon/autograd/transforms/forward.h"
+#include "ladon/autograd/tangent.h"
 #include "ladon/core/error.h"
 
 namespace ladon {

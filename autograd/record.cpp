@@ -4,9 +4,10 @@
 #include <atomic>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/profile.h"
+#include "ladon/autograd/observer.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/reads.h"
-#include "ladon/autograd/transforms/forward.h"
 #include "ladon/core/error.h"
 
 namespace ladon {
@@ -23,6 +24,19 @@ bool differentiated(const Tensor& x) {
   return (x.requires_grad() && grad_enabled()) || detail::visible(x) != nullptr;
 }
 
+template <class Inputs, class Of>
+detail::Origins origins_of(const Inputs& inputs, const Of& of) {
+  detail::Origins result;
+  const bool dual = std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) {
+    return detail::visible(of(input)) != nullptr;
+  });
+  for (const auto& input : inputs) {
+    result.recorded = result.recorded || (of(input).requires_grad() && grad_enabled());
+    if (dual) result.tangents.push_back(detail::visible(of(input)));
+  }
+  return result;
+}
+
 }  // namespace
 
 detail::Node::Node(const char* operation, const Tensor& output)
@@ -31,8 +45,8 @@ detail::Node::Node(const char* operation, const Tensor& output)
       levels_(output.levels()),
       shape_(output.shape()),
       dtype_(output.dtype()) {
-  if (Profile* profile = Profile::current()) [[unlikely]]
-    profile->record(*this, output);
+  if (Observer* observer = Observer::current()) [[unlikely]]
+    observer->observe(*this, output);
 }
 
 detail::Node::~Node() { drain(); }
@@ -85,6 +99,27 @@ bool recorded(std::span<const Tensor> inputs) {
 }
 
 namespace detail {
+
+Origins origins(std::initializer_list<Input> inputs) {
+  return origins_of(inputs, [](const Input& x) -> const Tensor& { return *x.tensor; });
+}
+Origins origins(std::span<const Tensor> inputs) {
+  return origins_of(inputs, [](const Tensor& x) -> const Tensor& { return x; });
+}
+
+void attach(Tensor& y, const std::shared_ptr<Node>& node, Origins origins) {
+  if (origins.recorded) y.set_history(node);
+  if (origins.tangents.empty()) return;
+  node->keep_tangents(std::move(origins.tangents));  // for a rule that reads y and its tangents of
+                                                     // lower levels
+  y.set_tangent(push_forward(*node, node->tangents()));
+  node->add_levels(levels_of(y));
+  if (!origins.recorded) node->keep_tangents({});
+}
+
+Tensor as_output(const Node& node, const Tensor& t) {
+  return expand(cast(t, node.dtype()), node.shape());
+}
 
 Tensor SavedOutput::attached(detail::Node& node) const {
   Tensor y = *saved_;

@@ -39,6 +39,7 @@
 #include <utility>
 #include <vector>
 
+#include "ladon/autograd/tangent.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon {
@@ -61,17 +62,6 @@ class GradientSink {
  protected:
   ~GradientSink() = default;
 };
-
-/// A derivative along one direction, carried by a dual number: one per nested call of jvp that it
-/// depends on, the innermost first. The value may itself be a dual number of the lower levels.
-struct Tangent {
-  Tensor value;
-  std::uint64_t level = 0;
-  std::shared_ptr<const Tangent> below =
-      {};  ///< Tangent of the next lower level; null if there is none.
-};
-/// Tangents of an operation's inputs, one per input; null for an input without a tangent.
-using Tangents = std::vector<std::shared_ptr<const Tangent>>;
 
 class Node : public std::enable_shared_from_this<Node> {
  public:

@@ -1,7 +1,7 @@
 #pragma once
 // Mapped tensors: one tensor per example of a batch, handled as a single tensor. vmap
-// (autograd/transforms/vmap.h) makes them; a function written for one example then computes all
-// examples at once.
+// (autograd/extra/transforms/vmap.h) makes them; a function written for one example then computes
+// all examples at once.
 //
 // Each call of vmap is a level (levels.h). A tensor has one entry per example of each level that it
 // depends on: inside a call over B examples that runs a call over b, a tensor of the inner level

@@ -16,13 +16,13 @@ namespace ladon {
 class CountForms;
 class PackedWeights;
 class ParameterUses;
-class Profile;
 namespace mapped {
 class Levels;
 }
 
 namespace detail {
 
+class Observer;
 class RecordDraws;
 class RecordReads;
 class ReplayDraws;
@@ -48,7 +48,7 @@ struct Modes {
 
   /// Observers of this thread's calls; other threads must not write to them.
   struct Watchers {
-    Profile* profile = nullptr;
+    Observer* observer = nullptr;
     RecordDraws* recorder = nullptr;
     ReplayDraws* player = nullptr;
     CountForms* counting = nullptr;

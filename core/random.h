@@ -69,7 +69,7 @@ class Generator {
 namespace detail {
 
 // Replay of draws, from any generators, so that a computation that is run a second time
-// (autograd/transforms/functional.h, checkpoint) gets the same numbers.
+// (autograd/functional.h, checkpoint) gets the same numbers.
 
 /// Blocks that one thread reserved, in order.
 struct DrawTape {

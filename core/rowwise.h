@@ -9,7 +9,7 @@ namespace ladon {
 /// are summed row by row, in an order that depends on the matrix alone. Otherwise BLAS chooses the
 /// order by the number of rows, and the last bits of a row depend on how many other rows there are.
 /// So a token has the same logits alone, in a batch, and with a cache
-/// (layers/attention/variants/attention_cache.h).
+/// (layers/attention/attention_cache.h).
 struct RowwiseProducts : private detail::Scoped<bool> {
   RowwiseProducts() : Scoped(detail::modes.rowwise, true) {}
 };

@@ -140,7 +140,7 @@ class Tensor {
   const std::shared_ptr<detail::Node>& history() const& { return history_; }
   std::shared_ptr<detail::Node> history() && { return std::move(history_); }
   void set_history(std::shared_ptr<detail::Node> history) { history_ = std::move(history); }
-  /// Null except for a dual number (autograd/transforms/forward.h).
+  /// Null except for a dual number (autograd/extra/transforms/forward.h).
   const std::shared_ptr<const detail::Tangent>& tangent() const { return tangent_; }
   void set_tangent(std::shared_ptr<const detail::Tangent> tangent) {
     tangent_ = std::move(tangent);

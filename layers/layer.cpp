@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/profile.h"
+#include "ladon/autograd/observer.h"
 #include "ladon/core/machine/warning.h"
 #include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/masked.h"
@@ -107,15 +107,15 @@ std::vector<std::string> place_of(const Layer& layer) {
 Layer::Call::Call(const Layer& layer) : layer_(layer) {
   detail::check_nesting("forward", depth);
   if (depth == 0) outermost = &layer;
-  if (Profile* profile = Profile::current()) [[unlikely]]
-    profile->enter(depth, place_of(layer));
+  if (detail::Observer* observer = detail::Observer::current()) [[unlikely]]
+    observer->enter(depth, place_of(layer));
   ++depth;
 }
 
 Layer::Call::~Call() {
   --depth;
-  if (Profile* profile = Profile::current()) [[unlikely]]
-    profile->leave(depth);
+  if (detail::Observer* observer = detail::Observer::current()) [[unlikely]]
+    observer->leave(depth);
 }
 
 void Layer::Call::explain(const Error& error) const {

@@ -6,6 +6,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
+#include "ladon/core/error.h"
 
 namespace ladon::detail {
 namespace {
@@ -67,6 +68,20 @@ Tensor settled(const std::function<Tensor(const Tensor& x)>& f, const Tensor& x,
   if (!looks || !is_floating(y.dtype()) || !may_hold_odd(y, mask)) return y;
   const Tensor odd = any(odd_of(y), -1, Dims::keep);
   return f(masked_fill(x, logical_and(padding_of(x, mask), odd), 0));
+}
+
+Tensor spread_mask(std::string_view operation, const Tensor& x, const Tensor& mask) {
+  const Shape wanted = {x.size(0), x.shape().sub(1, x.rank() - 1).count()};
+  LADON_CHECK(mask.dtype() == boolean && mask.shape() == wanted, operation, "mask must be bool ",
+              wanted, ", got ", mask.dtype(), " ", mask.shape());
+  Shape spread = x.shape();
+  spread[spread.rank() - 1] = 1;
+  return reshape(mask, spread);
+}
+
+Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& mask) {
+  if (!mask.defined()) return x;
+  return masked_fill(x, logical_not(spread_mask(operation, x, mask)), 0);
 }
 
 }  // namespace ladon::detail

@@ -2,6 +2,7 @@
 // Keeps NaN, ∞ and huge numbers in padding out of layers that are called with a mask.
 
 #include <functional>
+#include <string_view>
 
 #include "ladon/core/tensor.h"
 
@@ -21,6 +22,13 @@ Shape mask_shape(const Tensor& x);
 /// takes a mask in another way (AttentionMask, a cache, a memory) calls it itself. Other padding
 /// values stay, so that outputs at padding are computed from them, as in PyTorch.
 Tensor blank_masked(const Tensor& x, const Tensor& mask);
+
+/// A mask (bool [N, positions]) reshaped to broadcast over x [N, .., d]: [N, .., 1]. Throws Error
+/// naming `operation` for one that does not fit.
+Tensor spread_mask(std::string_view operation, const Tensor& x, const Tensor& mask);
+/// x [N, .., d] with zeros where mask (bool [N, positions], true = token) is false; x itself
+/// without a mask. Throws Error naming `operation` for a mask that does not fit.
+Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& mask);
 
 /// f(x), where f acts on each position of [N, .., d] alone. Where its output at padding is NaN, ∞
 /// or huge (exp of 100, a product of three), so that gradients would be NaN, f gets 0 as input

@@ -131,7 +131,7 @@ class Module {
   void set_hyperparameter(const std::string& path, const Tensor& value);
   /// The generators that the module draws from as it runs (those of dropout, …), by dotted name.
   /// state_dict does not contain them, but a resumed run needs their positions
-  /// (optim/training/training_run.h saves them).
+  /// (optim/extra/training/training_run.h saves them).
   std::vector<std::pair<std::string, Generator*>> generators();
   /// Clears all gradients.
   void zero_grad();

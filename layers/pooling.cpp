@@ -12,7 +12,7 @@
 #include "ladon/core/mapped.h"
 #include "ladon/core/names.h"
 #include "ladon/layers/infinite/kernel/graph.h"
-#include "ladon/layers/infinite/kernel/windows.h"
+#include "ladon/layers/masked.h"
 
 namespace ladon {
 

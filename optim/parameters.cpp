@@ -12,8 +12,8 @@
 namespace ladon::detail {
 namespace {
 
-/// Marks the parameters to renumber: those of sets of unnamed tensors, each numbered "0", "1", …, if
-/// two sets share a number. Marks none if some number does not continue such a sequence.
+/// Marks the parameters to renumber: those of sets of unnamed tensors, each numbered "0", "1", …,
+/// if two sets share a number. Marks none if some number does not continue such a sequence.
 std::vector<bool> to_be_numbered(const ParameterSet& parameters) {
   std::vector<bool> alone;
   std::set<std::string> known;

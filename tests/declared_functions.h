@@ -28,4 +28,17 @@ inline std::vector<std::string> declared_functions(const std::filesystem::path& 
   return names;
 }
 
+/// Headers that declare operations: those of ladon and, where it is built, of ladon_extra.
+inline std::vector<std::filesystem::path> operation_headers(const std::filesystem::path& source) {
+  std::vector<std::filesystem::path> headers, folders{source / "autograd/ops"};
+#ifndef LADON_WITHOUT_EXTRA
+  for (const char* name : {"attention", "recurrent", "special", "windows"})
+    folders.push_back(source / "autograd/extra" / name);
+#endif
+  for (const auto& folder : folders)
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+      if (entry.path().extension() == ".h") headers.push_back(entry.path());
+  return headers;
+}
+
 }  // namespace ladon::test

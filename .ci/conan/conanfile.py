@@ -61,4 +61,4 @@ class Ladon(ConanFile):
     def package_info(self):
         self.cpp_info.set_property("cmake_find_mode", "none")  # its own ladonConfig.cmake is in the package
         self.cpp_info.builddirs = ["lib/cmake/ladon"]
-        self.cpp_info.libs = ["ladon"]
+        self.cpp_info.libs = ["ladon_extra", "ladon"]  # the first needs the other

@@ -1,5 +1,6 @@
 # Installs the headers that the roots reach by their includes, SOURCE/<header> to
-# DESTINATION/<header>: what users see, without what the library keeps to itself.
+# DESTINATION/<header>: what users see, without what the library keeps to itself. Those
+# of the folders extra/ where EXTRA is true.
 set(reached ${ROOTS})
 set(queue ${ROOTS})
 while(queue)
@@ -10,7 +11,7 @@ while(queue)
   foreach(line IN LISTS includes)
     string(REGEX REPLACE "^#include \"ladon/(.*)\"" "\\1" next "${line}")
     list(FIND reached ${next} place)  # (IN_LIST is a policy's, and CMake warns of a script that sets one)
-    if(place EQUAL -1)
+    if(place EQUAL -1 AND (EXTRA OR NOT next MATCHES "/extra/"))
       list(APPEND reached ${next})
       list(APPEND queue ${next})
     endif()

@@ -31,9 +31,4 @@ std::string shortened(std::string_view text, std::size_t length = 80);
 /// taken as the Latin-1 character it stands for.
 std::string to_utf8(std::string bytes);
 
-/// Class of a character, by its general category in Unicode 14.0: L is a letter, N a number; white
-/// space has the property White_Space; everything else, including −1, is other.
-enum class CharacterClass { letter, number, space, other };
-CharacterClass class_of(std::int32_t code);
-
 }  // namespace ladon

@@ -59,6 +59,13 @@ const Loops& loops() {
   return chosen;
 }
 
+int level_in_use() {
+  const Levels found = levels();
+  int at = 0;
+  while (found.list[at].loops != &loops()) ++at;
+  return at;
+}
+
 bool has_bf16_products() {
 #if defined(__x86_64__)
   static const bool has =

@@ -18,7 +18,6 @@
 #include "ladon/core/kernels/loops/products/products.h"
 #include "ladon/core/kernels/loops/products/symmetric.h"
 #include "ladon/core/kernels/loops/random.h"
-#include "ladon/core/kernels/loops/recurrent/recurrent.h"
 
 namespace ladon::kernels {
 
@@ -117,7 +116,6 @@ struct LoopsOf {
   GemmLoops<T> gemm;
   ParticleLoops<T> particles;
   PlaceLoops<T> places;
-  RecurrentLoops<T> recurrent;
   SymmetricLoops<T> symmetric;
 };
 
@@ -177,5 +175,8 @@ bool has_bf16_products();
 /// The loops in use: the highest level, or the one that the environment variable LADON_ISA names
 /// (v2, v3 or v4; Error if there is no such level here).
 const Loops& loops();
+
+/// Their place in levels(), by which a table of other loops (extra/kernels/loops) finds its own.
+int level_in_use();
 
 }  // namespace ladon::kernels

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "ladon/core/machine/allocator.h"
-#include "ladon/core/ranks/ranks.h"
 
 namespace ladon {
 
@@ -15,7 +14,8 @@ std::uint64_t free_memory() {
   std::uint64_t kilobytes = 0;
   while (file >> name) {
     if (name == "MemAvailable:" && file >> kilobytes)
-      return kilobytes * 1024 / static_cast<std::uint64_t>(ranks::neighbours()) + memory_use().kept;
+      return kilobytes * 1024 / static_cast<std::uint64_t>(detail::processes_here()) +
+             memory_use().kept;
     file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
   }
   return std::numeric_limits<std::uint64_t>::max();

@@ -10,4 +10,13 @@ namespace ladon {
 /// estimate.
 std::uint64_t free_memory();
 
+namespace detail {
+
+/// Counts the processes of one computation that share this machine.
+using CountProcesses = int (*)();
+/// 1, unless a session of ranks (ranks.h) has begun, which replaces it.
+inline constinit CountProcesses processes_here = [] { return 1; };
+
+}  // namespace detail
+
 }  // namespace ladon

@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/io/tensors/npz.h"
+#include "ladon/core/extra/io/npz.h"
 #include "ladon/examples/bnn_regression/study.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/plot.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ladon/core/text/characters.h"
+#include "ladon/core/extra/text/characters.h"
 #include "ladon/examples/common/next_token.h"
 
 namespace ladon::example {

@@ -11,9 +11,9 @@
 #include "ladon/examples/common/text.h"
 #include "ladon/optim/adam.h"
 #include "ladon/optim/clip.h"
+#include "ladon/optim/extra/training/training_run.h"
 #include "ladon/optim/particles/svgd.h"
 #include "ladon/optim/schedule.h"
-#include "ladon/optim/training/training_run.h"
 
 namespace ladon::example {
 namespace {

@@ -8,7 +8,7 @@
 #include "ladon/core/measured.h"
 #include "ladon/examples/char_gpt/corpus.h"
 #include "ladon/examples/char_gpt/settings.h"
-#include "ladon/layers/sequence/language_model.h"
+#include "ladon/layers/extra/sequence/language_model.h"
 
 namespace ladon::example {
 

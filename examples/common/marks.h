@@ -1,7 +1,7 @@
 #pragma once
 // Images of a mark in noise: the label depends on the mark, not on its position.
 
-#include "ladon/core/data/images.h"
+#include "ladon/core/extra/data/images.h"
 #include "ladon/core/random.h"
 
 namespace ladon::example {

@@ -6,7 +6,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
-#include "ladon/core/text/text.h"
+#include "ladon/core/extra/text/text.h"
 
 namespace ladon::example {
 namespace {

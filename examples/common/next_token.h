@@ -6,7 +6,7 @@
 
 #include "ladon/core/random.h"
 #include "ladon/core/tensor.h"
-#include "ladon/layers/sequence/language_model.h"
+#include "ladon/layers/extra/sequence/language_model.h"
 
 namespace ladon::example {
 

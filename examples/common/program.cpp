@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "ladon/core/error.h"
+#include "ladon/core/extra/ranks/ranks.h"
 #include "ladon/core/io/file.h"
 #include "ladon/core/machine/parallel.h"
-#include "ladon/core/ranks/ranks.h"
 #include "ladon/core/version.h"
 #include "ladon/examples/common/help.h"
 #include "ladon/examples/common/interrupt.h"

@@ -76,7 +76,7 @@ class Program {
   /// the output files can be written, and runs `body`, which returns whether it finished; an
   /// interrupted one reports what was finished and returns false (ran_to_the_end). Returns the exit
   /// status: 0 on success, 2 on bad usage, 130 when interrupted, 1 with a one-line error on stderr.
-  /// Started by mpirun (core/ranks/ranks.h), only the first rank prints.
+  /// Started by mpirun (core/extra/ranks/ranks.h), only the first rank prints.
   int run(int argc, char** argv, const std::function<bool()>& body);
 
   /// Writes {"schema", "example", "version", "commit", "settings", "threads", "seconds"} and the

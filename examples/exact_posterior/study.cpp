@@ -4,7 +4,7 @@
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/progress.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/optim/posterior/flow/first_order.h"
+#include "ladon/optim/extra/posterior/first_order.h"
 
 namespace ladon::example {
 namespace {
@@ -64,7 +64,7 @@ Table approach_table(const Study& study) {
         "mean over data sets ± standard error, as all that follows. Falls as 1/H",
         Better::lower},
        {"predicted",
-        "the same as theory says to first order in 1/H (optim/posterior/flow/first_order.h)"},
+        "the same as theory says to first order in 1/H (optim/extra/posterior/first_order.h)"},
        {"w2",
         "2-Wasserstein distance of the two normal laws with their means and covariances, in units "
         "of √(trace of the Gaussian process's covariance)",

@@ -9,7 +9,7 @@
 #include "ladon/core/random.h"
 #include "ladon/core/tensor.h"
 #include "ladon/examples/common/common_options.h"
-#include "ladon/layers/attention/variants/wide_heads.h"
+#include "ladon/layers/attention/wide_heads.h"
 #include "ladon/layers/containers.h"
 
 namespace ladon::example {

@@ -3,8 +3,8 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/metrics.h"
 #include "ladon/core/error.h"
+#include "ladon/core/extra/data/metrics.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/examples/common/meter.h"
 #include "ladon/examples/common/text.h"

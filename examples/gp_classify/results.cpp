@@ -2,9 +2,9 @@
 #include <iostream>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/metrics.h"
 #include "ladon/core/error.h"
-#include "ladon/core/ranks/ranks.h"
+#include "ladon/core/extra/data/metrics.h"
+#include "ladon/core/extra/ranks/ranks.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/text.h"

@@ -1,8 +1,8 @@
 #include "ladon/examples/gp_reviews/reviews.h"
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/text/glove.h"
-#include "ladon/core/text/text.h"
+#include "ladon/core/extra/text/glove.h"
+#include "ladon/core/extra/text/text.h"
 #include "ladon/examples/common/meter.h"
 #include "ladon/examples/common/text.h"
 

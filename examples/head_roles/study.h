@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ladon/core/data/batches.h"
+#include "ladon/core/extra/data/batches.h"
 #include "ladon/examples/common/program.h"
 #include "ladon/examples/common/rules_task.h"
 #include "ladon/layers/layers.h"

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/metrics.h"
+#include "ladon/core/extra/data/metrics.h"
 #include "ladon/core/linalg/lapack.h"
 #include "ladon/examples/common/page/attention.h"
 #include "ladon/examples/heads_apart/study.h"

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/metrics.h"
+#include "ladon/core/extra/data/metrics.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/examples/heads_apart/study.h"
 #include "ladon/optim/particles/diagnostics.h"

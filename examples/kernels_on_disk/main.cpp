@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/ranks/ranks.h"
+#include "ladon/core/extra/ranks/ranks.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/plot.h"

@@ -6,11 +6,11 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/examples/common/meter.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/layers/infinite/gram/tiles/stored.h"
+#include "ladon/layers/extra/tiles/stored.h"
+#include "ladon/optim/extra/posterior/cg_solver.h"
+#include "ladon/optim/extra/posterior/stored_factor.h"
 #include "ladon/optim/posterior/classification.h"
 #include "ladon/optim/posterior/gp.h"
-#include "ladon/optim/posterior/solvers/cg_solver.h"
-#include "ladon/optim/posterior/solvers/stored_factor.h"
 
 namespace ladon::example {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "ladon/core/io/file.h"
 #include "ladon/core/io/tensors/safetensors.h"
-#include "ladon/layers/attention/variants/attention_variants.h"
+#include "ladon/layers/extra/attention/attention_variants.h"
 
 namespace ladon::example {
 namespace {

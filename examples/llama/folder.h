@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "ladon/core/text/byte_pair.h"
-#include "ladon/layers/sequence/language_model.h"
+#include "ladon/core/extra/text/byte_pair.h"
+#include "ladon/layers/extra/sequence/language_model.h"
 
 namespace ladon::example {
 

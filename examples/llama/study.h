@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "ladon/core/text/byte_pair.h"
+#include "ladon/core/extra/text/byte_pair.h"
 #include "ladon/examples/common/next_token.h"
 #include "ladon/examples/llama/settings.h"
 

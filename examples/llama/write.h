@@ -4,7 +4,7 @@
 #include <string>
 
 #include "ladon/examples/llama/settings.h"
-#include "ladon/layers/sequence/pretrained.h"
+#include "ladon/layers/extra/sequence/pretrained.h"
 
 namespace ladon::example {
 

@@ -6,7 +6,7 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
-#include "ladon/core/io/tensors/npy.h"
+#include "ladon/core/extra/io/npy.h"
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/text.h"
 

@@ -5,7 +5,7 @@
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/progress.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/optim/samplers/diagnostics/discrepancy.h"
+#include "ladon/optim/extra/diagnostics/discrepancy.h"
 
 namespace ladon::example {
 namespace {

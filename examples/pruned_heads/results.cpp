@@ -2,7 +2,7 @@
 #include <functional>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/io/tensors/npz.h"
+#include "ladon/core/extra/io/npz.h"
 #include "ladon/examples/common/paired.h"
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/statistics.h"

@@ -13,7 +13,7 @@
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/progress.h"
 #include "ladon/examples/common/text.h"
-#include "ladon/optim/particles/penalties/head_mask.h"
+#include "ladon/optim/extra/penalties/head_mask.h"
 #include "ladon/optim/posterior/gp.h"
 
 namespace ladon::example {

@@ -2,12 +2,12 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/batches.h"
 #include "ladon/core/error.h"
-#include "ladon/core/text/glove.h"
+#include "ladon/core/extra/data/batches.h"
+#include "ladon/core/extra/text/glove.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/optim/adam.h"
-#include "ladon/optim/particles/penalties/head_mask.h"
+#include "ladon/optim/extra/penalties/head_mask.h"
 #include "ladon/optim/schedule.h"
 
 namespace ladon::example {

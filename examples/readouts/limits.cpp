@@ -9,7 +9,7 @@
 #include "ladon/examples/readouts/study.h"
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/optim/posterior/classification.h"
-#include "ladon/optim/posterior/flow/gradient_flow.h"
+#include "ladon/optim/posterior/gradient_flow.h"
 #include "ladon/optim/posterior/predict.h"
 
 namespace ladon::example {

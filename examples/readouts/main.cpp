@@ -2,7 +2,7 @@
 
 #include <iostream>
 
-#include "ladon/core/io/tensors/npz.h"
+#include "ladon/core/extra/io/npz.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/metrics.h"
+#include "ladon/core/extra/data/metrics.h"
 #include "ladon/examples/common/paired.h"
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/text.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ladon/core/data/images.h"
+#include "ladon/core/extra/data/images.h"
 #include "ladon/examples/common/common_options.h"
 #include "ladon/examples/common/progress.h"
 #include "ladon/examples/common/report.h"

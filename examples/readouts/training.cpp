@@ -4,7 +4,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/metrics.h"
+#include "ladon/core/extra/data/metrics.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/paired.h"

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/io/tensors/npz.h"
+#include "ladon/core/extra/io/npz.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"

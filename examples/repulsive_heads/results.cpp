@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/metrics.h"
+#include "ladon/core/extra/data/metrics.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/examples/repulsive_heads/study.h"
 

@@ -2,7 +2,7 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
-#include "ladon/core/text/glove.h"
+#include "ladon/core/extra/text/glove.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/examples/repulsive_heads/study.h"
 

@@ -5,13 +5,13 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/batches.h"
+#include "ladon/core/extra/data/batches.h"
 #include "ladon/examples/common/interrupt.h"
-#include "ladon/layers/attention/variants/structured_attention.h"
+#include "ladon/layers/extra/attention/structured_attention.h"
+#include "ladon/layers/extra/sequence/recurrent.h"
 #include "ladon/layers/layers.h"
-#include "ladon/layers/sequence/recurrent.h"
 #include "ladon/optim/adam.h"
-#include "ladon/optim/particles/penalties/head_penalties.h"
+#include "ladon/optim/extra/penalties/head_penalties.h"
 #include "ladon/optim/particles/spos.h"
 
 namespace ladon::example {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "ladon/core/text/text.h"
-#include "ladon/core/text/vocabulary.h"
+#include "ladon/core/extra/text/text.h"
+#include "ladon/core/extra/text/vocabulary.h"
 #include "ladon/examples/common/common_options.h"
 #include "ladon/examples/common/paired.h"
 

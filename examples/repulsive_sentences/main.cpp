@@ -4,7 +4,7 @@
 #include <map>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/io/tensors/npz.h"
+#include "ladon/core/extra/io/npz.h"
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/common/program.h"
 #include "ladon/examples/common/text.h"

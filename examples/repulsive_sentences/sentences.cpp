@@ -1,4 +1,4 @@
-#include "ladon/core/text/glove.h"
+#include "ladon/core/extra/text/glove.h"
 #include "ladon/examples/repulsive_sentences/fit.h"
 
 namespace ladon::example {

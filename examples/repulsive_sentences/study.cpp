@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/metrics.h"
-#include "ladon/core/io/tensors/npz.h"
+#include "ladon/core/extra/data/metrics.h"
+#include "ladon/core/extra/io/npz.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/progress.h"

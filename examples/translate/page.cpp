@@ -2,7 +2,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/sequences.h"
+#include "ladon/core/extra/data/sequences.h"
 #include "ladon/examples/common/page/attention.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/examples/translate/study.h"

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "ladon/core/data/sequences.h"
-#include "ladon/core/text/byte_pair.h"
+#include "ladon/core/extra/data/sequences.h"
+#include "ladon/core/extra/text/byte_pair.h"
 #include "ladon/examples/word_for_word/corpus.h"
 #include "ladon/examples/word_for_word/judgement.h"
-#include "ladon/layers/sequence/translation_model.h"
+#include "ladon/layers/extra/sequence/translation_model.h"
 
 namespace ladon::example {
 

@@ -4,15 +4,15 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
-#include "ladon/core/text/bleu.h"
+#include "ladon/core/extra/text/bleu.h"
 #include "ladon/examples/common/progress.h"
 #include "ladon/examples/common/text.h"
 #include "ladon/examples/translate/study.h"
 #include "ladon/optim/adam.h"
 #include "ladon/optim/clip.h"
+#include "ladon/optim/extra/training/average.h"
+#include "ladon/optim/extra/training/training_run.h"
 #include "ladon/optim/schedule.h"
-#include "ladon/optim/training/average.h"
-#include "ladon/optim/training/training_run.h"
 
 namespace ladon::example {
 namespace {

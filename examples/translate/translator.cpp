@@ -6,8 +6,8 @@
 #include "ladon/core/error.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/translate/study.h"
-#include "ladon/optim/training/average.h"
-#include "ladon/optim/training/training_run.h"
+#include "ladon/optim/extra/training/average.h"
+#include "ladon/optim/extra/training/training_run.h"
 
 namespace ladon::example {
 namespace {

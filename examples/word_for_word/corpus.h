@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ladon/core/text/text.h"
+#include "ladon/core/extra/text/text.h"
 #include "ladon/examples/common/program.h"
 
 namespace ladon::example {

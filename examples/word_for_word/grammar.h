@@ -2,8 +2,8 @@
 // English sentences and their German translations, from a grammar of a few rules, so that one can
 // tell which rules a model has learned.
 
+#include "ladon/core/extra/text/text.h"
 #include "ladon/core/random.h"
-#include "ladon/core/text/text.h"
 
 namespace ladon::example {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ladon/core/text/bleu.h"
+#include "ladon/core/extra/text/bleu.h"
 #include "ladon/examples/common/text.h"
 
 namespace ladon::example {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ladon/core/text/text.h"
+#include "ladon/core/extra/text/text.h"
 #include "ladon/examples/common/meter.h"
 #include "ladon/examples/common/report.h"
 

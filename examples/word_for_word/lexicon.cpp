@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "ladon/core/text/bleu.h"
+#include "ladon/core/extra/text/bleu.h"
 
 namespace ladon::example {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ladon/core/text/text.h"
+#include "ladon/core/extra/text/text.h"
 
 namespace ladon::example {
 

@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "ladon/autograd/ops/attention.h"
+#include "ladon/layers/attention/attention_cache.h"
 #include "ladon/layers/attention/attention_form.h"
 #include "ladon/layers/attention/attention_hook.h"
 #include "ladon/layers/attention/attention_mask.h"
 #include "ladon/layers/attention/positional.h"
-#include "ladon/layers/attention/variants/attention_cache.h"
 #include "ladon/layers/init.h"
 #include "ladon/layers/layer.h"
 

@@ -142,26 +142,26 @@ infinite::Formula formula_of(const MultiHeadAttention& a, const Symbols& of, boo
         a.form.tied ? times(number_of("MultiHeadAttention", layer.query_key.detach()),
                             "$k" + of.k + "(x, x)")
                     : std::string("0");
-    return {detail::join(times(ov, "A·"), v, "·A'ᵀ", bias, ", A = ", zeta, " of the logits ",
+    return {detail::join(times(ov, "A·" + v + "·A'ᵀ"), bias, ", A = ", zeta, " of the logits ",
                          logits, causal),
-            times(ov, "A·") + moved("$t" + of.v, "", layer.value_bias_trained) + "·A'ᵀ" + trained};
+            times(ov, "A·" + moved("$t" + of.v, "", layer.value_bias_trained) + "·A'ᵀ") + trained};
   }
   const std::string how =
       draws ? detail::join(", E the mean over ", layer.samples, " draws that all inputs share")
             : "";
-  const std::string keys = "$k" + of.k, weights = "_ij·E[ζ_ai·ζ'_bj]";
   // A shift that all logits of a query share does not change softmax.
   const double key_bias = a.form.weighting == Weighting::softmax ? 0 : layer.key_bias_trained;
-  return {
-      detail::join(times(ov, "Σ_ij "), v, weights, bias, ", ζ = ", zeta, " of Gaussian logits G",
-                   causal, ", Cov(G_ai, G'_bj) = ", times(qk, "$k" + of.q + "_ab·"), keys, "_ij",
-                   how),
-      detail::join(times(ov, "Σ_ij "), moved("$t" + of.v, "_ij", layer.value_bias_trained),
-                   "·E[ζ_ai·ζ'_bj]", trained, " + ", times(ov, "Σ_ij "), v,
-                   "_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G'_be]·D, D = ", qk == 1 ? "" : times(qk, "("),
-                   "(", times(layer.query_key_trained, "$k" + of.q + "_ab"), " + $t", of.q, "_ab",
-                   plus(layer.query_bias_trained), ")·", keys, "_ce + $k", of.q, "_ab·",
-                   moved("$t" + of.k, "_ce", key_bias), qk == 1 ? "" : ")")};
+  const std::string keys = "$k" + of.k, q = of.q + "_ab", weights = "·E[ζ_ai·ζ'_bj]";
+  const std::string logits = detail::join("(", times(layer.query_key_trained, "$k" + q), " + $t", q,
+                                          plus(layer.query_bias_trained), ")·", keys, "_ce + $k", q,
+                                          "·", moved("$t" + of.k, "_ce", key_bias));
+  return {detail::join(times(ov, "Σ_ij " + v + "_ij" + weights), bias, ", ζ = ", zeta,
+                       " of Gaussian logits G", causal,
+                       ", Cov(G_ai, G'_bj) = ", times(qk, "$k" + q + "·" + keys + "_ij"), how),
+          detail::join(
+              times(ov, "Σ_ij " + moved("$t" + of.v, "_ij", layer.value_bias_trained) + weights),
+              trained, " + ", times(ov, "Σ_ij " + v + "_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G'_be]·D"),
+              ", D = ", qk == 1 ? logits : times(qk, "(" + logits + ")"))};
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
-#include "ladon/core/ranks/ranks.h"
 #include "ladon/core/view.h"
 #include "ladon/layers/attention/attention.h"
 
@@ -298,20 +297,6 @@ Particles particles_of_rows(const ParameterSet& set) {
 
 Particles particles_of_rows(const Tensor& parameter, std::string name) {
   return Particles({ParticleBlock::stacked(std::move(name), {parameter})});
-}
-
-void share_gradients(const Particles& particles) {
-  if (ranks::count() == 1) return;
-  std::string blocks;
-  for (const ParticleBlock& block : particles)
-    blocks += detail::join("`", block.name(), "` ", block.dtype(), " ",
-                           Shape{block.count(), block.dim()}, "\n");
-  ranks::check_alike("share_gradients", blocks);
-  for (const ParticleBlock& block : particles) {
-    const Tensor all = clone(block.gradients());
-    ranks::gather_rows(all);
-    block.set_gradients(all);
-  }
 }
 
 }  // namespace ladon

@@ -121,16 +121,6 @@ Particles particles(Module& model, const ParticleOptions& options = {});
 Particles particles_of_members(const std::vector<ParameterSet>& members);
 Particles particles(const std::vector<Module*>& models);
 
-/// Gives all ranks (core/ranks/ranks.h) the exact gradients of all particles, after each rank has
-/// run backward() for its share of the particles of a block, share_of(M). Call it before apply():
-/// then all ranks move all particles alike, while each computes only its own gradients. Throws
-/// Error if blocks differ between ranks.
-///   const ranks::Share mine = ranks::share_of(models.size());
-///   for (i = mine.first; i < mine.last; ++i) backward(loss(*models[i]));
-///   share_gradients(repulsion.particles());
-///   repulsion.apply();
-void share_gradients(const Particles& particles);
-
 /// One block per parameter of the set, with its name, whose row i is parameter[i]: the heads of
 /// model.choose("*.attention.output"), say, or the rows of a Linear's weight.
 Particles particles_of_rows(const ParameterSet& set);

@@ -10,7 +10,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
 #include "ladon/core/machine/machine.h"
-#include "ladon/optim/posterior/flow/gradient_flow.h"
+#include "ladon/optim/posterior/gradient_flow.h"
 #include "ladon/optim/posterior/kernel_blocks.h"
 #include "ladon/optim/posterior/search.h"
 

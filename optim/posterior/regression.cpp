@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "ladon/autograd/evaluation.h"
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/error.h"
 #include "ladon/optim/parameters.h"
 #include "ladon/optim/posterior/kernel_blocks.h"

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "ladon/layers/attention/variants/wide_heads.h"
+#include "ladon/layers/attention/wide_heads.h"
 #include "ladon/layers/layer.h"
 #include "ladon/optim/samplers/log_density.h"
 

@@ -60,7 +60,7 @@ TEST(Assignment, KeepsDtypeAndShape) {
   Tensor n = tensor({4, 6}, i64);
   n += 1;
   EXPECT_EQ(n.to_vector(), (Numbers{5, 7}));
-  test::expect_error([&] { n /= 2; }, "the result is f32, x i64");
+  test::expect_error([&] { n /= 2; }, "the result is f32, but x i64");
   test::expect_error([&] { n += 0.5; }, "is not representable as i64");
   EXPECT_EQ(n.to_vector(), (Numbers{5, 7}));
 }

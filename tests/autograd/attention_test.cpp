@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/core/random.h"

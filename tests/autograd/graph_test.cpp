@@ -3,9 +3,9 @@
 #include <cmath>
 #include <vector>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/autograd/record.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/machine/background.h"
 #include "ladon/tests/support.h"
 
@@ -289,7 +289,7 @@ TEST(Recording, ARuleThatGivesWhatIsNotThereIsNamed) {
   expect_error([&] { backward(sum(with(5, ones({2}, f64)))); },
                "[doubled] its gradient rule uses input 5, but the number of recorded inputs is 1");
   expect_error([&] { backward(sum(with(0, ones({3}, f64)))); },
-               "[doubled] its gradient for input 0 has shape [3], the input [2]");
+               "[doubled] its gradient for input 0 has shape [3], but the input has shape [2]");
   const auto forward = [&](const std::vector<Tensor>& at) {
     return record_joint("doubled", at[0] * 2.0, {at[0]},
                         [](const Tensor& g, detail::GradientSink& sink) { sink.give(5, g); });

@@ -3,11 +3,11 @@
 #include <limits>
 #include <map>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"

@@ -7,9 +7,9 @@
 
 #include <thread>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

@@ -1,10 +1,10 @@
 #include "ladon/autograd/ops/matmul.h"
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/linalg/einsum.h"
 #include "ladon/autograd/ops/shape.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/random.h"
 #include "ladon/core/storage.h"
 #include "ladon/tests/support.h"

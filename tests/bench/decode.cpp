@@ -19,7 +19,7 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/core/packed_weights.h"
 #include "ladon/core/random.h"
-#include "ladon/layers/sequence/language_model.h"
+#include "ladon/layers/extra/sequence/language_model.h"
 #include "machine.h"
 
 namespace {

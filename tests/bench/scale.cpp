@@ -35,8 +35,8 @@
 #include "ladon/core/linalg/lapack.h"
 #include "ladon/core/machine/machine.h"
 #include "ladon/core/machine/parallel.h"
+#include "ladon/layers/extra/tiles/stored.h"
 #include "ladon/layers/infinite/gram/gram.h"
-#include "ladon/layers/infinite/gram/tiles/stored.h"
 #include "ladon/tests/temporary_folder.h"
 #include "networks.h"
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <regex>
 #include <set>
 #include <thread>
 

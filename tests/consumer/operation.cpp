@@ -2,10 +2,10 @@
 // (Ramachandran et al. 2017). record.h says how operations are written.
 
 #include "expect.h"
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/record.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/random.h"
 using namespace ladon;
 

@@ -12,7 +12,7 @@ function(run)
 endfunction()
 # (Quietly: a list of files would bury what fails later.)
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
-foreach(internal core/io/json.h core/linalg/blas.h core/kernels/loops.h layers/infinite/gram/tiles/work.h)
+foreach(internal core/extra/io/json.h core/linalg/blas.h core/kernels/loops.h layers/infinite/gram/work.h)
   if(EXISTS ${prefix}/include/ladon/${internal})
     message(FATAL_ERROR "an internal header is installed: ${internal}")
   endif()
@@ -25,8 +25,12 @@ foreach(project ${SOURCE} ${QUICKSTART})
   run(${CMAKE_COMMAND} --build ${build})
 endforeach()
 file(GLOB programs ${SOURCE}/*.cpp)
-foreach(file IN LISTS programs)
-  get_filename_component(name ${file} NAME_WE)
+list(TRANSFORM programs REPLACE ".*/(.*)[.]cpp" "\\1")
+if(NOT EXTRA)
+  set(programs "")
+endif()
+foreach(name IN LISTS programs ITEMS main_of_base layer_of_base nonlinearity_of_base solver_of_base
+                                     stein_kernel_of_base)
   run(${BUILD}/consumer/consumer/${name})
 endforeach()
 run(${BUILD}/consumer/quickstart/quickstart)
@@ -60,7 +64,7 @@ run(${CMAKE_COMMAND} -G Ninja -S ${fetching} -B ${fetching}/build -DCMAKE_CXX_CO
 run(${CMAKE_COMMAND} --build ${fetching}/build --target CMakeFiles/main.dir/main.cpp.o)
 
 # The course beside the installed Ladon, as a student meets it: files with holes, then solutions.
-if(NOT FLAGS)
+if(EXTRA AND NOT FLAGS)
   set(lessons ${prefix}/share/ladon/lessons)
   function(check outcome)  # of ARGN, run in the student's folder; all of `outcome` must be said
     execute_process(COMMAND ${lessons}/check ${ARGN} WORKING_DIRECTORY ${BUILD}/consumer

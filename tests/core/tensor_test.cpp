@@ -48,8 +48,8 @@ TEST(Shape, KeepsToItsAxes) {
   test::expect_error([&] { s.insert(-1, 1); }, "position -1 of [2, 3]");
   test::expect_error([&] { s.insert(3, 1); }, "position 3 of [2, 3]");
   test::expect_error([&] { s.erase(2); }, "axis 2 of [2, 3]");
-  test::expect_error([&] { s.sub(1, 3); }, "[1, 3) in [2, 3]");
-  test::expect_error([&] { s.sub(2, 1); }, "[2, 1) in [2, 3]");
+  test::expect_error([&] { s.sub(1, 3); }, "[1, 3) are out of range for shape [2, 3]");
+  test::expect_error([&] { s.sub(2, 1); }, "[2, 1) are out of range for shape [2, 3]");
   s.insert(2, 4);
   s.erase(0);
   EXPECT_EQ(s.sub(0, 2), (Shape{3, 4}));

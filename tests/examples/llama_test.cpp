@@ -1,6 +1,7 @@
 // The example llama as a user runs it: models that share keys, a folder that is written and loaded,
 // and what a folder from elsewhere may not be.
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <regex>
+#include <sstream>
 
 #include "ladon/core/error.h"
 #include "ladon/examples/common/plot.h"

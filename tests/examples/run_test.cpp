@@ -1,7 +1,11 @@
 // tests/run, examples/run and .ci/run as a user runs them, on a system of stand-ins: every program
 // that they call is found in a folder of the test's, so that nothing is installed or built.
 
+#include <sys/wait.h>
+
+#include <fstream>
 #include <regex>
+#include <sstream>
 
 #include "ladon/examples/common/text.h"
 #include "ladon/tests/examples/program.h"

@@ -1,5 +1,7 @@
 // Translation word for word, as a user runs it.
 
+#include <fstream>
+
 #include "ladon/tests/examples/program.h"
 
 namespace ladon {

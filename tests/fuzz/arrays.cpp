@@ -1,10 +1,10 @@
 // Tensors in files.
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/images.h"
-#include "ladon/core/io/tensors/idx.h"
-#include "ladon/core/io/tensors/npy.h"
-#include "ladon/core/io/tensors/npz.h"
+#include "ladon/core/extra/data/images.h"
+#include "ladon/core/extra/io/idx.h"
+#include "ladon/core/extra/io/npy.h"
+#include "ladon/core/extra/io/npz.h"
 #include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/core/io/tensors/safetensors_index.h"
 #include "ladon/layers/linear.h"

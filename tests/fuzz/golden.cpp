@@ -1,7 +1,7 @@
 // A golden case's case.json, beside arrays that are in order.
 
 #include "../golden/case.h"
-#include "ladon/core/io/tensors/npy.h"
+#include "ladon/core/extra/io/npy.h"
 #include "ladon/tests/fuzz/target.h"
 #include "ladon/tests/support.h"
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/layers/infinite/gram/tiles/checkpoint.h"
+#include "ladon/layers/extra/tiles/checkpoint.h"
+#include "ladon/layers/infinite/gram/executor.h"
 #include "ladon/layers/linear.h"
 #include "ladon/tests/fuzz/target.h"
 #include "ladon/tests/support.h"
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 // Three inputs of two positions: tiles of 2 × 2, 2 × 1 and 1 × 1 pairs, a part each.
 class Computation {
  public:
-  Computation() : plan_(plan_gram(limit_, x_, x_, true, options(""))) {
+  Computation() : plan_(plan_gram(limit_, x_, x_, true, options(""), GramExecutor())) {
     plan_.a = plan_.b = x_;
     result_.nngp = zeros(plan_.shape, f64);
     for (const char* name : {"manifest", "parts"}) {

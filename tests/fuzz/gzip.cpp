@@ -1,6 +1,6 @@
 // Compressed files, of at most 1 MB when unpacked.
 
-#include "ladon/core/io/gzip.h"
+#include "ladon/core/extra/io/gzip.h"
 
 #include "ladon/tests/fuzz/target.h"
 

@@ -1,14 +1,14 @@
 // Texts, their words and the words' vectors.
 
+#include "ladon/core/extra/text/bleu.h"
+#include "ladon/core/extra/text/byte_pair.h"
+#include "ladon/core/extra/text/characters.h"
+#include "ladon/core/extra/text/glove.h"
+#include "ladon/core/extra/text/text.h"
+#include "ladon/core/extra/text/vocabulary.h"
 #include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/core/io/utf8.h"
-#include "ladon/core/text/bleu.h"
-#include "ladon/core/text/byte_pair.h"
-#include "ladon/core/text/characters.h"
-#include "ladon/core/text/glove.h"
-#include "ladon/core/text/text.h"
-#include "ladon/core/text/vocabulary.h"
-#include "ladon/layers/sequence/pretrained.h"
+#include "ladon/layers/extra/sequence/pretrained.h"
 #include "ladon/tests/fuzz/target.h"
 #include "ladon/tests/temporary_folder.h"
 

@@ -8,7 +8,7 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
-#include "ladon/core/io/tensors/npy.h"
+#include "ladon/core/extra/io/npy.h"
 
 namespace ladon::golden {
 namespace {

@@ -1,6 +1,8 @@
 // LSTM, GRU and RNN. ONNX has time first, one weight a direction [directions, gates·n, in], both
 // biases in one row, and gates in another order than Ladon (PyTorch's).
 
+#include "ladon/autograd/extra/recurrent/recurrent.h"
+
 #include "case.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "case.h"
+#include "ladon/autograd/extra/windows/convolution.h"
+#include "ladon/autograd/extra/windows/pooling.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 

@@ -17,11 +17,13 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/loader.h"
 #include "ladon/core/error.h"
+#include "ladon/core/extra/data/loader.h"
 #include "ladon/core/io/file.h"
 #include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/layers/layers.h"
+#include "ladon/optim/extra/training/average.h"
+#include "ladon/optim/extra/training/training_run.h"
 #include "ladon/optim/optim.h"
 #include "ladon/tests/temporary_folder.h"
 

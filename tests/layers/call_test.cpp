@@ -5,8 +5,8 @@
 #include <thread>
 #include <type_traits>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 

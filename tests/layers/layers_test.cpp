@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

@@ -1,12 +1,12 @@
 // Infinitely wide heads as a layer: its values, and its law.
 
-#include "ladon/layers/attention/variants/wide_heads.h"
+#include "ladon/layers/attention/wide_heads.h"
 
 #include <cmath>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/random.h"
 #include "ladon/layers/attention/attention.h"
 #include "ladon/layers/infinite/finite/heads.h"

@@ -1,5 +1,5 @@
 // The course as a whole: each lesson has its parts, its exercises have their tests, and it sends
-// its reader to the spine of the library, not to the wings.
+// its reader to ladon, not to ladon_extra.
 
 #include <gtest/gtest.h>
 
@@ -81,20 +81,15 @@ TEST(Lessons, NameTheirPages) {
   }
 }
 
-TEST(Lessons, SendTheirReadersToTheSpine) {
-  const std::string rules = contents(source / "tests" / "architecture.cmake");
-  const std::string list = found(rules, "\nset\\(wings ([^)]*)\\)").at(0);
-  std::istringstream words(list);
-  std::set<std::string> wings;
-  for (std::string wing; words >> wing;) wings.insert(wing);
+TEST(Lessons, SendTheirReadersToTheFirstLibrary) {
   for (const fs::path& lesson : lessons()) {
     const std::string text = contents(lesson / "README.md");
     const std::vector<std::string> cited =
         found(text, "\\]\\(\\.\\./\\.\\./\\.\\./((?:core|autograd|layers|optim)/[^)#]*)\\)");
     EXPECT_GE(cited.size(), 2u) << lesson;
     for (const std::string& file : cited)
-      EXPECT_FALSE(wings.contains(fs::path(file).parent_path().string()))
-          << lesson.filename() << " cites " << file << ", which stands in a wing";
+      EXPECT_EQ(file.find("/extra/"), file.npos)
+          << lesson.filename() << " cites " << file << ", which is part of ladon_extra";
   }
 }
 

@@ -1,7 +1,7 @@
 // ContinuousBatch against generate(), a request at a time: whatever goes wrong beside a text or in
 // the middle of a step, it has the tokens that it has alone.
 
-#include "ladon/layers/sequence/continuous_batch.h"
+#include "ladon/layers/extra/sequence/continuous_batch.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/packed_weights.h"
-#include "ladon/layers/sequence/language_model.h"
+#include "ladon/layers/extra/sequence/language_model.h"
 #include "ladon/tests/models/fail.h"
 #include "ladon/tests/support.h"
 

@@ -9,11 +9,11 @@
 #include <stdexcept>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/loader.h"
-#include "ladon/core/data/prefetch.h"
-#include "ladon/optim/posterior/flow/first_order.h"
+#include "ladon/core/extra/data/loader.h"
+#include "ladon/core/extra/data/prefetch.h"
+#include "ladon/optim/extra/diagnostics/calibration.h"
+#include "ladon/optim/extra/posterior/first_order.h"
 #include "ladon/optim/samplers/collect.h"
-#include "ladon/optim/samplers/diagnostics/calibration.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

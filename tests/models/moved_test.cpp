@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "ladon/core/data/prefetch.h"
-#include "ladon/core/ranks/ranks_cholesky.h"
+#include "ladon/core/extra/data/prefetch.h"
+#include "ladon/core/extra/ranks/ranks_cholesky.h"
 #include "ladon/ladon.h"
 #include "ladon/tests/support.h"
 #include "ladon/tests/temporary_folder.h"

@@ -14,11 +14,11 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/layers/linear.h"
 #include "ladon/optim/adam.h"
-#include "ladon/optim/optimizers/lbfgs.h"
+#include "ladon/optim/extra/optimizers/lbfgs.h"
+#include "ladon/optim/extra/training/average.h"
+#include "ladon/optim/extra/training/data_parallel.h"
+#include "ladon/optim/extra/training/training_run.h"
 #include "ladon/optim/schedule.h"
-#include "ladon/optim/training/average.h"
-#include "ladon/optim/training/data_parallel.h"
-#include "ladon/optim/training/training_run.h"
 #include "ladon/tests/support.h"
 
 namespace ladon {

@@ -135,7 +135,7 @@ TEST(ActOn, OfAMethodThatIsNoMoreIsAnError) {
     hook = svgd.act_on(x, 0, "logits");
   }
   expect_error([&] { backward(sum(x), {.retain_graph = true}); },
-               "the svgd that acts on `logits` is no more");
+               "the svgd that acts on `logits` was destroyed");
   hook.remove();
   backward(sum(x));
   EXPECT_TRUE(same_bits(w.grad(), 2.0 * ones({3, 2}, f64)));
@@ -144,7 +144,7 @@ TEST(ActOn, OfAMethodThatIsNoMoreIsAnError) {
 TEST(ActOn, RefusesWhatDoesNotFit) {
   Svgd svgd({.alpha = 1});
   Tensor w = leaf(draws({3, 2}, 1));
-  expect_error([&] { svgd.act_on(2.0 * w, 2); }, "axis 2 of `activation`, which has shape [3, 2]");
+  expect_error([&] { svgd.act_on(2.0 * w, 2); }, "axis 2 is out of range for `activation`, which has shape [3, 2]");
   expect_error([&] { svgd.act_on(draws({3, 2}, 1), 0); }, "");
   expect_error([&] { svgd.apply(); }, "the method has no particles");
   expect_error([&] { svgd.report(); }, "nothing to report");

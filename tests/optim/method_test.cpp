@@ -291,17 +291,17 @@ TEST(SteinKernel, AUsersKernelIsCheckedInItsName) {
   };
   const Tensor s = ones({3, 4}, f64), r = zeros({3, 4}, f64), k = ones({3, 1}, f64);
   svgd_refuses(gives(ones({3, 1}, f64), r, k),
-               "`mine` on block \"rows\" gives share as f64 [3, 1]; it must be f64 [3, 4]");
-  svgd_refuses(gives(cast(s, f32), r, k), "gives share as f32 [3, 4]; it must be f64 [3, 4]");
-  svgd_refuses(gives(Tensor(), r, k), "`mine` on block \"rows\" gives no share; it must be f64");
+               "`mine` on block \"rows\" returns share as f64 [3, 1]; it must be f64 [3, 4]");
+  svgd_refuses(gives(cast(s, f32), r, k), "returns share as f32 [3, 4]; it must be f64 [3, 4]");
+  svgd_refuses(gives(Tensor(), r, k), "`mine` on block \"rows\" returns no share; it must be f64");
   svgd_refuses(gives(full({3, 4}, NAN, f64), r, k), "returns row 0 of share with norm nan");
-  wgd_refuses(gives(s, r, ones({3}, f64)), "gives density as f64 [3]; it must be f64 [3, 1]");
+  wgd_refuses(gives(s, r, ones({3}, f64)), "returns density as f64 [3]; it must be f64 [3, 1]");
   wgd_refuses(gives(s, r, tensor({1, NAN, 1}, {3, 1}, f64)),
               "returns row 1 of density with norm nan");
   wgd_refuses(gives(s, r, k - 1.0), "the kernel mine sums to 0 at particle 0");
   for (const auto refuse : {svgd_refuses, wgd_refuses}) {
-    refuse(gives(s, zeros({3, 1}, f64), k), "gives repulsion as f64 [3, 1]; it must be f64 [3, 4]");
-    refuse(gives(s, Tensor(), k), "gives no repulsion");
+    refuse(gives(s, zeros({3, 1}, f64), k), "returns repulsion as f64 [3, 1]; it must be f64 [3, 4]");
+    refuse(gives(s, Tensor(), k), "returns no repulsion");
     refuse(gives(s, full({3, 4}, NAN, f64), k), "returns row 0 of repulsion with norm nan");
   }
 }
@@ -340,7 +340,7 @@ TEST(SteinKernel, AUsersMatrixIsCheckedInItsName) {
   wgd_refuses(of(nan), "returns row 1 of density with norm nan");
   svgd_refuses(of(ones({2, 2}, f64)),
                "the matrix between 3 particles must be f64 [3, 3], got f64 [2, 2]");
-  wgd_refuses(of(ones({2, 2}, f64)), "gives density as f64 [2, 1]; it must be f64 [3, 1]");
+  wgd_refuses(of(ones({2, 2}, f64)), "returns density as f64 [2, 1]; it must be f64 [3, 1]");
   // One that fits, though it is a view.
   const Tensor x = random_rows(3, 4, 1), g = random_rows(3, 4, 3);
   EXPECT_TRUE(
@@ -352,8 +352,8 @@ TEST(SteinKernel, AUsersProfileIsCheckedInItsName) {
   using Profile = std::function<Tensor(const Tensor&)>;
   const auto of = [](const Profile& profile) { return radial("mine", {}, profile); };
   for (const auto refuse : {svgd_refuses, wgd_refuses}) {
-    refuse(of([](const Tensor& t) { return sum(t); }), "`mine` on block \"rows\": [radial] of f64");
-    refuse(of([](const Tensor& t) { return cast(exp(-t), f32); }), "[radial] of f64 [3, 3]");
+    refuse(of([](const Tensor& t) { return sum(t); }), "`mine` on block \"rows\": [radial] for f64");
+    refuse(of([](const Tensor& t) { return cast(exp(-t), f32); }), "[radial] for f64 [3, 3]");
     refuse(of([](const Tensor& t) { return ones_like(t); }), "the profile records no gradient");
     refuse(of([](const Tensor& t) { return log(t - 1000.0); }), "with norm nan");
   }

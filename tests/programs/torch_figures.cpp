@@ -1,6 +1,6 @@
 // Layers of PyTorch through a file: weights that are cosines, and the outputs that PyTorch
 // publishes of them (test/cpp/api/transformer.cpp; all of its figures:
-// tests/layers/torch_layout_test.cpp).
+// tests/layers/extra/torch_layout_test.cpp).
 
 #include <algorithm>
 #include <iostream>

@@ -1,6 +1,7 @@
 // Attention, its variants, caches and texts: made with random options, and run on random inputs.
 
 #include "ladon/layers/layers.h"
+#include "ladon/optim/extra/extra.h"
 #include "layer_runs.h"
 #include "table.h"
 

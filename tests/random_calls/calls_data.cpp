@@ -1,11 +1,11 @@
 // Loaders, texts as tokens, and scores of translations.
 
-#include "ladon/core/data/prefetch.h"
-#include "ladon/core/data/sequences.h"
-#include "ladon/core/text/bleu.h"
-#include "ladon/core/text/byte_pair.h"
-#include "ladon/core/text/characters.h"
-#include "ladon/core/text/vocabulary.h"
+#include "ladon/core/extra/data/prefetch.h"
+#include "ladon/core/extra/data/sequences.h"
+#include "ladon/core/extra/text/bleu.h"
+#include "ladon/core/extra/text/byte_pair.h"
+#include "ladon/core/extra/text/characters.h"
+#include "ladon/core/extra/text/vocabulary.h"
 #include "table.h"
 
 namespace ladon::test {

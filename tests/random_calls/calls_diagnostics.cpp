@@ -1,9 +1,10 @@
 // Figures that judge predictions, samples and heads, and penalties of heads.
 
-#include "ladon/core/data/ensemble.h"
-#include "ladon/core/data/metrics.h"
-#include "ladon/core/data/regression.h"
+#include "ladon/core/extra/data/ensemble.h"
+#include "ladon/core/extra/data/metrics.h"
+#include "ladon/core/extra/data/regression.h"
 #include "ladon/layers/attention/attention.h"
+#include "ladon/optim/extra/extra.h"
 #include "ladon/optim/optim.h"
 #include "table.h"
 

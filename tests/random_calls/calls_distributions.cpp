@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "ladon/autograd/distributions/discrete.h"
-#include "ladon/autograd/distributions/gamma.h"
-#include "ladon/autograd/distributions/normal.h"
+#include "ladon/autograd/extra/distributions/discrete.h"
+#include "ladon/autograd/extra/distributions/gamma.h"
+#include "ladon/autograd/extra/distributions/normal.h"
 #include "table.h"
 
 namespace ladon::test {

@@ -2,11 +2,13 @@
 
 #include <span>
 
+#include "ladon/autograd/checkpoint.h"
+#include "ladon/autograd/extra/transforms/forward.h"
+#include "ladon/autograd/extra/transforms/vmap.h"
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/leaf.h"
-#include "ladon/autograd/transforms/forward.h"
-#include "ladon/autograd/transforms/functional.h"
-#include "ladon/autograd/transforms/vmap.h"
+#include "ladon/optim/extra/extra.h"
 #include "table.h"
 
 namespace ladon::test {

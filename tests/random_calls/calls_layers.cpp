@@ -1,6 +1,7 @@
 // Layers: made with random options, run on random inputs, and trained a step.
 
 #include "ladon/layers/layers.h"
+#include "ladon/optim/extra/extra.h"
 #include "layer_runs.h"
 #include "table.h"
 

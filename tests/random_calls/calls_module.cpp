@@ -1,9 +1,10 @@
 // Calls of modules and optimizers beside running: states, hooks, copies, hyper-parameters.
 
 #include "ladon/autograd/graph.h"
+#include "ladon/layers/extra/state/torch_layout.h"
 #include "ladon/layers/layers.h"
-#include "ladon/layers/state/torch_layout.h"
 #include "ladon/optim/adam.h"
+#include "ladon/optim/extra/extra.h"
 #include "table.h"
 
 namespace ladon::test {

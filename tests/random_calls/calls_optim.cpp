@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ladon/layers/layers.h"
+#include "ladon/optim/extra/extra.h"
 #include "ladon/optim/optim.h"
 #include "ladon/tests/support.h"
 #include "table.h"

@@ -4,8 +4,9 @@
 #include <memory>
 
 #include "ladon/autograd/graph.h"
-#include "ladon/layers/attention/variants/wide_heads.h"
+#include "ladon/layers/attention/wide_heads.h"
 #include "ladon/layers/layers.h"
+#include "ladon/optim/extra/extra.h"
 #include "ladon/optim/optim.h"
 #include "ladon/optim/posterior/compare.h"
 #include "ladon/optim/posterior/path_relevance.h"

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "ladon/core/linalg/lapack.h"
+#include "ladon/optim/extra/extra.h"
 #include "table.h"
 
 namespace ladon::test {

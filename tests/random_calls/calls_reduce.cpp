@@ -1,5 +1,6 @@
 // Reductions, sorting, softmax, normalization and losses.
 
+#include "ladon/optim/extra/extra.h"
 #include "table.h"
 
 namespace ladon::test {

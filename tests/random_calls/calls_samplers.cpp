@@ -1,6 +1,7 @@
 // Log densities, samplers of them, and diagnostics of chains.
 
 #include "ladon/layers/layers.h"
+#include "ladon/optim/extra/extra.h"
 #include "ladon/optim/optim.h"
 #include "table.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "ladon/core/io/dlpack.h"
-#include "ladon/core/io/memory.h"
+#include "ladon/core/extra/io/dlpack.h"
+#include "ladon/core/extra/io/memory.h"
 #include "ladon/core/like.h"
 #include "ladon/core/shape.h"
 #include "table.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ladon/optim/extra/extra.h"
 #include "table.h"
 
 namespace ladon::test {

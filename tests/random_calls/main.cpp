@@ -37,17 +37,19 @@ TEST(RandomCalls, EndInAResultOrAnError) {
 std::map<std::string, int> declared() {
   std::map<std::string, int> names;
   const std::filesystem::path root(source_folder());
-  std::vector<std::filesystem::path> headers{root / "autograd/transforms/forward.h",
-                                             root / "autograd/transforms/functional.h",
+  std::vector<std::filesystem::path> headers{root / "autograd/extra/transforms/forward.h",
+                                             root / "autograd/checkpoint.h",
+                                             root / "autograd/functional.h",
                                              root / "autograd/graph.h",
-                                             root / "autograd/transforms/vmap.h",
+                                             root / "autograd/extra/transforms/vmap.h",
                                              root / "core/tensor.h",
                                              root / "core/like.h",
                                              root / "core/random.h",
                                              root / "core/linalg/lapack.h"};
-  for (const char* folder : {"autograd/ops", "autograd/distributions"})
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder))
-      if (entry.path().extension() == ".h") headers.push_back(entry.path());
+  for (const auto& header : test::operation_headers(root)) headers.push_back(header);
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(root / "autograd/extra/distributions"))
+    if (entry.path().extension() == ".h") headers.push_back(entry.path());
   for (const auto& header : headers)
     for (const std::string& name : declared_functions(header)) ++names[name];
   return names;

@@ -12,10 +12,10 @@
 #include <iomanip>
 #include <iostream>
 
+#include "ladon/layers/extra/tiles/stored.h"
 #include "ladon/layers/infinite/gram/gram.h"
-#include "ladon/layers/infinite/gram/tiles/stored.h"
 #include "ladon/layers/layers.h"
-#include "ladon/optim/posterior/solvers/distributed_factor.h"
+#include "ladon/optim/extra/posterior/distributed_factor.h"
 #include "ladon/tests/ranks/checks.h"
 
 namespace {

@@ -11,7 +11,7 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
-#include "ladon/core/ranks/ranks.h"
+#include "ladon/core/extra/ranks/ranks.h"
 #include "ladon/tests/temporary_folder.h"
 
 namespace ladon::test {

@@ -3,14 +3,14 @@
 #include <cmath>
 #include <iostream>
 
+#include "ladon/core/extra/ranks/ranks_cholesky.h"
 #include "ladon/core/linalg/lapack.h"
-#include "ladon/core/ranks/ranks_cholesky.h"
+#include "ladon/layers/extra/tiles/stored.h"
 #include "ladon/layers/infinite/gram/gram.h"
-#include "ladon/layers/infinite/gram/tiles/stored.h"
 #include "ladon/layers/layers.h"
-#include "ladon/optim/posterior/solvers/cg_solver.h"
-#include "ladon/optim/posterior/solvers/distributed_factor.h"
-#include "ladon/optim/posterior/solvers/stored_factor.h"
+#include "ladon/optim/extra/posterior/cg_solver.h"
+#include "ladon/optim/extra/posterior/distributed_factor.h"
+#include "ladon/optim/extra/posterior/stored_factor.h"
 #include "ladon/tests/ranks/checks.h"
 
 namespace ladon::test {

@@ -9,8 +9,8 @@
 #include <map>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/ranks/ranks_cholesky.h"
-#include "ladon/layers/infinite/gram/tiles/stored.h"
+#include "ladon/core/extra/ranks/ranks_cholesky.h"
+#include "ladon/layers/extra/tiles/stored.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/ranks/checks.h"
 

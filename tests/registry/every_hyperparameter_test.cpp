@@ -6,10 +6,10 @@
 #include <cmath>
 #include <set>
 
+#include "ladon/autograd/extra/transforms/vmap.h"
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/transforms/functional.h"
-#include "ladon/autograd/transforms/vmap.h"
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/registry/every_layer.h"

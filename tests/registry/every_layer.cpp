@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ladon/layers/infinite/finite/linearized.h"
+#include "ladon/layers/extra/infinite/linearized.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 

@@ -6,9 +6,9 @@
 #include <set>
 #include <sstream>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"

@@ -51,7 +51,6 @@ TEST(Lifetimes, EveryScopeHasItsRow) {
       {"Session", "a second is an Error (tests/ranks)"},
       {"Alone", "counts: any order is right; without MPI there is nothing to see"},
       {"InputFile", "owns a file"},
-      {"Gradient", "of the graph, within one call"},
       {"RecordReads", "of the library's own, within one call"},
       {"Call", "of a layer's call, within it"},
       {"ContinuousBatch", "owns memory"},
@@ -97,11 +96,10 @@ Names with_a_state() {
 TEST(Lifetimes, EveryClassWithAStateHasItsModel) {
   // Other tests take these through their states.
   const std::map<std::string, const char*> elsewhere{
-      {"Profile", "among the scopes"},
       {"OutputFile", "tests/faults: each system call fails once"},
       {"InputFile", "tests/faults"},
       {"Session", "tests/ranks"},
-      {"BytePairTokenizer", "a state that is read once (tests/core/text)"},
+      {"BytePairTokenizer", "a state that is read once (tests/core/extra/data)"},
       {"LayerContainer", "a list of layers"},
       {"Module", "tests/registry/every_layer_test.cpp"},
       {"Visitor", "what modules tell, without a state"},
@@ -212,16 +210,16 @@ REFERS_TO_WHAT_LIVES(head_masks, MultiHeadAttention);
 
 // Those are found by what their comments say.
 TEST(Lifetimes, WhatIsToOutliveAResultIsNoTemporary) {
-  const std::set<std::string> known{"core/io/memory.h",  // from_blob: a pointer
-                                    "core/modes.h",      // a copy is kept
-                                    "layers/sequence/language_model.h",
-                                    "layers/sequence/translation_model.h",
+  const std::set<std::string> known{"core/extra/io/memory.h",  // from_blob: a pointer
+                                    "core/modes.h",            // a copy is kept
+                                    "layers/extra/sequence/language_model.h",
+                                    "layers/extra/sequence/translation_model.h",
                                     "layers/infinite/limit.h",         // owns temporaries
                                     "layers/infinite/finite/heads.h",  // owns temporaries
-                                    "optim/particles/penalties/head_mask.h",
-                                    "optim/training/training_run.h",
+                                    "optim/extra/penalties/head_mask.h",
+                                    "optim/extra/training/training_run.h",
                                     "optim/posterior/regression.h",
-                                    "optim/posterior/solvers/cg_solver.h",
+                                    "optim/extra/posterior/cg_solver.h",
                                     "optim/samplers/run.h",
                                     "optim/samplers/log_density.h"};
   std::set<std::string> found;

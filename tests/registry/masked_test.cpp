@@ -14,9 +14,9 @@
 #include <string>
 #include <utility>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/layers/infinite/finite/compare.h"
 #include "ladon/layers/infinite/finite/empirical.h"
 #include "ladon/layers/infinite/finite/latent_kernel.h"

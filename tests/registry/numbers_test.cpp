@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cctype>
 
+#include "ladon/autograd/extra/transforms/vmap.h"
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/transforms/functional.h"
-#include "ladon/autograd/transforms/vmap.h"
 #include "ladon/tests/sources.h"
 #include "ladon/tests/support.h"
 
@@ -29,25 +29,26 @@ const std::vector<Read> reads{
     {"autograd/ops/linalg/linalg.cpp", "lu.swaps.to_vector<std::int64_t>()", whole},
     {"autograd/ops/compare.cpp", "all(equal(a, b)).item<bool>()", truth},
     {"autograd/ops/compare.cpp", "logical_and(near, isfinite(v)))).item<bool>()", truth},
-    {"layers/sequence/language_model.cpp", "amax(at).item<std::int64_t>()", whole},
-    {"layers/sequence/continuous_batch.cpp", "prompt.to_vector<std::int64_t>()", whole},
-    {"layers/sequence/token_choice.cpp", "argmax(x_, 0).item<std::int64_t>()", whole},
-    {"layers/sequence/translation_model.cpp", "amax(positions).item<std::int64_t>()", whole},
-    {"layers/sequence/generate.cpp", "prompt.to_vector<std::int64_t>()", whole},
-    {"layers/attention/variants/attention_cache.cpp", "rows.to_vector<std::int64_t>()", whole},
+    {"layers/extra/sequence/language_model.cpp", "amax(at).item<std::int64_t>()", whole},
+    {"layers/extra/sequence/continuous_batch.cpp", "prompt.to_vector<std::int64_t>()", whole},
+    {"layers/extra/sequence/token_choice.cpp", "argmax(x_, 0).item<std::int64_t>()", whole},
+    {"layers/extra/sequence/translation_model.cpp", "amax(positions).item<std::int64_t>()", whole},
+    {"layers/extra/sequence/generate.cpp", "prompt.to_vector<std::int64_t>()", whole},
+    {"layers/attention/attention_cache.cpp", "rows.to_vector<std::int64_t>()", whole},
     {"layers/embedding.cpp", "all(equal(own, 1)).item<bool>()", truth},
-    {"layers/state/low_rank.cpp", "all(equal(lora_B, 0.0)).item<bool>()", truth},
+    {"layers/extra/state/low_rank.cpp", "all(equal(lora_B, 0.0)).item<bool>()", truth},
     {"layers/infinite/kernel/kernel.cpp", "all(isfinite(x)).item<bool>()", truth},
     {"layers/infinite/kernel/kernel.cpp", "logical_and(lost, mask) : lost).item<bool>()", truth},
     {"optim/particles/wgd.cpp", "argmin(density, 0).item<std::int64_t>()", whole},
-    {"optim/training/training_run.cpp", "reader.entry(\"integer\", i64, {}).item<std::int64_t>()",
-     whole},
+    {"optim/extra/training/training_run.cpp",
+     "reader.entry(\"integer\", i64, {}).item<std::int64_t>()", whole},
     {"optim/posterior/classification.cpp", "labels.to_vector<std::int64_t>()", whole},
     {"autograd/ops/loss.cpp", "all(isfinite(mapped::show(y))).item<bool>()", truth},
     {"autograd/ops/norm.cpp", "any(greater(mapped::show(r), most)).item<bool>()", truth},
-    {"autograd/ops/windows/pooling.cpp", "all(isfinite(mapped::show(total))).item<bool>()", truth},
-    {"autograd/distributions/gamma.cpp", "any(mapped::show(mask)).item<bool>()", truth},
-    {"autograd/distributions/gamma.cpp", "all(mapped::show(mask)).item<bool>()", truth},
+    {"autograd/extra/windows/pooling.cpp", "all(isfinite(mapped::show(total))).item<bool>()",
+     truth},
+    {"autograd/extra/distributions/gamma.cpp", "any(mapped::show(mask)).item<bool>()", truth},
+    {"autograd/extra/distributions/gamma.cpp", "all(mapped::show(mask)).item<bool>()", truth},
     {"layers/pooling.cpp", "all(isfinite(mapped::show(total))).item<bool>()", truth},
     {"autograd/ops/loss.cpp", "all(mapped::show(t.counted)).item<bool>()", truth},
     {"layers/infinite/limit.cpp", "amax(sum(cast(x.mask, i64), 1)).item<std::int64_t>()", whole},

@@ -10,7 +10,7 @@ namespace {
 Row random_call() { return {"random call", {{"tests/random_calls", "", "add\\(\\s*\"NAME\""}}}; }
 
 Row state_by_names() {
-  return {"state by names", {{"tests/optim/state_names_test.cpp", "", "row<NAME>\\("}}};
+  return {"state by names", {{"tests/optim/extra/state_names_test.cpp", "", "row<NAME>\\("}}};
 }
 
 Names layers() { return derived("Layer", {"Callable", "LayerContainer", "Conv", "ConvTranspose"}); }
@@ -33,7 +33,7 @@ TEST(Registry, EveryLayerHasItsRows) {
                  {{"tests/layers/infinite", "", "\\bNAME[(>]", "_limit("}},
                  limit_of_another},
                 {"network in which its limit is looked at",
-                 {{"tests/layers/infinite/every_layer_test.cpp", "", "\\bNAME(\\(|::)"}},
+                 {{"tests/layers/infinite/extra/every_layer_test.cpp", "", "\\bNAME(\\(|::)"}},
                  limit_of_another},
                 random_call()}});
 }
@@ -53,7 +53,7 @@ TEST(Registry, EveryLayerAndHookIsInTheTable) {
 }
 
 TEST(Registry, EveryAttentionHookHasItsRows) {
-  const std::string file = "tests/layers/attention_variants_test.cpp";
+  const std::string file = "tests/layers/extra/attention_variants_test.cpp";
   expect_rows(
       {"attention hooks",
        hooks(),
@@ -67,14 +67,15 @@ TEST(Registry, EveryOptimizerHasItsRows) {
   Names found = derived("Optimizer", {"Sampler"});
   for (const auto& [name, header] : derived("Sampler")) found.erase(name);
   for (const auto& [name, c] : classes())  // and what makes steps by itself
-    if (std::regex_match(c.header, std::regex("optim/(optimizers/)?\\w+\\.h")) &&
+    if (std::regex_match(c.header, std::regex("optim/(extra/optimizers/)?\\w+\\.h")) &&
         name != "Optimizer" && !matches(c.body, "\\n  (?:void|double) (step)\\(").empty())
       found[name] = {c.header, {name}};
-  const std::string file = "tests/optim/optimizer_test.cpp", lbfgs = "tests/optim/lbfgs_test.cpp";
+  const std::string file = "tests/optim/extra/optimizer_test.cpp",
+                    lbfgs = "tests/optim/extra/lbfgs_test.cpp";
   expect_rows({"optimizers",
                found,
                {{"five steps of another program",
-                 {{"tests/optim/rules_test.cpp", "", "with<NAME>\\("},
+                 {{"tests/optim/extra/rules_test.cpp", "", "with<NAME>\\("},
                   {lbfgs, "", "TEST\\(NAME, Follows"}}},
                 {"run that resumes bit for bit",
                  {{file, "TEST(Optimizer, ResumesBitForBitFromAFile)", "with<NAME>\\("},
@@ -95,11 +96,11 @@ TEST(Registry, EverySamplerHasItsRows) {
         {"law that it settles at",
          {{"tests/optim/samplers/stationary_test.cpp", "", "TEST\\(NAME, "}}},
         {"run that resumes bit for bit",
-         {{"tests/optim/optimizer_test.cpp", "TEST(Optimizer, ResumesBitForBitFromAFile)",
+         {{"tests/optim/extra/optimizer_test.cpp", "TEST(Optimizer, ResumesBitForBitFromAFile)",
            "sampling<NAME>\\("}}},
         state_by_names(),
         {"refusal of bad settings", {{file, "TEST(Samplers, RefuseBadSettings)", "\\bNAME s\\("}}},
-        {"row of Trust", {{"tests/optim/trust_test.cpp", "> kinds()", "sampling<NAME>\\("}}},
+        {"row of Trust", {{"tests/optim/extra/trust_test.cpp", "> kinds()", "sampling<NAME>\\("}}},
         random_call()}});
 }
 
@@ -116,7 +117,7 @@ TEST(Registry, EveryStateOfParametersHasItsRow) {
   for (const auto& [name, of] : found)
     EXPECT_TRUE(has_row(state_by_names().places[0], name))
         << "`" << name << "` (" << of.header
-        << ") has a state of parameters: add its row to tests/optim/state_names_test.cpp";
+        << ") has a state of parameters: add its row to tests/optim/extra/state_names_test.cpp";
 }
 
 // Every member of ParameterSet is tried with a tensor that stands in the set twice.
@@ -130,14 +131,14 @@ TEST(Registry, EveryOperationOnASetHasItsRow) {
   found.erase("operator|");  // "|" in the table
   EXPECT_FALSE(found.empty());
   for (const auto& [name, of] : found)
-    EXPECT_TRUE(has_row({"tests/optim/identity_test.cpp", "", "\\{\"NAME\","}, name))
-        << "`" << name << "` has no row in tests/optim/identity_test.cpp";
+    EXPECT_TRUE(has_row({"tests/optim/extra/identity_test.cpp", "", "\\{\"NAME\","}, name))
+        << "`" << name << "` has no row in tests/optim/extra/identity_test.cpp";
 }
 
 TEST(Registry, EveryChainSamplerHasItsRows) {
   Names found = returning("Chains|Tempered|SmcResult", "optim/samplers/");
   found.erase("sample_chains");  // makes one of a transition kernel
-  const std::string all = "tests/optim/samplers/samplers_test.cpp",
+  const std::string all = "tests/optim/extra/samplers/samplers_test.cpp",
                     normal_priors = "tests/optim/samplers/smc_test.cpp";
   expect_rows({"chain samplers",
                found,
@@ -154,14 +155,14 @@ TEST(Registry, EveryParticleMethodHasItsRows) {
                {{"closed form that it settles at",
                  {{"tests/optim/sampling_test.cpp", "", "TEST\\(NAME, "}}},
                 {"row of Trust",
-                 {{"tests/optim/trust_test.cpp", "> kinds()", "applied<NAME>\\("},
-                  {"tests/optim/trust_test.cpp", "Kind spos()", "make_unique<NAME>\\("}}},
+                 {{"tests/optim/extra/trust_test.cpp", "> kinds()", "applied<NAME>\\("},
+                  {"tests/optim/extra/trust_test.cpp", "Kind spos()", "make_unique<NAME>\\("}}},
                 random_call()}});
 }
 
 TEST(Registry, EverySteinKernelHasItsRows) {
   const std::string file = "tests/optim/kernel_test.cpp",
-                    composed = "tests/optim/composed_kernels_test.cpp",
+                    composed = "tests/optim/extra/composed_kernels_test.cpp",
                     test = "TEST(ComposedKernels, ";
   expect_rows(
       {"Stein kernels",
@@ -173,7 +174,7 @@ TEST(Registry, EverySteinKernelHasItsRows) {
           {composed, test + "MixtureAndHybrid", "= NAME\\("}}},
         {"row of equal particles",
          {{file, "TEST(SteinKernel, EqualParticlesStayFinite)", "\\bNAME\\("},
-          {"tests/optim/trust_test.cpp", "> kinds()", "\\bNAME\\("}}},
+          {"tests/optim/extra/trust_test.cpp", "> kinds()", "\\bNAME\\("}}},
         {"random call",
          {{"tests/random_calls/calls_optim.cpp", "SteinKernel kernel(", "return NAME\\("},
           {"tests/random_calls/calls_posterior.cpp", "", "return NAME\\("}}}}});
@@ -185,12 +186,12 @@ TEST(Registry, EverySolverHasItsRows) {
     for (const auto& [maker, where] : returning(name, "optim/posterior/"))
       solver.spelled.push_back(maker);
   const std::string folder = "tests/optim/posterior";
-  expect_rows(
-      {"solvers",
-       found,
-       {{"row beside the others", {{folder + "/solver_test.cpp", "", "\\bNAME( \\w+)?\\("}}},
-        {"refusal", {{folder, "", "expect_error\\([^;]*\\bNAME( \\w+)?\\("}}},
-        random_call()}});
+  expect_rows({"solvers",
+               found,
+               {{"row beside the others",
+                 {{"tests/optim/extra/posterior/solver_test.cpp", "", "\\bNAME( \\w+)?\\("}}},
+                {"refusal", {{folder, "", "expect_error\\([^;]*\\bNAME( \\w+)?\\("}}},
+                random_call()}});
 }
 
 TEST(Registry, EveryPosteriorHasItsRows) {
@@ -198,7 +199,7 @@ TEST(Registry, EveryPosteriorHasItsRows) {
       returning("Predicted|LatentPosterior|RelevanceSaddle|PathSaddle|std::vector<Tensor>",
                 "optim/posterior/");
   for (const auto& [name, c] : classes())
-    if (c.header.starts_with("optim/posterior/") &&
+    if (stands_in(c.header, "optim/posterior/") &&
         !matches(c.body, "\\n  (GpPrediction) \\w+\\(").empty())
       found[name] = {c.header, {name}};
   const std::string folder = "tests/optim/posterior";
@@ -231,7 +232,8 @@ TEST(Registry, EveryReaderOfFilesHasItsRows) {
 }
 
 TEST(Registry, EveryDistributionHasItsRows) {
-  const std::string file = "tests/autograd/distributions_test.cpp", test = "TEST(Distributions, ";
+  const std::string file = "tests/autograd/extra/distributions_test.cpp",
+                    test = "TEST(Distributions, ";
   expect_rows(
       {"distributions",
        derived("Distribution"),

@@ -97,11 +97,18 @@ inline Names derived(const std::string& base, const std::set<std::string>& bases
   return names;
 }
 
+/// Whether a header stands in the folder ("optim/samplers/"), or in the same one of extra/.
+inline bool stands_in(const std::string& header, const std::string& folder) {
+  const std::size_t floor = folder.find('/') + 1;
+  return header.starts_with(folder) ||
+         header.starts_with(folder.substr(0, floor) + "extra/" + folder.substr(floor));
+}
+
 /// Functions that headers below `folder` declare, by the type that they return.
 inline Names returning(const std::string& type, const std::string& folder) {
   Names names;
   for (const auto& [header, text] : headers())
-    if (header.starts_with(folder))
+    if (stands_in(header, folder))
       for (const std::string& name : matches(text, "\\n(?:" + type + ") (\\w+)\\("))
         names[name] = {header, {name}};
   return names;
@@ -110,7 +117,8 @@ inline Names returning(const std::string& type, const std::string& folder) {
 /// Headers that users include: those that the umbrella headers list.
 inline std::set<std::string> offered() {
   std::set<std::string> paths;
-  for (const char* umbrella : {"optim/ladon.h", "optim/optim.h", "layers/layers.h"})
+  for (const char* umbrella :
+       {"optim/ladon.h", "optim/optim.h", "layers/layers.h", "optim/extra/extra.h"})
     for (const std::string& path : matches(headers().at(umbrella), "#include \"ladon/([^\"]+)\""))
       paths.insert(path);
   return paths;
@@ -155,6 +163,11 @@ struct Kind {
   std::vector<Row> rows;
 };
 
+/// "tests/optim/extra/posterior" of "tests/optim/posterior".
+inline std::string with_extra(const std::string& folder) {
+  return std::regex_replace(folder, std::regex("^(tests/[^/]+)/"), "$1/extra/");
+}
+
 inline const std::string& text_of(const Place& place) {
   static std::map<std::pair<std::string, std::string>, std::string> known;
   const auto [entry, fresh] = known.try_emplace({place.path, place.with});
@@ -162,10 +175,14 @@ inline const std::string& text_of(const Place& place) {
   if (!fresh) return text;
   const fs::path path = source / place.path;
   if (!fs::is_directory(path)) return text = text_of_file(path);
-  for (const auto& each : fs::recursive_directory_iterator(path)) {
-    if (each.path().extension() != ".cpp") continue;
-    const std::string file = text_of_file(each.path());
-    if (file.find(place.with) != file.npos) text += file;
+  const fs::path beside = source / with_extra(place.path);
+  for (const fs::path& folder : {path, beside}) {
+    if (!fs::is_directory(folder)) continue;
+    for (const auto& each : fs::recursive_directory_iterator(folder)) {
+      if (each.path().extension() != ".cpp") continue;
+      const std::string file = text_of_file(each.path());
+      if (file.find(place.with) != file.npos) text += file;
+    }
   }
   return text;
 }
@@ -196,9 +213,10 @@ inline bool has_row(const Place& place, const std::string& name) {
   return false;
 }
 
-/// The card of a header's room: the nearest README.md above it.
+/// The card of a header's room: the nearest README.md above it. A folder of extra/ shares the card
+/// of the folder of its name beside extra/.
 inline fs::path card_of(const std::string& header) {
-  fs::path folder = fs::path(header).parent_path();
+  fs::path folder = fs::path(std::regex_replace(header, std::regex("/extra/"), "/")).parent_path();
   while (!fs::exists(source / folder / "README.md")) folder = folder.parent_path();
   return folder / "README.md";
 }

@@ -24,7 +24,6 @@ const Loops& table() {
     add_particles(t);
     add_places(t);
     add_random(t);
-    add_recurrent(t);
     add_symmetric(t);
     add_transpositions(t);
     add_weights(t);

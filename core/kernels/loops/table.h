@@ -22,7 +22,6 @@ void add_products(Loops& table);
 void add_particles(Loops& table);
 void add_places(Loops& table);
 void add_random(Loops& table);
-void add_recurrent(Loops& table);
 void add_symmetric(Loops& table);
 void add_transpositions(Loops& table);
 void add_weights(Loops& table);

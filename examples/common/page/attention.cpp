@@ -5,7 +5,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/core/data/metrics.h"
+#include "ladon/core/extra/data/metrics.h"
 #include "ladon/examples/common/text.h"
 
 namespace ladon::example {

@@ -9,7 +9,7 @@
 
 #include "ladon/core/tensor.h"
 #include "ladon/examples/common/page/page.h"
-#include "ladon/layers/sequence/language_model.h"
+#include "ladon/layers/extra/sequence/language_model.h"
 
 namespace ladon::example {
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "ladon/autograd/checkpoint.h"
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/layers/infinite/attention/draws.h"
 #include "ladon/layers/infinite/attention/head_moments.h"
 #include "ladon/layers/infinite/attention/logits.h"

@@ -1,36 +1,25 @@
 #include "ladon/layers/infinite/gram/gram.h"
 
-#include <optional>
+#include <memory>
 #include <sstream>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/number.h"
-#include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/machine/parallel.h"
-#include "ladon/core/ranks/ranks.h"
-#include "ladon/layers/infinite/gram/tiles/checkpoint.h"
-#include "ladon/layers/infinite/gram/tiles/exchange.h"
+#include "ladon/layers/infinite/gram/executor.h"
 
 namespace ladon::infinite {
 namespace {
 
-void store(Gram& result, const Gram& part, const GramTile& tile) {
-  const std::vector<AxisIndex> window = {Slice{tile.row, tile.row + tile.rows},
-                                         Slice{tile.column, tile.column + tile.columns}};
-  const auto to = matrices_of(result);
-  const auto from = matrices_of(part);
-  for (std::size_t i = 0; i < to.size(); ++i)
-    if (from[i]->defined()) copy_(at(*to[i], window), *from[i]);
-}
-
 Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
          const GramOptions& options) {
   const NoGrad off;
-  GramPlan plan = plan_gram(limit, a, b, symmetric, options);
+  const std::unique_ptr<GramExecutor> executor = executor_for(options);
+  GramPlan plan = plan_gram(limit, a, b, symmetric, options, *executor);
   GramReport report(plan, [&](std::int64_t done, double seconds_left) {
     if (options.progress) options.progress({plan.estimate, done, seconds_left});
   });
@@ -43,41 +32,9 @@ Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
               matrix(sampled),
               matrix(sampled && ntk),
               {}};
-  std::optional<GramCheckpoint> stored;
-  if (!options.checkpoint.empty())
-    stored.emplace(limit, plan, options);
-  else if (ranks::count() > 1)
-    manifest_of(limit, plan, options.get).check_same_in_all_ranks("gram");
+  executor->begin(limit, plan, options);
   compute_selves(plan);
-  const auto compute = [&](const std::vector<std::int64_t>& tiles) {
-    parallel::for_range(std::ssize(tiles), 1, [&](std::int64_t at, std::int64_t end) {
-      for (; at < end; ++at) {
-        const GramTile tile = plan.tiles[tiles[static_cast<std::size_t>(at)]];
-        store(result, compute_tile(plan, tile), tile);
-        mirror(result, plan, tile);
-        report.finished(tile);
-      }
-    });
-  };
-  const GramDeal deal{stored ? stored->part_tiles() : 1};
-  std::vector<std::int64_t> own;  // all tiles, or those of one part to be stored
-  for (std::int64_t i = 0; i < plan.tiles.count(); ++i) {
-    if (!deal.mine(i)) continue;
-    own.push_back(i);
-    const std::int64_t part = i / deal.together;
-    const bool last = i + 1 == plan.tiles.count() || (i + 1) / deal.together != part;
-    if (!stored || !last) continue;
-    if (stored->read(part, result)) {
-      for (const std::int64_t tile : own) mirror(result, plan, plan.tiles[tile]);
-      report.restored(own.front(), own.back() + 1);
-    } else {
-      compute(own);
-      stored->write(part, result);
-    }
-    own.clear();
-  }
-  compute(own);
-  exchange(result, plan, deal);
+  executor->compute(plan, result, report);
   for (const Remainder& of_layer : plan.remainders) {
     result.unexplained.push_back(of_layer.mean());
     result.most_unexplained.push_back(of_layer.worst);

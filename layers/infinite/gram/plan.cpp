@@ -11,8 +11,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/machine/machine.h"
 #include "ladon/core/machine/parallel.h"
-#include "ladon/core/ranks/ranks.h"
-#include "ladon/layers/infinite/gram/tiles/checkpoint.h"
+#include "ladon/layers/infinite/gram/executor.h"
 
 namespace ladon::infinite {
 namespace {
@@ -158,7 +157,7 @@ class Sizes {
         std::sqrt((plan_.estimate.sampled ? drawn_bytes : cached_bytes) / probe_.pair_bytes);
     const double shared =
         std::sqrt(static_cast<double>(plan_.a.count()) * static_cast<double>(plan_.b.count()) /
-                  (8.0 * num_threads() * ranks::count()));
+                  (8.0 * num_threads() * plan_.processes));
     const double wanted = std::min({cached, shared, static_cast<double>(largest_)});
     return fitting(std::max<std::int64_t>(unit_, static_cast<std::int64_t>(wanted) / unit_ * unit_),
                    budget);
@@ -187,7 +186,7 @@ GramEstimate estimated(const GramPlan& plan, const Probe& found, const Sizes& si
   e.tiles = static_cast<std::int64_t>(std::min(sizes.tiles(side), 1e18));
   e.seconds = (GramTiles(n1, n2, side, plan.symmetric).pairs() * found.pair_seconds +
                sizes.tiles(side) * found.tile_seconds + input_count(plan) * found.self_seconds) *
-              plan.replicates / (num_threads() * ranks::count());
+              plan.replicates / (num_threads() * plan.processes);
   return e;
 }
 
@@ -257,7 +256,8 @@ std::string GramEstimate::describe() const {
 }
 
 GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
-                   const GramOptions& options, std::optional<double> held_bytes) {
+                   const GramOptions& options, const GramExecutor& executor,
+                   std::optional<double> held_bytes) {
   check_blocks(a, b);
   LADON_CHECK(options.tile >= 0 && options.replicates >= 2 && options.checkpoint_seconds >= 0,
               "gram",
@@ -272,6 +272,7 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   plan.symmetric = symmetric;
   plan.wanted = options.entries;
   plan.held_bytes = held_bytes;
+  plan.processes = executor.processes();
   if (a.count() == 0 || b.count() == 0) {
     plan.shape = limit.with_replicate(0)(a, b, Get::nngp, options.entries).nngp.shape();
     return plan;
@@ -294,11 +295,8 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   plan.shape = {a.count(), b.count()};
   for (const std::int64_t size : found.block) plan.shape.append(size);
   plan.keeps_selves = found.self_bytes > 0;
-  std::int64_t side = options.tile;
-  if (side == 0 && !options.checkpoint.empty())
-    side = GramCheckpoint::stored_tile(options.checkpoint);
-  side = side > 0 ? sizes.rounded(side) : sizes.chosen(budget);
-  ranks::broadcast(std::as_writable_bytes(std::span(&side, 1)), 0);  // ranks measure differently
+  std::int64_t side = options.tile > 0 ? options.tile : executor.kept_side();
+  side = executor.agreed_side(side > 0 ? sizes.rounded(side) : sizes.chosen(budget));
   plan.estimate = estimated(plan, found, sizes, side);
   check_budget(plan, sizes, budget, options.memory_budget > 0);
   plan.tiles = GramTiles(a.count(), b.count(), side, symmetric);
@@ -338,15 +336,27 @@ Kernel gram_tile(const GramPlan& plan, const GramTile& tile, std::size_t replica
                                                    : plan.passes[replicate].pairs(rows, columns);
 }
 
+namespace {
+
+/// Executor of an estimate, which asks no other process: of the options' own, the kept tiles count.
+class Asked final : public GramExecutor {
+ public:
+  explicit Asked(const GramOptions& options) : own_(executor_for(options)) {}
+  std::int64_t kept_side() const override { return own_->kept_side(); }
+
+ private:
+  std::unique_ptr<GramExecutor> own_;
+};
+
+}  // namespace
+
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,
                            const GramOptions& options) {
-  const ranks::Alone asked;
-  return plan_gram(limit, a, b, false, options).estimate;
+  return plan_gram(limit, a, b, false, options, Asked(options)).estimate;
 }
 
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const GramOptions& options) {
-  const ranks::Alone asked;
-  return plan_gram(limit, a, a, true, options).estimate;
+  return plan_gram(limit, a, a, true, options, Asked(options)).estimate;
 }
 
 }  // namespace ladon::infinite

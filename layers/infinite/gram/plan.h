@@ -39,6 +39,7 @@ struct GramPlan {
   Shape shape;                       ///< Shape of each matrix.
   std::optional<double> held_bytes;  ///< Bytes of the matrices in memory; nullopt: all.
   int replicates = 1;
+  int processes = 1;  ///< Number of those that share the tiles.
   GramEstimate estimate;
   GramTiles tiles;
   bool keeps_selves = false;   ///< Whether compute_selves() computes self-kernels beforehand.
@@ -55,10 +56,12 @@ inline std::array<const Tensor*, 4> matrices_of(const Gram& g) {
   return {&g.nngp, &g.ntk, &g.nngp_se, &g.ntk_se};
 }
 
-/// Uses the checkpoint's tile if the options name none. `held_bytes`: bytes of the matrices in
-/// memory at a time, if not all. Throws Error as gram() does.
+class GramExecutor;
+/// Uses the side of tiles that are kept already if the options name none. `held_bytes`: bytes of
+/// the matrices in memory at a time, if not all. Throws Error as gram() does.
 GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
-                   const GramOptions& options, std::optional<double> held_bytes = {});
+                   const GramOptions& options, const GramExecutor& executor,
+                   std::optional<double> held_bytes = {});
 
 /// Computes the selves of all inputs, in blocks of as many inputs as a tile has pairs.
 void compute_selves(GramPlan& plan);

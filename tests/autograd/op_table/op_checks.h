@@ -1,6 +1,7 @@
 #pragma once
 // Evaluation and comparison of a sample of the table of operations, for all its checks.
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -35,13 +36,20 @@ Evaluation evaluate(const OpSample& sample, const std::vector<Tensor>& inputs,
 void expect_same(const Evaluation& got, const Evaluation& want, double rtol,
                  const std::string& what);
 
-/// The directional derivative is the Jacobian's, entry by entry.
-void check_forward(const OpRow& row);
-/// Second derivatives by reverse over reverse, forward over reverse, reverse over forward and
-/// forward over forward agree.
-void check_mixed_modes(const OpRow& row);
-/// Values and gradients are those of a loop over examples, with all inputs mapped and with each
-/// alone, and of two loops where vmap runs in vmap.
-void check_vmap(const OpRow& row);
+/// A property that rows of the table are checked for.
+struct Check {
+  const char* name;
+  void (*run)(const OpRow&);
+  bool (*applies)(const OpRow&);
+};
+/// All checks, in the order in which sources register theirs.
+std::vector<Check>& checks();
+/// Registers checks of a source, as a static object.
+struct Checks {
+  explicit Checks(std::initializer_list<Check> some) { checks().insert(checks().end(), some); }
+};
+bool always(const OpRow& row);
+/// Whether a sample has second derivatives.
+bool has_second(const OpRow& row);
 
 }  // namespace ladon::test

@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-#include "ladon/autograd/transforms/functional.h"
+#include "ladon/autograd/functional.h"
 #include "ladon/core/random.h"
 #include "ladon/core/tensor.h"
 

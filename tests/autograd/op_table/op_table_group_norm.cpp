@@ -164,7 +164,7 @@ void add_group_norm_rows(OpTable& t) {
                     .inputs = {t.random({0, 3, 4}), w, b},
                     .apply = pairs,
                     .reference = [](const std::vector<Dense>& in) { return in[0]; }}},
-         .errors = {{"3 groups do not share 4 channels",
+         .errors = {{"3 groups do not divide 4 channels evenly",
                      [] {
                        group_norm(ones({2, 3, 4}), 3);
                      }},

@@ -70,7 +70,7 @@ void add_assignment(OpTable& t, const std::string& name, const F& f) {
          .empty = {sample("nothing", {zeros({0, 2}, f64), ones({2}, f64)})},
          .errors = {
              {"the result has shape [2, 3], x [3]", [edited] { edited(ones({3}), ones({2, 3})); }},
-             {"the result is f32, x i64", [edited] { edited(ones({3}, i64), ones({3})); }},
+             {"the result is f32, but x i64", [edited] { edited(ones({3}, i64), ones({3})); }},
              {"is a leaf", [edited] { edited(ones({3}).set_requires_grad(), ones({3})); }},
              {"is a leaf", [edited] { edited(ones({3}).set_requires_grad(), 2.0); }},
              {"undefined", [edited] { edited(Tensor(), 2.0); }}}});

@@ -12,7 +12,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/machine/parallel.h"
-#include "ladon/layers/state/torch_layout.h"
+#include "ladon/layers/extra/state/torch_layout.h"
 
 namespace ladon::bench {
 namespace {

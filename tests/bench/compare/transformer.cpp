@@ -8,7 +8,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/random.h"
-#include "ladon/layers/sequence/language_model.h"
+#include "ladon/layers/extra/sequence/language_model.h"
 #include "ladon/optim/adam.h"
 
 namespace ladon::bench {

@@ -3,8 +3,9 @@
 
 #include "entries.h"
 #include "entry_of_layer.h"
-#include "ladon/layers/infinite/finite/linearized.h"
+#include "ladon/layers/extra/infinite/linearized.h"
 #include "ladon/layers/layers.h"
+#include "ladon/optim/extra/extra.h"
 
 namespace ladon::bench::every {
 namespace {

@@ -6,6 +6,7 @@
 #include "entries.h"
 #include "ladon/autograd/leaf.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/optim/extra/extra.h"
 #include "ladon/optim/optim.h"
 
 namespace ladon::bench::every {

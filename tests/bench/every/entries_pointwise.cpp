@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "entries.h"
+#include "ladon/autograd/extra/special/special.h"
 #include "ladon/autograd/ops.h"
 
 namespace ladon::bench::every {

@@ -1,8 +1,10 @@
-// Layers with attention (layers/attention, layers/transformer, layers/sequence), and hooks inside.
+// Layers with attention (layers/attention, layers/transformer, layers/extra/sequence), and hooks
+// inside.
 
 #include "entries.h"
 #include "entry_of_layer.h"
 #include "ladon/layers/layers.h"
+#include "ladon/optim/extra/extra.h"
 
 namespace ladon::bench::every {
 namespace {

@@ -1,8 +1,9 @@
-// Convolution, pooling, attention and recurrent cells (autograd/ops/windows/, attention.h,
+// Convolution, pooling, attention and recurrent cells (autograd/extra/windows/, attention.h,
 // rotary.h, recurrent/).
 
 #include "entries.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/optim/extra/extra.h"
 
 namespace ladon::bench::every {
 namespace {

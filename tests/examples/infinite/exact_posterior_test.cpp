@@ -1,5 +1,6 @@
 // The study of exact posteriors as a user runs it.
 
+#include <csignal>
 #include <string>
 
 #include "ladon/tests/examples/program.h"

@@ -1,10 +1,12 @@
 // Classification by infinite networks as a user runs it.
 
 #include <cmath>
+#include <csignal>
+#include <fstream>
 #include <regex>
 
-#include "ladon/core/data/images.h"
-#include "ladon/core/data/metrics.h"
+#include "ladon/core/extra/data/images.h"
+#include "ladon/core/extra/data/metrics.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/layers.h"
 #include "ladon/optim/posterior/classification.h"

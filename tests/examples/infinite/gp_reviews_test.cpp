@@ -1,5 +1,7 @@
 // Reviews classified by networks and by counted words, as a user runs it.
 
+#include <fstream>
+
 #include "ladon/tests/examples/program.h"
 
 namespace ladon {

@@ -2,11 +2,12 @@
 // lesson itself.
 
 #include <cmath>
+#include <csignal>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
-#include "ladon/core/io/tensors/npy.h"
+#include "ladon/core/extra/io/npy.h"
 #include "ladon/core/random.h"
 #include "ladon/tests/examples/program.h"
 

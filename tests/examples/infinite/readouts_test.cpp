@@ -5,7 +5,7 @@
 #include <string>
 
 #include "ladon/autograd/ops.h"
-#include "ladon/core/io/tensors/npz.h"
+#include "ladon/core/extra/io/npz.h"
 #include "ladon/tests/examples/program.h"
 
 namespace ladon {

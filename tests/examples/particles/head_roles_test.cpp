@@ -1,6 +1,7 @@
 // The example of heads that divide rules between them as a user runs it.
 
 #include <algorithm>
+#include <csignal>
 #include <tuple>
 
 #include "ladon/tests/examples/program.h"

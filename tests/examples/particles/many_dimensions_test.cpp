@@ -1,6 +1,7 @@
 // The example of particles in many dimensions as a user runs it, and its law.
 
 #include <cmath>
+#include <csignal>
 #include <stdexcept>
 #include <string>
 #include <string_view>

@@ -1,6 +1,7 @@
 // The example of particles on their way as a user runs it: its film, its table, its page.
 
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <string>
 

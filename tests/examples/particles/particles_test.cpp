@@ -2,6 +2,7 @@
 // determinism, the truth that it judges by, and its lessons.
 
 #include <cmath>
+#include <csignal>
 #include <stdexcept>
 #include <string>
 #include <string_view>

@@ -2,6 +2,7 @@
 // determinism, and the lesson itself.
 
 #include <cmath>
+#include <csignal>
 #include <set>
 #include <string>
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
+#include <fstream>
 
 #include "ladon/core/version.h"
 #include "ladon/tests/examples/program.h"

@@ -1,7 +1,7 @@
 // Attention with finitely many heads: given their latents, over draws of them, and against
 // networks.
 
-#include "ladon/autograd/transforms/functional.h"
+#include "ladon/autograd/functional.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/layers/infinite/finite/gaussianity.h"
 #include "ladon/layers/infinite/finite/heads.h"

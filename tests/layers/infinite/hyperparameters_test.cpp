@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/linalg/lapack.h"
 #include "ladon/layers/activation.h"
 #include "ladon/layers/containers.h"

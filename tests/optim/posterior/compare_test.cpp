@@ -5,8 +5,8 @@
 
 #include <cmath>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/layers/attention/attention.h"
 #include "ladon/layers/containers.h"
 #include "ladon/layers/linear.h"

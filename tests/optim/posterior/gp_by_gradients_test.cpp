@@ -7,9 +7,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/random.h"
 #include "ladon/optim/adam.h"
 #include "ladon/optim/posterior/gp.h"

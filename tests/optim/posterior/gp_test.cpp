@@ -6,8 +6,8 @@
 #include <numbers>
 #include <string>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
@@ -302,7 +302,7 @@ TEST(GaussianProcess, IndefiniteKernelNamesEigenvalueAndJitter) {
   expect_error([&] { log_marginal_likelihood(k, y, scalar(0, f64)); },
                "smallest eigenvalue is -2;");
   // A jitter relative to a mean of zero adds nothing: noise is what helps.
-  expect_error([&] { GaussianProcess(zeros({2, 2}, f64), y); }, "0; give a noise of at least");
+  expect_error([&] { GaussianProcess(zeros({2, 2}, f64), y); }, "0; pass a noise of at least");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "ladon/optim/posterior/flow/gradient_flow.h"
+#include "ladon/optim/posterior/gradient_flow.h"
 
 #include <gtest/gtest.h>
 
@@ -280,7 +280,7 @@ TEST(GradientFlow, RefusesWhatDoesNotFit) {
   const Tensor indefinite = tensor({1, 3, 3, 1}, {2, 2}, f64);
   for (const double t : {1.0, infinite_time}) {
     expect_error([&] { GradientFlow(indefinite, y).train(t); }, "smallest eigenvalue is -2;");
-    expect_error([&] { GradientFlow(indefinite, y).train(t); }, "; give a jitter of at least 4");
+    expect_error([&] { GradientFlow(indefinite, y).train(t); }, "; pass a jitter of at least 4");
     EXPECT_TRUE(test::finite(GradientFlow(indefinite, y, {.jitter = 4}).train(t)));
   }
   expect_error(

@@ -16,7 +16,7 @@
 #include "ladon/layers/infinite/gram/backward.h"
 #include "ladon/layers/linear.h"
 #include "ladon/layers/pooling.h"
-#include "ladon/optim/posterior/flow/gradient_flow.h"
+#include "ladon/optim/posterior/gradient_flow.h"
 #include "ladon/optim/posterior/learn.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 

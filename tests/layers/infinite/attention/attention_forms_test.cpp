@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "ladon/autograd/transforms/functional.h"
+#include "ladon/autograd/functional.h"
 #include "ladon/layers/infinite/attention/limit.h"
 #include "ladon/layers/infinite/dual/dual.h"
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"

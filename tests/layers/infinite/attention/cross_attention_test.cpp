@@ -1,6 +1,6 @@
 // The limit of cross-attention, whose queries see other tokens than its keys and values.
 
-#include "ladon/autograd/transforms/functional.h"
+#include "ladon/autograd/functional.h"
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 

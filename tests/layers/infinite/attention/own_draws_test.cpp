@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ladon/autograd/transforms/functional.h"
+#include "ladon/autograd/functional.h"
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/layers/infinite/dual/dual.h"
 #include "ladon/layers/infinite/dual/quadrature.h"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "ladon/autograd/transforms/functional.h"
+#include "ladon/autograd/functional.h"
 #include "ladon/layers/activation.h"
 #include "ladon/layers/infinite/dual/dual.h"
 #include "ladon/tests/layers/infinite/monte_carlo.h"

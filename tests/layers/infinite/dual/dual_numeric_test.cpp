@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/layers/infinite/dual/dual.h"
 #include "ladon/tests/support.h"
 

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
-#include "ladon/autograd/transforms/functional.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/core/random.h"
 #include "ladon/layers/infinite/dual/quadrature.h"

@@ -1,0 +1,161 @@
+#include "ladon/core/extra/data/loader.h"
+
+#include <algorithm>
+
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/index.h"
+
+namespace ladon {
+namespace {
+
+constexpr std::int64_t run_length = 32;  // batches that are sorted by length together
+
+std::vector<ItemIndices> cut(const ItemIndices& order, std::int64_t batch_size) {
+  std::vector<ItemIndices> batches;
+  const auto n = std::ssize(order);
+  for (std::int64_t from = 0; from < n;) {
+    const std::int64_t to = from + std::min(batch_size, n - from);
+    batches.emplace_back(order.begin() + from, order.begin() + to);
+    from = to;
+  }
+  return batches;
+}
+
+ItemIndices random_order(std::int64_t n, Generator& rng) {
+  return permutation(n, rng).to_vector<std::int64_t>();
+}
+
+/// The number of batches in an epoch.
+std::int64_t checked_size(std::int64_t items, const LoaderOptions& options, std::int64_t lengths) {
+  const std::int64_t batch_size = options.batch_size;
+  LADON_CHECK(batch_size >= 1, "loader", "batch_size must be at least 1, got ", batch_size);
+  LADON_CHECK(items >= 1, "loader", "needs at least one item, got ", items);
+  LADON_CHECK(!options.drop_last || items >= batch_size, "loader", items,
+              " items do not fill a batch of ", batch_size, ", so that drop_last leaves no batch");
+  LADON_CHECK(!options.by_length || lengths == items, "loader",
+              "by_length needs a length for each of the ", items, " items, got ", lengths);
+  const std::int64_t full = items / batch_size;
+  return options.drop_last || items % batch_size == 0 ? full : full + 1;
+}
+
+constexpr std::int64_t last_epoch = std::int64_t{1} << 62;  // so that the next one fits in 64 bits
+
+Generator own_generator(Generator& rng) {
+  const auto words = rng.block(rng.reserve(1));
+  const auto pair = [&](int i) { return words[i] | std::uint64_t{words[i + 1]} << 32; };
+  return Generator(pair(0), pair(2));
+}
+
+}  // namespace
+
+std::vector<ItemIndices> ordered_batches(std::int64_t n, std::int64_t batch_size) {
+  LADON_CHECK(n >= 0 && batch_size >= 1, "ordered_batches",
+              "needs n of at least 0 and batch_size of at least 1, got ", n, " and ", batch_size);
+  return cut(arange(n).to_vector<std::int64_t>(), batch_size);
+}
+
+std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size, Generator& rng,
+                                        const std::vector<std::int64_t>& lengths) {
+  LADON_CHECK(n >= 0 && batch_size >= 1, "random_batches",
+              "needs n of at least 0 and batch_size of at least 1, got ", n, " and ", batch_size);
+  LADON_CHECK(lengths.empty() || std::ssize(lengths) == n, "random_batches",
+              "needs a length for each of the ", n, " items, got ", lengths.size());
+  ItemIndices order = random_order(n, rng);
+  if (lengths.empty()) return cut(order, batch_size);
+  const std::int64_t run = batch_size > n / run_length ? n : run_length * batch_size;
+  for (std::int64_t from = 0; from < n; from += run)
+    std::stable_sort(order.begin() + from, order.begin() + std::min(from + run, n),
+                     [&](std::int64_t a, std::int64_t b) {
+                       return lengths[static_cast<std::size_t>(a)] <
+                              lengths[static_cast<std::size_t>(b)];
+                     });
+  // The order of batches is random too: otherwise every run would go from short items to long ones.
+  const std::vector<ItemIndices> sorted = cut(order, batch_size);
+  std::vector<ItemIndices> batches;
+  for (const std::int64_t i : random_order(std::ssize(sorted), rng))
+    batches.push_back(sorted[static_cast<std::size_t>(i)]);
+  return batches;
+}
+
+BatchPlan::BatchPlan(std::int64_t items, const LoaderOptions& options, Generator& rng,
+                     std::vector<std::int64_t> lengths)
+    : items_(items),
+      size_(checked_size(items, options, std::ssize(lengths))),
+      options_(options),
+      rng_(own_generator(rng)),
+      lengths_(std::move(lengths)) {}
+
+std::vector<ItemIndices> BatchPlan::epoch(std::int64_t epoch) const {
+  if (!options_.shuffle) {
+    std::vector<ItemIndices> batches = ordered_batches(items_, options_.batch_size);
+    batches.resize(static_cast<std::size_t>(size_));
+    return batches;
+  }
+  Generator rng = rng_.split(static_cast<std::uint64_t>(epoch));
+  std::vector<ItemIndices> batches =
+      random_batches(items_, options_.batch_size, rng,
+                     options_.by_length ? lengths_ : std::vector<std::int64_t>());
+  if (options_.drop_last)
+    std::erase_if(batches,
+                  [&](const ItemIndices& b) { return std::ssize(b) < options_.batch_size; });
+  return batches;
+}
+
+Generator BatchPlan::generator(const DataPosition& position) const {
+  return rng_.split(static_cast<std::uint64_t>(position.epoch))
+      .split(static_cast<std::uint64_t>(position.batch));
+}
+
+void BatchPlan::check(const DataPosition& position) const {
+  LADON_CHECK(position.epoch >= 0 && position.epoch < last_epoch && position.batch >= 0 &&
+                  position.batch < size_,
+              "loader", "there is no batch ", position.batch, " of epoch ", position.epoch,
+              "; an epoch has batches 0 to ", size_ - 1);
+}
+
+StateDict BatchPlan::state(const DataPosition& position) const {
+  return {{"epoch", detail::state_of(position.epoch)},
+          {"batch", detail::state_of(position.batch)},
+          {"items", detail::state_of(items_)},
+          {"batches", detail::state_of(size_)},
+          {"batch_size", detail::state_of(options_.batch_size)},
+          {"generator", detail::state_of(rng_)}};
+}
+
+DataPosition BatchPlan::restore(const StateDict& state) {
+  detail::StateReader reader(state);
+  const DataPosition position{reader.count("epoch"), reader.count("batch")};
+  const std::int64_t items = reader.count("items"), batches = reader.count("batches"),
+                     batch_size = reader.count("batch_size");
+  const Generator rng = reader.generator("generator");
+  reader.finish("this loader");
+  LADON_CHECK(items == items_ && batches == size_ && batch_size == options_.batch_size,
+              "load_state_dict", "the state has ", items, " items in ", batches, " batches of ",
+              batch_size, ", this loader has ", items_, " in ", size_, " of ", options_.batch_size);
+  check(position);
+  rng_ = rng;
+  return position;
+}
+
+Loader<std::vector<Tensor>> tensor_loader(const std::vector<Tensor>& tensors,
+                                          const LoaderOptions& options, Generator& rng) {
+  LADON_CHECK(!tensors.empty(), "tensor_loader", "needs at least one tensor");
+  std::vector<Tensor> plain;
+  for (const Tensor& x : tensors) {
+    LADON_CHECK(x.defined() && x.rank() >= 1, "tensor_loader", "tensor ", plain.size(),
+                x.defined() ? " has no axis of items" : " is undefined");
+    LADON_CHECK(x.size(0) == tensors[0].size(0), "tensor_loader", "tensor ", plain.size(),
+                " has shape ", x.shape(), ", tensor 0 ", tensors[0].shape(),
+                "; their first sizes must be equal");
+    plain.push_back(x.detach());
+  }
+  return {BatchPlan(tensors[0].size(0), options, rng),
+          [plain](const ItemIndices& items, Generator&) {
+            const Tensor rows = from_vector(items, {std::ssize(items)});
+            std::vector<Tensor> batch;
+            for (const Tensor& x : plain) batch.push_back(kernels::take_rows(x, 0, rows));
+            return batch;
+          }};
+}
+
+}  // namespace ladon

@@ -1,0 +1,290 @@
+#include "ladon/layers/attention/attention_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/leaf.h"
+#include "ladon/autograd/number.h"
+#include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/index.h"
+#include "ladon/autograd/ops/inplace.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/core/error.h"
+#include "ladon/core/kernels/fingerprint.h"
+
+namespace ladon {
+namespace {
+
+// Slots are freed in whole tiles of attention's loops, so that sums over keys keep their order.
+constexpr std::int64_t step = 64;
+
+/// mask [batch, count] row by row; all true if it is undefined.
+std::vector<bool> token_flags(std::int64_t batch, std::int64_t count, const Tensor& mask) {
+  if (!mask.defined()) return std::vector<bool>(static_cast<std::size_t>(batch * count), true);
+  LADON_CHECK(mask.dtype() == boolean && mask.shape() == Shape({batch, count}), "KeyValueCache",
+              "the mask must be bool [", batch, ", ", count, "], got ", mask.dtype(), " ",
+              mask.shape());
+  const std::vector<double> values = numbers_of("KeyValueCache", mask);
+  return {values.begin(), values.end()};
+}
+
+bool same_but_length(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.size(0) == b.size(0) && a.size(1) == b.size(1) &&
+         a.size(3) == b.size(3);
+}
+
+}  // namespace
+
+KeyValueCache::KeyValueCache(const KeyValueCache& other)
+    : keys_(other.keys_.defined() ? clone(other.keys_) : Tensor()),
+      values_(other.values_.defined() ? clone(other.values_) : Tensor()),
+      lengths_(other.lengths_),
+      forgotten_(other.forgotten_) {}
+
+KeyValueCache& KeyValueCache::operator=(KeyValueCache other) noexcept {
+  std::swap(keys_, other.keys_);
+  std::swap(values_, other.values_);
+  std::swap(lengths_, other.lengths_);
+  std::swap(forgotten_, other.forgotten_);
+  return *this;
+}
+
+Tensor KeyValueCache::next_positions(std::int64_t batch, std::int64_t count,
+                                     const Tensor& mask) const {
+  const auto rows = static_cast<std::size_t>(batch);
+  LADON_CHECK(lengths_.empty() || lengths_.size() == rows, "KeyValueCache", "holds a batch of ",
+              lengths_.size(), ", got ", batch, "; make one cache per batch");
+  const std::vector<bool> flags = token_flags(batch, count, mask);
+  std::vector<std::int64_t> positions;
+  for (std::size_t b = 0; b < rows; ++b) {
+    std::int64_t next = lengths_.empty() ? 0 : lengths_[b];
+    for (std::int64_t t = 0; t < count; ++t) {
+      positions.push_back(next);
+      next += flags[b * static_cast<std::size_t>(count) + static_cast<std::size_t>(t)];
+    }
+  }
+  return from_vector(positions, {batch, count});
+}
+
+std::int64_t KeyValueCache::most_slots() const {
+  std::int64_t most = 0;
+  for (std::size_t b = 0; b < lengths_.size(); ++b) most = std::max(most, slots(b));
+  return most;
+}
+
+/// Makes room for the tokens of h. With a window each row then drops all but its last positions.
+void KeyValueCache::make_room(const AttentionHeads& h, std::int64_t window) {
+  const std::int64_t count = h.k.size(2);
+  if (keys_.defined() && most_slots() + count <= keys_.size(2)) return;
+  std::vector<std::int64_t> first(lengths_.size());
+  std::int64_t needed = 0;
+  bool forgets = false;
+  for (std::size_t b = 0; b < first.size(); ++b) {
+    first[b] = window > 0 ? std::max<std::int64_t>(0, slots(b) - window) / step * step : 0;
+    needed = std::max(needed, slots(b) - first[b] + count);
+    forgets = forgets || first[b] > 0;
+  }
+  const std::int64_t room = forgets ? needed + step : 2 * needed;
+  for (const auto& [held, like] : {std::pair(&keys_, &h.k), {&values_, &h.v}}) {
+    const Tensor before = *held;
+    *held = zeros({like->size(0), like->size(1), room, like->size(3)}, like->dtype());
+    for (std::size_t b = 0; before.defined() && b < first.size(); ++b) {
+      const auto row = static_cast<std::int64_t>(b);
+      copy_(slice(ladon::select(*held, 0, row), 1, {.stop = slots(b) - first[b]}),
+            slice(ladon::select(before, 0, row), 1, {.start = first[b], .stop = slots(b)}));
+    }
+  }
+  for (std::size_t b = 0; b < first.size(); ++b) forgotten_[b] += first[b];
+}
+
+/// Copies the tokens of x [batch, heads, count, width] to each row's first free slots.
+void KeyValueCache::put(const Tensor& x, Tensor& to, const std::vector<bool>& flags) const {
+  const std::int64_t count = x.size(2), most = most_slots();
+  bool even = std::count(flags.begin(), flags.end(), false) == 0;
+  for (std::size_t b = 0; b < lengths_.size(); ++b) even = even && slots(b) == most;
+  if (even) {
+    copy_(slice(to, 2, {.start = most, .stop = most + count}), x);
+    return;
+  }
+  auto flag = flags.begin();
+  for (std::size_t b = 0; b < lengths_.size(); ++b, flag += count) {
+    const auto row = static_cast<std::int64_t>(b);
+    const Tensor from = ladon::select(x, 0, row), into = ladon::select(to, 0, row);
+    std::int64_t slot = slots(b);
+    for (std::int64_t t = 0, end = 0; t < count; t = end + 1) {
+      end = std::find(flag + t, flag + count, false) - flag;
+      if (end == t) continue;
+      copy_(slice(into, 1, {.start = slot, .stop = slot + end - t}),
+            slice(from, 1, {.start = t, .stop = end}));
+      slot += end - t;
+    }
+  }
+}
+
+/// bool [batch, 1, Tq, slots]: a query sees its row's tokens up to its own position.
+Tensor KeyValueCache::visible(const Tensor& asked, std::int64_t window) const {
+  const std::int64_t batch = asked.size(0), count = asked.size(1), width = most_slots();
+  Tensor allowed = empty({batch, 1, count, width}, boolean);
+  bool* to = allowed.mutable_data<bool>();
+  const Tensor positions = contiguous(asked);
+  const auto* position = positions.data<std::int64_t>();
+  for (std::int64_t b = 0; b < batch; ++b) {
+    const auto row = static_cast<std::size_t>(b);
+    for (std::int64_t t = 0; t < count; ++t, ++position, to += width) {
+      const std::int64_t next = *position + 1 - forgotten_[row], end = std::min(next, slots(row));
+      const std::int64_t begin = window > 0 ? std::max<std::int64_t>(0, next - window) : 0;
+      std::fill_n(to, width, false);
+      if (begin < end) std::fill(to + begin, to + end, true);
+    }
+  }
+  return allowed;
+}
+
+KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor& mask,
+                                          std::int64_t window) {
+  const std::int64_t batch = h.k.size(0), count = h.k.size(2);
+  LADON_CHECK(!keys_.defined() || (same_but_length(keys_, h.k) && same_but_length(values_, h.v)),
+              "KeyValueCache", "holds keys and values ", keys_.shape(), " and ", values_.shape(),
+              ", got ", h.k.shape(), " and ", h.v.shape(), "; make one cache per batch and model");
+  const NoGrad no_grad;
+  const Tensor asked = h.q_positions.defined() ? h.q_positions : next_positions(batch, count, mask);
+  const std::vector<bool> flags = token_flags(batch, count, mask);
+  lengths_.resize(static_cast<std::size_t>(batch));
+  forgotten_.resize(static_cast<std::size_t>(batch));
+  make_room(h, window);
+  put(h.k.detach(), keys_, flags);
+  put(h.v.detach(), values_, flags);
+  Seen seen;
+  seen.offset = most_slots();
+  auto flag = flags.begin();
+  for (std::int64_t& length : lengths_)
+    for (std::int64_t t = 0; t < count; ++t) length += *flag++;
+
+  const std::int64_t width = most_slots();
+  seen.heads = {h.q, slice(keys_, 2, {.stop = width}), slice(values_, 2, {.stop = width}), asked};
+  std::vector<std::int64_t> positions;
+  bool regular = window == 0 || width <= window;  // slot i is position i of every row
+  for (std::size_t b = 0; b < lengths_.size(); ++b) {
+    regular = regular && lengths_[b] == width && seen.offset + count == width;
+    for (std::int64_t s = 0; s < width; ++s)
+      positions.push_back(s < slots(b) ? forgotten_[b] + s : -1);
+  }
+  seen.heads.k_positions = from_vector(positions, {batch, width});
+  if (!regular) seen.allowed = visible(asked, window);
+  return seen;
+}
+
+void KeyValueCache::select(const Tensor& rows) {
+  if (!keys_.defined()) return;
+  const NoGrad no_grad;
+  const Slice used{.stop = most_slots()};
+  const Tensor keys = index_select(slice(keys_, 2, used), 0, rows);  // checks the rows
+  values_ = index_select(slice(values_, 2, used), 0, rows);
+  keys_ = keys;
+  const auto lengths = std::exchange(lengths_, {}), forgotten = std::exchange(forgotten_, {});
+  for (const std::int64_t row : rows.to_vector<std::int64_t>()) {
+    lengths_.push_back(lengths[static_cast<std::size_t>(row)]);
+    forgotten_.push_back(forgotten[static_cast<std::size_t>(row)]);
+  }
+}
+
+void KeyValueCache::join(const KeyValueCache& other) {
+  if (!other.keys_.defined()) return;
+  if (!keys_.defined()) {
+    *this = other;
+    return;
+  }
+  const std::int64_t batch = keys_.size(0), more = other.keys_.size(0);
+  const auto like = [](const Tensor& a, const Tensor& b) {
+    return same_but_length(slice(a, 0, {.stop = 1}), slice(b, 0, {.stop = 1}));
+  };
+  LADON_CHECK(like(keys_, other.keys_) && like(values_, other.values_), "KeyValueCache",
+              "holds keys ", keys_.shape(), ", which cannot be joined with ", other.keys_.shape(),
+              "; join caches of the same layer");
+  const NoGrad no_grad;
+  const std::int64_t width = std::max(most_slots(), other.most_slots());
+  for (const auto& [mine, its] : {std::pair(&keys_, &other.keys_), {&values_, &other.values_}}) {
+    const Tensor both = zeros({batch + more, mine->size(1), width, mine->size(3)}, mine->dtype());
+    const auto take = [&](const Tensor& x, std::int64_t at, std::int64_t held) {
+      copy_(slice(slice(both, 0, {.start = at, .stop = at + x.size(0)}), 2, {.stop = held}),
+            slice(x, 2, {.stop = held}));
+    };
+    take(*mine, 0, most_slots());
+    take(*its, batch, other.most_slots());
+    *mine = both;
+  }
+  lengths_.insert(lengths_.end(), other.lengths_.begin(), other.lengths_.end());
+  forgotten_.insert(forgotten_.end(), other.forgotten_.begin(), other.forgotten_.end());
+}
+
+KeyValueCache KeyValueCache::snapshot() const {
+  KeyValueCache now;
+  now.keys_ = keys_;
+  now.values_ = values_;
+  now.lengths_ = lengths_;
+  now.forgotten_ = forgotten_;
+  return now;
+}
+
+Tensor DecodingCache::next_positions(std::int64_t batch, std::int64_t count,
+                                     const Tensor& mask) const {
+  return layers.empty() ? KeyValueCache().next_positions(batch, count, mask)
+                        : layers[0].next_positions(batch, count, mask);
+}
+
+void DecodingCache::select(const Tensor& rows) {
+  for (KeyValueCache& layer : layers) layer.select(rows);
+  for (ProjectedMemory& m : memory)
+    m = {index_select(m.keys, 0, rows), index_select(m.values, 0, rows)};
+  if (memory_mask.defined()) memory_mask = index_select(memory_mask, 0, rows);
+}
+
+void DecodingCache::join(const DecodingCache& other) {
+  LADON_CHECK(memory.empty() && other.memory.empty(), "DecodingCache",
+              "caches with a memory cannot be joined; decode such texts as one batch");
+  take_model(other.layers.size(), other.model);
+  for (std::size_t i = 0; i < layers.size(); ++i) layers[i].join(other.layers[i]);
+  if (other.most_positions > 0) most_positions = other.most_positions;
+}
+
+DecodingCache DecodingCache::snapshot() const {
+  DecodingCache now{.layers = {},
+                    .memory = memory,
+                    .memory_mask = memory_mask,
+                    .most_positions = most_positions,
+                    .model = model};
+  for (const KeyValueCache& layer : layers) now.layers.push_back(layer.snapshot());
+  return now;
+}
+
+void DecodingCache::prepare(std::size_t count, const std::vector<Tensor>& weights) {
+  std::uint64_t of = 0;
+  for (const Tensor& w : weights) {
+    if (!Leaf::of(w)) continue;  // functional_call may compute such a weight anew for each token
+    of = detail::fingerprint(reinterpret_cast<std::uintptr_t>(w.storage().bytes()), of);
+    of = detail::fingerprint(w.storage().version(), of);
+  }
+  take_model(count, of);
+  for (const KeyValueCache& layer : layers)
+    LADON_CHECK(
+        layer.lengths() == layers[0].lengths(), "DecodingCache",
+        "its layers have seen different positions: an Error interrupted a pass; make a new cache");
+}
+
+void DecodingCache::take_model(std::size_t count, std::uint64_t of) {
+  if (layers.empty()) layers.resize(count);
+  LADON_CHECK(layers.size() == count, "DecodingCache", "has ", layers.size(),
+              " layers, the model has ", count, "; make one cache per model");
+  const bool remembers =
+      !memory.empty() || std::any_of(layers.begin(), layers.end(), [](const KeyValueCache& layer) {
+        return !layer.lengths().empty();
+      });  // a first pass that an Error interrupted left nothing
+  LADON_CHECK(!remembers || model == 0 || of == 0 || model == of, "DecodingCache",
+              "was filled by another model, or by this one with other weights; make one cache per "
+              "model, and a new one after its weights change");
+  if (of != 0) model = of;
+}
+
+}  // namespace ladon

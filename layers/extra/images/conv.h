@@ -1,0 +1,71 @@
+#pragma once
+// Convolutions, channels last.
+
+#include <vector>
+
+#include "ladon/layers/extra/images/window.h"
+#include "ladon/layers/linear.h"
+
+namespace ladon {
+
+struct ConvOptions {
+  std::int64_t in, out;
+  Shape window;       ///< {w} or {h, w}: taps of the filter.
+  Shape stride = {};  ///< Empty: 1 on every axis.
+  Padding padding = Padding::same;
+  Shape before = {},
+        after = {};         ///< Zeros at both ends, instead of `padding`; no `after`: as before.
+  Shape dilation = {};      ///< Empty: 1 on every axis.
+  std::int64_t groups = 1;  ///< Each group sees only its share of the channels.
+  // Options as in LinearOptions, for a Linear on patches: fan_in = taps·in/groups, fan_out = out.
+  bool bias = true;
+  Init init = Init::kaiming_normal;
+  double gain = 1;
+  Parameterization parameterization = Parameterization::standard;
+  double weight_std = 1;
+  double bias_std = 0;
+};
+
+/// A Linear on patches. The patch of a position holds what its window sees: the taps in row-major
+/// order, each with its channels, and zeros outside and at masked positions. With a mask the number
+/// of positions must not change (Error).
+struct Conv : Layer {
+  std::vector<SlidingWindow> windows;
+  std::int64_t groups;
+  Linear on_patches;  ///< weight [out, taps·in/groups], bias [out]
+
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  /// Linear's limit for the kernel of patches, a mean over taps o, which shift both positions
+  /// alike: k_patch,ab = (1/taps)·Σ_o k_{a+o, b+o}, where terms outside are 0   (Novak et al. 2019;
+  /// Arora et al. 2019, "On exact computation with an infinitely wide neural net"). Diagonal
+  /// entries need only diagonal entries of k. Throws Error for groups: the mean kernel of one
+  /// group's channels may differ from that of all.
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
+  void visit(Visitor& v) override { on_patches.visit(v); }
+  std::string describe() const override;
+
+ protected:
+  Conv(const char* name, int axes, const ConvOptions& options, Generator& rng);
+
+ private:
+  std::int64_t in() const;
+  Tensor of_patches(const detail::Surrounded& seen) const;
+  const char* name_;
+};
+
+/// [N, T, in] → [N, T', out]:  Conv1d({.in = 3, .out = 64, .window = {3}}, rng).
+struct Conv1d : Conv {
+  /// Throws Error if a size is not positive, if groups do not divide the channels evenly, and
+  /// unless there is one window size.
+  Conv1d(const ConvOptions& options, Generator& rng) : Conv("Conv1d", 1, options, rng) {}
+};
+
+/// [N, H, W, in] → [N, H', W', out]:  Conv2d({.in = 3, .out = 64, .window = {3, 3}}, rng).
+struct Conv2d : Conv {
+  /// Throws Error if a size is not positive, if groups do not divide the channels evenly, and
+  /// unless there are two window sizes.
+  Conv2d(const ConvOptions& options, Generator& rng) : Conv("Conv2d", 2, options, rng) {}
+};
+
+}  // namespace ladon

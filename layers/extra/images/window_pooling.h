@@ -1,0 +1,64 @@
+#pragma once
+// Pooling over windows, channel by channel: layers that reduce the number of positions. They wrap
+// the operations of autograd/ops/windows/pooling.h, and add masks (bool [N, positions], true =
+// token) and limits.
+
+#include "ladon/layers/extra/images/window.h"
+#include "ladon/layers/layer.h"
+
+namespace ladon {
+
+struct PoolOptions {
+  Shape window;       ///< {w} for sequences, {h, w} for images.
+  Shape stride = {};  ///< Empty: the window size, so that windows do not overlap.
+  Padding padding = Padding::valid;
+  Shape before = {}, after = {};  ///< Zeros, instead of `padding`; no `after`: as before.
+  Shape dilation = {};            ///< Empty: 1 on every axis.
+};
+
+/// The mean over each window:  [N, T, d] → [N, T', d], or [N, H, W, d] → [N, H', W', d]. Counts
+/// only positions inside the input that are visible: neither padding nor masked ones. With a mask
+/// the number of positions must not change (Error).
+struct AveragePool : Layer {
+  std::vector<SlidingWindow> windows;
+
+  /// Throws Error for sizes that are not positive, or lists that differ in length.
+  explicit AveragePool(const PoolOptions& options);
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  /// k' = A_n·k·A_mᵀ for the averages A_n of inputs n, as in pooling.h.
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
+  void visit(Visitor&) override {}
+  std::string describe() const override;
+};
+
+/// The largest element of each window, with shapes as AveragePool; 0 for a window without a visible
+/// position. It has no limit: the maximum of correlated Gaussians is not Gaussian.
+struct MaxPool : Layer {
+  std::vector<SlidingWindow> windows;
+
+  /// Throws Error for sizes that are not positive, or lists that differ in length.
+  explicit MaxPool(const PoolOptions& options);
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  void visit(Visitor&) override {}
+  std::string describe() const override;
+};
+
+/// The mean over `counts` windows that divide the positions evenly:  [N, T, d] → [N, counts[0], d],
+/// or [N, H, W, d] → [N, counts[0], counts[1], d], for any T, H and W. With a mask the number of
+/// positions must not change (Error).
+struct AdaptiveAveragePool : Layer {
+  Shape counts;
+
+  /// Throws Error for counts that are not positive, or none.
+  explicit AdaptiveAveragePool(const Shape& counts);
+  Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
+  /// k'_ij is the mean of k_ab over a in window i and b in window j.
+  infinite::KernelNode limit(const infinite::KernelNode& k) const override;
+  void visit(Visitor&) override {}
+  std::string describe() const override;
+};
+
+}  // namespace ladon

@@ -1,0 +1,66 @@
+#pragma once
+// Text generation, token by token, from a model of the next token.
+
+#include <exception>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "ladon/layers/attention/attention_cache.h"
+
+namespace ladon {
+
+/// Logits of the token after each of `tokens` (i64 [batch, T]): [batch, T, vocabulary], or only
+/// after the last of each row: [batch, 1, vocabulary], given the tokens in the cache, to which
+/// these are appended. mask: bool [batch, T], false = padding, on the right; may be undefined.
+using NextToken =
+    std::function<Tensor(const Tensor& tokens, DecodingCache& cache, const Tensor& mask)>;
+
+struct GenerateOptions {
+  std::int64_t length = 100;  ///< Most tokens to generate.
+  double temperature = 1;     ///< Logits are divided by it; 0: the likeliest token (greedy).
+  std::int64_t top_k = 0;     ///< > 0: draws among the top_k likeliest tokens (Fan et al. 2018).
+  /// Draws among the likeliest tokens that have this probability in all (Holtzman et al. 2020).
+  double top_p = 1;
+  std::vector<std::int64_t> stop = {};  ///< Tokens that end a text, as its last token.
+  /// > 0: beam search by the sum of log-probabilities over lengthᵖ, p = length_penalty (Wu et al.
+  /// 2016 without their constants); nothing is drawn, and options for drawing must be defaults.
+  std::int64_t beams = 0;
+  double length_penalty = 1;
+  /// false: processes the whole text again for each token, slower but with the same bits: to check
+  /// a model's cache.
+  bool cached = true;
+  double min_p =
+      0;  ///< Applied first: least probability relative to the likeliest (Nguyen et al. 2024).
+  /// > 1: logits of tokens that are in the text or its prompt are divided by it if they are
+  /// positive, else multiplied by it (Keskar et al. 2019, "CTRL").
+  double repetition_penalty = 1;
+  /// Called with each token as it is generated, in row `row`: to show a text while it grows. If it
+  /// returns false, the text of that row ends.
+  std::function<bool(std::int64_t row, std::int64_t token)> on_token = {};
+};
+
+struct Generated {
+  std::vector<std::int64_t> tokens;  ///< Without the prompt; with the stop token, if any.
+  double log_probability =
+      0;  ///< Σ ln p of these tokens under the model, without temperature or penalty.
+  /// The exception that ended a text of a ContinuousBatch; null if none did. generate() throws
+  /// instead.
+  std::exception_ptr error = {};
+};
+
+/// Generates a text for each row of `prompt` (i64 [batch, T], T > 0; mask as above for prompts of
+/// unequal length, which are padded on the right). `start` is the initial cache: for a decoder it
+/// holds the memory. Not recorded, and under RowwiseProducts: a text depends neither on the other
+/// rows of the batch nor on whether there is a cache. Row b draws from its own split of rng, which
+/// advances by one block (not with beams, which draw nothing).
+/// Throws Error for an empty function, options out of range, logits of a wrong shape, and logits
+/// that are NaN.
+std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,
+                                const GenerateOptions& options, Generator& rng,
+                                const Tensor& mask = {}, const DecodingCache& start = {});
+
+/// Draws a token from logits [vocabulary], by temperature, top_k, top_p and min_p of the options.
+std::int64_t draw_token(const Tensor& logits, const GenerateOptions& options, Generator& rng);
+
+}  // namespace ladon

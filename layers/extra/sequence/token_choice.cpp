@@ -1,0 +1,173 @@
+#include "ladon/layers/extra/sequence/token_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/ops/softmax.h"
+#include "ladon/core/error.h"
+
+namespace ladon {
+namespace detail {
+
+void check_options(const GenerateOptions& o) {
+  LADON_CHECK(o.length > 0, "generate", "length must be positive, got ", o.length);
+  LADON_CHECK(o.temperature >= 0 && o.top_k >= 0 && o.top_p > 0 && o.top_p <= 1, "generate",
+              "temperature and top_k must not be negative, and top_p lie in (0, 1]; got ",
+              o.temperature, ", ", o.top_k, " and ", o.top_p);
+  LADON_CHECK(o.beams >= 0, "generate", "beams must not be negative, got ", o.beams);
+  LADON_CHECK(o.min_p >= 0 && o.min_p <= 1 && o.repetition_penalty > 0, "generate",
+              "min_p must lie in [0, 1], and repetition_penalty be positive; got ", o.min_p,
+              " and ", o.repetition_penalty);
+  LADON_CHECK(o.beams == 0 || (o.temperature == 1 && o.top_k == 0 && o.top_p == 1 && o.min_p == 0 &&
+                               o.repetition_penalty == 1 && !o.on_token),
+              "generate",
+              "beam search draws nothing; leave temperature, top_k, top_p, min_p, "
+              "repetition_penalty and on_token at their defaults");
+}
+
+bool stops(const GenerateOptions& o, std::int64_t token) {
+  return std::find(o.stop.begin(), o.stop.end(), token) != o.stop.end();
+}
+
+std::vector<Tensor> logits_after(const Tensor& logits, const Tokens& last) {
+  const auto rows = static_cast<std::int64_t>(last.size());
+  LADON_CHECK(
+      logits.defined() && is_floating(logits.dtype()) && logits.rank() == 3 &&
+          logits.size(0) == rows &&
+          (logits.size(1) == 1 || logits.size(1) > *std::max_element(last.begin(), last.end())),
+      "generate", "the model must give logits [batch, T, vocabulary] for ", rows, " rows",
+      logits.defined() ? join(", got ", logits.shape()) : "");
+  std::vector<Tensor> each;
+  for (std::int64_t b = 0; b < rows; ++b)
+    each.push_back(select(select(logits, 0, b), 0,
+                          logits.size(1) == 1 ? 0 : last[static_cast<std::size_t>(b)]));
+  return each;
+}
+
+TokenLogits::TokenLogits(const Tensor& logits) : x_(contiguous(cast(logits, f64))) {
+  LADON_CHECK(x_.count() > 0, "generate", "there are no tokens to choose from");
+  likeliest_ = argmax(x_, 0).item<std::int64_t>();  // NaN counts as the largest
+  const double top = values()[likeliest_];
+  LADON_CHECK(!std::isnan(top), "generate", "the logit of token ", likeliest_, " is NaN");
+  LADON_CHECK(std::isfinite(top), "generate", "the largest logit is ", top,
+              "; at least one token must be possible");
+}
+
+double TokenLogits::log_probability(std::int64_t token) const {
+  if (!log_sum_) log_sum_ = number_of("generate", logsumexp(x_, 0));
+  return values()[token] - *log_sum_;
+}
+
+TokenRanking::TokenRanking(const TokenLogits& logits) {
+  const double* values = logits.values();
+  order_.reserve(static_cast<std::size_t>(logits.count()));
+  for (std::int64_t t = 0; t < logits.count(); ++t) order_.push_back({values[t], t});
+}
+
+void TokenRanking::sort_more() {
+  const auto from = order_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+  sorted_ = std::max<std::size_t>(64, 8 * sorted_);
+  if (4 * sorted_ > size()) {
+    sorted_ = size();
+    return std::sort(from, order_.end());
+  }
+  std::partial_sort(from, order_.begin() + static_cast<std::ptrdiff_t>(sorted_), order_.end());
+}
+
+namespace {
+
+/// Logits with the repetition penalty for tokens of the text.
+Tensor penalized(const Tensor& logits, const DrawnText& text) {
+  const double penalty = text.options.repetition_penalty;
+  Tensor x = clone(contiguous(cast(logits, f64)));
+  double* values = x.mutable_data<double>();
+  std::set<std::int64_t> tokens(text.prompt.begin(), text.prompt.end());
+  tokens.insert(text.text.tokens.begin(), text.text.tokens.end());
+  for (const std::int64_t token : tokens) {
+    LADON_CHECK(token >= 0 && token < x.count(), "generate", "the text has token ", token,
+                ", outside the model's vocabulary of ", x.count());
+    values[token] = values[token] > 0 ? values[token] / penalty : values[token] * penalty;
+  }
+  return x;
+}
+
+/// Draws a token in proportion to the mass of token(i), i < n; `total` is their sum.
+template <class TokenAt>
+std::int64_t draw_by_mass(const double* mass, std::size_t n, double total, const TokenAt& token,
+                          Generator& rng) {
+  const double u = rng.uniform() * total;
+  double sum = 0;
+  std::int64_t last = token(0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int64_t t = token(i);
+    if (mass[t] == 0) continue;
+    last = t;
+    if (u < (sum += mass[t])) break;
+  }
+  return last;
+}
+
+std::int64_t draw(const TokenLogits& x, const GenerateOptions& o, Generator& rng) {
+  if (o.temperature == 0) return x.likeliest();
+  const auto count = static_cast<std::size_t>(x.count());
+  Tensor masses = exp((x.tensor() - x.values()[x.likeliest()]) / o.temperature);  // at most 1
+  double* mass = masses.mutable_data<double>();
+  double total = 0;
+  if (o.min_p > 0)
+    for (std::size_t i = 0; i < count; ++i) mass[i] = mass[i] < o.min_p ? 0 : mass[i];
+  if (o.top_k == 0 && o.top_p == 1) {
+    total = std::accumulate(mass, mass + count, 0.0);
+    return draw_by_mass(
+        mass, count, total, [](std::size_t i) { return static_cast<std::int64_t>(i); }, rng);
+  }
+  TokenRanking order(x);
+  const auto ranked = [&](std::size_t i) { return order[i]; };
+  std::size_t n = count;
+  if (o.top_k > 0) {
+    n = std::min(count, static_cast<std::size_t>(o.top_k));
+    for (std::size_t i = 0; i < n; ++i) total += mass[order[i]];
+  } else {
+    total = std::accumulate(mass, mass + count, 0.0);
+  }
+  if (o.top_p < 1) {
+    double kept = 0;
+    std::size_t most = std::exchange(n, 0);
+    while (n < most && kept < o.top_p * total) kept += mass[order[n++]];
+    total = kept;
+  }
+  return draw_by_mass(mass, n, total, ranked, rng);
+}
+
+}  // namespace
+
+bool DrawnText::grow(const Tensor& logits) {
+  const TokenLogits x(logits);
+  const std::int64_t token = draw(
+      options.repetition_penalty == 1 ? x : TokenLogits(penalized(logits, *this)), options, rng);
+  text.tokens.push_back(token);
+  text.log_probability += x.log_probability(token);
+  const bool wanted = !options.on_token || options.on_token(row, token);
+  return wanted && !stops(options, token) &&
+         static_cast<std::int64_t>(text.tokens.size()) < options.length;
+}
+
+}  // namespace detail
+
+std::int64_t draw_token(const Tensor& logits, const GenerateOptions& options, Generator& rng) {
+  const NoGrad no_grad;
+  detail::check_options(options);
+  LADON_CHECK(logits.defined() && is_floating(logits.dtype()) && logits.rank() == 1, "draw_token",
+              "logits must be floating [vocabulary]",
+              logits.defined() ? detail::join(", got ", logits.dtype(), " ", logits.shape()) : "");
+  return detail::draw(detail::TokenLogits(logits), options, rng);
+}
+
+}  // namespace ladon

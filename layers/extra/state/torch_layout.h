@@ -1,0 +1,36 @@
+#pragma once
+// Exchange of weights with PyTorch.
+
+#include "ladon/layers/extra/state/foreign_names.h"
+
+namespace ladon {
+
+/// The state dict of the same model in PyTorch, whose modules have the names of this one's members.
+/// Layers that PyTorch has too get its names and layouts:
+///   MultiHeadAttention   in_proj_weight [3·dim, dim] (q, k, v), in_proj_bias, out_proj.weight, …
+///   TransformerEncoderLayer  self_attn, linear1, linear2, norm1, norm2
+///   TransformerDecoderLayer  self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3
+///   TransformerEncoder, TransformerDecoder   layers.0, …, norm
+///   Sequential               0, 1, …
+///   Conv, ConvTranspose  weight [out, in, window..], [in, out, window..] (here: window first)
+/// All other layers keep their names and layouts. (The activation, the position of norms,
+/// final_norm, which nn.Transformer always has, and eps are options that must match.)
+/// Throws Error if a layer has no equivalent in PyTorch: attention of another form, with shared
+/// keys, a hook, inputs of several widths, in ntk parameterization; a gated feed-forward block.
+/// A user-defined layer gives its names by TorchForm.
+StateDict to_torch(const Module& model);
+/// Copies such a state dict into the model, from any floating dtype. Also throws Error as
+/// from_foreign() does.
+void from_torch(Module& model, const StateDict& state);
+
+/// Base, in addition to Layer, of a user-defined layer whose members have other names or layouts in
+/// PyTorch.
+class TorchForm {
+ public:
+  virtual ~TorchForm() = default;
+  /// The name in PyTorch of a member, tensor or layer, that visit() lists as `member`; for a tensor
+  /// also its layout. {.foreign = name} if nothing differs.
+  virtual ForeignTensor torch_form(const std::string& member) const = 0;
+};
+
+}  // namespace ladon

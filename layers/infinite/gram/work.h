@@ -1,0 +1,69 @@
+#pragma once
+// Computation of the tiles of a Gram matrix, wherever they are kept. Internal to gram.cpp and
+// stored.cpp.
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+
+#include "ladon/layers/infinite/gram/plan.h"
+
+namespace ladon::infinite {
+
+/// Inputs in the form that tiles are computed from.
+Inputs prepared(const Inputs& in);
+
+/// The matrices' entries in one tile: means over replicates and their standard errors, if a layer
+/// draws.
+Gram compute_tile(const GramPlan& plan, const GramTile& tile);
+
+class GramReport;
+/// Computes these tiles of the plan into the result, on all threads, and mirrors them if the matrix
+/// is symmetric.
+void compute_tiles(const GramPlan& plan, const std::vector<std::int64_t>& tiles, Gram& result,
+                   GramReport& report);
+
+/// Completes a symmetric matrix [N, N], [N, N, T] or [N, N, T, T] by mirroring the entries of one
+/// tile on and above the diagonal:  k[j, i, b, a] = k[i, j, a, b].
+void mirror(Tensor& matrix, const GramTile& tile);
+/// Mirrors all matrices of the plan, if it is symmetric.
+void mirror(Gram& result, const GramPlan& plan, const GramTile& tile);
+
+/// f(row, length) for each row of a tile in each defined matrix.
+template <class F>
+void for_each_row(const Gram& result, const GramTile& tile, const F& f) {
+  for (const Tensor* const which : matrices_of(result)) {
+    Tensor matrix = *which;
+    if (!matrix.defined()) continue;
+    const std::int64_t block = matrix.shape().sub(2, matrix.rank()).count();
+    const std::int64_t stride = matrix.size(1) * block;
+    double* row = matrix.mutable_data<double>() + tile.row * stride + tile.column * block;
+    for (std::int64_t i = 0; i < tile.rows; ++i, row += stride) f(row, tile.columns * block);
+  }
+}
+
+/// Counts finished tiles of the plan and estimates the time left, at the rate so far. Other ranks
+/// are assumed to be as far as this one; their tiles count once they are received.
+class GramReport {
+ public:
+  /// tell(tiles done, seconds left) is called by one thread at a time; first here, with nothing
+  /// done.
+  GramReport(const GramPlan& plan, std::function<void(std::int64_t, double)> tell);
+  void finished(const GramTile& tile);
+  /// Counts tiles [begin, end), which were stored before.
+  void restored(std::int64_t begin, std::int64_t end);
+  /// Counts all tiles, of all ranks.
+  void complete();
+
+ private:
+  double seconds_left() const;
+
+  const GramPlan& plan_;
+  std::function<void(std::int64_t, double)> tell_;
+  std::mutex mutex_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::int64_t done_ = 0;
+  double pairs_ = 0, pairs_done_ = 0, pairs_left_ = 0;
+};
+
+}  // namespace ladon::infinite

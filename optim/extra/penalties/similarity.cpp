@@ -1,0 +1,134 @@
+#include "ladon/optim/extra/penalties/similarity.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
+#include "ladon/autograd/ops.h"
+#include "ladon/core/error.h"
+#include "ladon/core/linalg/lapack.h"
+
+namespace ladon {
+namespace {
+
+/// Centred features of n examples, and |x_i|² of each example.
+struct Centred {
+  Tensor x, squares;  // [n, p], [n]
+};
+
+Centred centred(const char* operation, const Tensor& features, const CkaOptions& options) {
+  LADON_CHECK(features.rank() == 2 && is_floating(features.dtype()), operation,
+              "features must be floating [n, p], got ", features.dtype(), " of shape ",
+              features.shape());
+  const std::int64_t n = features.size(0), least = options.debiased ? 4 : 2;
+  LADON_CHECK(n >= least, operation, "needs ", least, " or more examples, got ", n);
+  const Tensor given = cast(features.detach(), f64);
+  const double largest =
+      number_of("similarity", given.count() > 0 ? amax(abs(given)) : zeros({}, f64));
+  // Alignment does not depend on scale; a power of two brings fourth powers into range.
+  const int exponent =
+      largest > 0 && std::isfinite(largest) ? std::max(std::ilogb(largest), -1000) : 0;
+  const Tensor x = given * std::ldexp(1.0, -exponent), deviation = x - mean(x, 0, keep_dims);
+  const Tensor squares = sum(square(deviation), 1);
+  const double size = number_of("similarity", sum(square(x))),
+               spread = number_of("similarity", sum(squares));
+  LADON_CHECK(std::isfinite(size * size), operation,
+              "the features must be finite; their squares sum to ", size);
+  constexpr double rounding = 1e-24;  // squared relative rounding error of a mean
+  if (spread <= rounding * size) return {zeros_like(x), zeros_like(squares)};
+  return {deviation, squares};
+}
+
+/// ⟨XXᵀ, YYᵀ⟩ = ‖XᵀY‖²; or (n(n − 3) times) the unbiased estimate, which removes the diagonals'
+/// contribution, with a_i = |x_i|² and b_i = |y_i|²:  ‖XᵀY‖² − n/(n−2)·Σ a_i b_i + Σ a_i·Σ
+/// b_i/((n−1)(n−2)).
+double alignment(const Centred& x, const Centred& y, const CkaOptions& options) {
+  const double product = number_of("similarity", sum(square(matmul(transpose(x.x), y.x))));
+  if (!options.debiased) return product;
+  const auto n = static_cast<double>(x.x.size(0));
+  return product - n / (n - 2) * number_of("similarity", dot(x.squares, y.squares)) +
+         number_of("similarity", sum(x.squares)) * number_of("similarity", sum(y.squares)) /
+             ((n - 1) * (n - 2));
+}
+
+double normalized(double between, double x, double y) {
+  return x > 0 && y > 0 ? between / (std::sqrt(x) * std::sqrt(y)) : 0;
+}
+
+/// [B, H, T, d] → H matrices [n, d] of the n positions that are not excluded.
+std::vector<Tensor> features_of_heads(const Tensor& contexts, const Tensor& token_mask) {
+  LADON_CHECK(contexts.defined() && contexts.rank() == 4, "head_cka",
+              "contexts must be [B, H, T, d], got ", contexts.shape());
+  const std::int64_t batch = contexts.size(0), heads = contexts.size(1), length = contexts.size(2);
+  const Shape tokens{batch, length};
+  LADON_CHECK(
+      !token_mask.defined() || (token_mask.dtype() == boolean && token_mask.shape() == tokens),
+      "head_cka", "the token mask must be bool ", tokens, ", got ", token_mask.dtype(), " ",
+      token_mask.shape());
+  std::vector<Tensor> features;
+  for (std::int64_t h = 0; h < heads; ++h) {
+    const Tensor rows = flatten(select(contexts.detach(), 1, h), 0, 1);  // [B·T, d]
+    features.push_back(
+        token_mask.defined() ? index_select(rows, 0, flatten(nonzero(flatten(token_mask)))) : rows);
+  }
+  return features;
+}
+
+}  // namespace
+
+double linear_cka(const Tensor& x, const Tensor& y, const CkaOptions& options) {
+  LADON_CHECK(x.defined() && y.defined(), "linear_cka", "the features are undefined");
+  LADON_CHECK(x.rank() == 2 && y.rank() == 2 && x.size(0) == y.size(0), "linear_cka",
+              "features must be [n, p] and [n, q] of the same examples, got ", x.shape(), " and ",
+              y.shape());
+  const NoGrad off;
+  const Centred a = centred("linear_cka", x, options), b = centred("linear_cka", y, options);
+  return normalized(alignment(a, b, options), alignment(a, a, options), alignment(b, b, options));
+}
+
+Tensor head_cka(const Tensor& contexts, const Tensor& token_mask, const CkaOptions& options) {
+  const NoGrad off;
+  std::vector<Centred> heads;
+  for (const Tensor& features : features_of_heads(contexts, token_mask))
+    heads.push_back(centred("head_cka", features, options));
+  const std::size_t count = heads.size();
+  std::vector<double> own(count), cka(count * count, 1);
+  for (std::size_t h = 0; h < count; ++h) own[h] = alignment(heads[h], heads[h], options);
+  for (std::size_t h = 0; h < count; ++h)
+    for (std::size_t g = 0; g < h; ++g)
+      cka[h * count + g] = cka[g * count + h] =
+          normalized(alignment(heads[h], heads[g], options), own[h], own[g]);
+  const auto side = static_cast<std::int64_t>(count);
+  return from_vector(cka, {side, side});
+}
+
+double effective_number(const Tensor& similarity, double order) {
+  LADON_CHECK(order >= 1, "effective_number", "the order is ", order, "; it must be at least 1");
+  LADON_CHECK(similarity.defined() && similarity.rank() == 2 &&
+                  similarity.size(0) == similarity.size(1) && similarity.count() > 0 &&
+                  is_floating(similarity.dtype()),
+              "effective_number", "similarities must be floating [H, H] with H > 0, got ",
+              similarity.dtype(), " of shape ", similarity.shape());
+  std::vector<double> p =
+      numbers_of("similarity", lapack::eigenvalues(cast(similarity.detach(), f64)));
+  double trace = 0;
+  for (const double value : p) trace += value;
+  constexpr double rounding = 1e-6;  // error of similarities computed in f32
+  LADON_CHECK(std::isfinite(trace) && trace > 0 && p[0] >= -rounding * trace, "effective_number",
+              "the matrix is not positive semidefinite: its trace is ", trace,
+              " and its smallest eigenvalue ", p[0]);
+  double sum = 0;
+  for (double& value : p) sum += value = std::max(value, 0.0);
+  double entropy = 0, powers = 0;
+  for (double& value : p) {
+    value /= sum;
+    if (value > 0) entropy -= value * std::log(value);
+    powers += std::pow(value, order);
+  }
+  if (order == 1) return std::exp(entropy);
+  return std::isinf(order) ? 1 / p.back() : std::pow(powers, 1 / (1 - order));
+}
+
+}  // namespace ladon

@@ -1,0 +1,45 @@
+#pragma once
+// The Cholesky factor of a Gram matrix in the memory of many ranks (core/extra/ranks/ranks.h).
+//
+//   // tiles in the memory of each rank
+//   const auto kernel = infinite::store_gram(limit(model), x, {}, {.get = infinite::Get::nngp});
+//   const GaussianProcess process(distribute_factor(kernel, {.noise = 0.1}), y);
+//
+// Like StoredFactor (stored_factor.h), but in the combined memory of all ranks instead of on disk.
+// The kernel's tiles may be in memory, too, or in a folder.
+
+#include <cstdint>
+
+#include "ladon/core/extra/ranks/ranks_cholesky.h"
+#include "ladon/layers/extra/tiles/stored.h"
+#include "ladon/optim/posterior/solver.h"
+
+namespace ladon {
+
+/// L with L·Lᵀ = A = K + (σ² + jitter·mean K_ii)·I, of which each rank holds N²/count() numbers.
+/// All ranks must use it together, within their session.
+class DistributedFactor : public Solver {
+ public:
+  std::int64_t size() const override { return factor_.size(); }
+  double log_determinant() const override { return factor_.log_determinant(); }
+  /// Call it in all ranks, with the same B, of any floating dtype.
+  LinearSolution solve(const Tensor& b) const override { return {factor_.solve(b)}; }
+  std::optional<infinite::Get> kind() const override { return kind_; }
+  DType precision() const override { return precision_; }
+
+ private:
+  friend DistributedFactor distribute_factor(const infinite::StoredGram&, const GpOptions&);
+  DistributedFactor(ranks::Cholesky factor, const infinite::StoredGram& gram)
+      : factor_(std::move(factor)), kind_(gram.kind()), precision_(gram.dtype()) {}
+  ranks::Cholesky factor_;
+  infinite::Get kind_;
+  DType precision_;
+};
+
+/// Each tile is read by those ranks that hold part of it: tiles in memory only by their own rank.
+/// Throws lapack::NotPositiveDefinite if A is not, and Error for a negative noise or jitter, for a
+/// damaged tile, and as ranks::Cholesky does.
+DistributedFactor distribute_factor(const infinite::StoredGram& gram,
+                                    const GpOptions& options = {});
+
+}  // namespace ladon

@@ -1,0 +1,69 @@
+#pragma once
+// Cholesky factor, stored on disk, of a Gram matrix that is stored on disk.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "ladon/core/linalg/lapack.h"
+#include "ladon/layers/extra/tiles/stored.h"
+#include "ladon/optim/posterior/solver.h"
+
+namespace ladon {
+
+/// Reported once before the computation, and after each tile.
+struct StoredFactorProgress {
+  std::int64_t tiles = 0, tiles_done = 0;
+  /// Fraction of the multiplications done, 0 … 1: tiles of later rows take more of them.
+  double share_done = 0;
+};
+
+struct StoredFactorOptions {
+  /// Bytes of tiles held at a time, besides those that the Gram matrix holds. If a column of tiles
+  /// does not fit, some tiles are read repeatedly. 0: the machine's free memory.
+  std::uint64_t memory_budget = 0;
+  /// Exceptions thrown here stop the computation and propagate from store_factor().
+  std::function<void(const StoredFactorProgress&)> progress = {};
+};
+
+/// L with L·Lᵀ = A = K + (σ² + jitter·mean K_ii)·I, in a folder whose lock it holds. Every tile is
+/// verified when read; a damaged one is an Error, and store_factor() computes it again. Not
+/// thread-safe.
+class StoredFactor : public Solver {
+ public:
+  StoredFactor(StoredFactor&&) noexcept;
+  StoredFactor& operator=(StoredFactor&&) noexcept;
+  ~StoredFactor() override;
+
+  std::int64_t size() const override;
+  double log_determinant() const override;
+  /// Makes two passes over the tiles. B may have any floating dtype.
+  LinearSolution solve(const Tensor& b) const override;
+  Tensor half_solve(const Tensor& b) const override;  ///< Makes one pass.
+  std::optional<infinite::Get> kind() const override;
+  DType precision() const override;
+
+ private:
+  friend StoredFactor store_factor(const infinite::StoredGram&, const std::string&,
+                                   const GpOptions&, const StoredFactorOptions&);
+  struct State;
+  explicit StoredFactor(std::unique_ptr<State> state);
+  Tensor passes(const Tensor& b, bool both) const;
+  State& state() const;  // throws Error if this was moved from
+  std::unique_ptr<State> state_;
+};
+
+/// Computes the factor of `gram` in `folder`, which is created if missing; tiles from an earlier
+/// run that was stopped or killed are verified and reused. Left-looking: each tile is written once,
+/// computed from all tiles above it (Golub and Van Loan 2013, §4.2). The bits do not depend on the
+/// number of threads or the budget.
+///
+/// Throws lapack::NotPositiveDefinite if A is not: its smallest_eigenvalue is that of a block of
+/// rows given all rows before, and its jitter, added to the noise, is sufficient up to there.
+/// Throws Error if the budget does not hold six tiles, if the disk has too little space, if the
+/// folder contains another factor, or if another run is using it.
+StoredFactor store_factor(const infinite::StoredGram& gram, const std::string& folder,
+                          const GpOptions& options = {}, const StoredFactorOptions& storing = {});
+
+}  // namespace ladon
