@@ -4,6 +4,7 @@
 
 #include "ladon/autograd/checkpoint.h"
 #include "ladon/autograd/functional.h"
+#include "ladon/autograd/interfaces.h"
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/io/file.h"
@@ -31,8 +32,10 @@
 #include "ladon/layers/infinite/kernel/branches.h"
 #include "ladon/layers/infinite/kernel/derivation.h"
 #include "ladon/layers/infinite/limit.h"
+#include "ladon/layers/interfaces.h"
 #include "ladon/layers/layers.h"
 #include "ladon/layers/parameter_uses.h"
+#include "ladon/optim/interfaces.h"
 #include "ladon/optim/optim.h"
 #include "ladon/optim/posterior/belief.h"
 #include "ladon/optim/posterior/classification.h"
