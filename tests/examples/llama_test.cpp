@@ -85,8 +85,8 @@ TEST_F(Llama, MisuseIsAnError) {
   const Run made = run(small("1", "", "--heads 4 --dim 16 --steps 1"));
   ASSERT_EQ(made.status, 0) << made.error;
   const std::string load = "--model " + folder() + " ";
-  refuse(load + "--prompt a --length 24", "the model was trained to see 24");
-  refuse(load + "--ids --prompt a --length 2", "numbers of tokens, got 'a'");
+  refuse(load + "--prompt a --length 24", "the model's context of 24");
+  refuse(load + "--ids --prompt a --length 2", "a list of token numbers, got 'a'");
   std::filesystem::remove(folder() + "/tokenizer.json");
   refuse(load + "--prompt a --length 2", "has no tokenizer.json; with --ids");
   std::ofstream(folder() + "/config.json") << R"({"model_type": "mamba"})";

@@ -31,7 +31,7 @@
 #include "ladon/layers/extra/tiles/stored.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/layers.h"
-#include "ladon/optim/extra/training/training_run.h"
+#include "ladon/optim/extra/extra.h"
 #include "ladon/optim/optim.h"
 #include "ladon/tests/faults/calls.h"
 #include "ladon/tests/temporary_folder.h"

@@ -75,7 +75,7 @@ TEST(LessonCopyHead, StrengthEvidence) {
         const double v = static_cast<double>(d.x.size(1));
         return evidence(r, d, 0.5 * v * (v - 1), 0.5 * d.noise);
       },
-      "σ⁴ below");
+      "σ⁴ in the denominator");
 }
 
 TEST(LessonCopyHead, BirthTerms) {

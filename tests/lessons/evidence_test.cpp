@@ -169,7 +169,7 @@ TEST(LessonEvidence, EstimateEvidence) {
         all.effective /= logs.size();
         return all;
       },
-      "the share");
+      "this is the number over S");
   exercise.refuses(
       [](const Logs& logs) {
         const double n = logs.size(), z = sum_of(logs), squares = sum_of(logs, 2);

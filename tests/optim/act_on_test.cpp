@@ -144,7 +144,8 @@ TEST(ActOn, OfAMethodThatIsNoMoreIsAnError) {
 TEST(ActOn, RefusesWhatDoesNotFit) {
   Svgd svgd({.alpha = 1});
   Tensor w = leaf(draws({3, 2}, 1));
-  expect_error([&] { svgd.act_on(2.0 * w, 2); }, "axis 2 is out of range for `activation`, which has shape [3, 2]");
+  expect_error([&] { svgd.act_on(2.0 * w, 2); },
+               "axis 2 is out of range for `activation`, which has shape [3, 2]");
   expect_error([&] { svgd.act_on(draws({3, 2}, 1), 0); }, "");
   expect_error([&] { svgd.apply(); }, "the method has no particles");
   expect_error([&] { svgd.report(); }, "nothing to report");

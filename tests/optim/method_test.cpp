@@ -300,7 +300,8 @@ TEST(SteinKernel, AUsersKernelIsCheckedInItsName) {
               "returns row 1 of density with norm nan");
   wgd_refuses(gives(s, r, k - 1.0), "the kernel mine sums to 0 at particle 0");
   for (const auto refuse : {svgd_refuses, wgd_refuses}) {
-    refuse(gives(s, zeros({3, 1}, f64), k), "returns repulsion as f64 [3, 1]; it must be f64 [3, 4]");
+    refuse(gives(s, zeros({3, 1}, f64), k),
+           "returns repulsion as f64 [3, 1]; it must be f64 [3, 4]");
     refuse(gives(s, Tensor(), k), "returns no repulsion");
     refuse(gives(s, full({3, 4}, NAN, f64), k), "returns row 0 of repulsion with norm nan");
   }
@@ -352,7 +353,8 @@ TEST(SteinKernel, AUsersProfileIsCheckedInItsName) {
   using Profile = std::function<Tensor(const Tensor&)>;
   const auto of = [](const Profile& profile) { return radial("mine", {}, profile); };
   for (const auto refuse : {svgd_refuses, wgd_refuses}) {
-    refuse(of([](const Tensor& t) { return sum(t); }), "`mine` on block \"rows\": [radial] for f64");
+    refuse(of([](const Tensor& t) { return sum(t); }),
+           "`mine` on block \"rows\": [radial] for f64");
     refuse(of([](const Tensor& t) { return cast(exp(-t), f32); }), "[radial] for f64 [3, 3]");
     refuse(of([](const Tensor& t) { return ones_like(t); }), "the profile records no gradient");
     refuse(of([](const Tensor& t) { return log(t - 1000.0); }), "with norm nan");

@@ -730,7 +730,8 @@ TEST(Identity, TwoTensorsOfOneNameHaveNoPlace) {
   Sequential a = tied_model(1), b = tied_model(2), c = tied_model(3);
   const auto before = c.parameters()[0].history();
   const ParameterSet both = a.named_parameters() | b;
-  expect_error([&] { both.share_with(c); }, "[share_with] two different parameters are named `layers.");
+  expect_error([&] { both.share_with(c); },
+               "[share_with] two different parameters are named `layers.");
   expect_error([&] { both.state_dict(); }, "[state_dict] two parameters are named `layers.");
   EXPECT_EQ(c.parameters()[0].history(), before);
   const ParameterSet twice{{"a", a.parameters()[0]}, {"b", a.parameters()[0]}};

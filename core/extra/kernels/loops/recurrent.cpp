@@ -1,9 +1,10 @@
 // Recurrent cells. Gradients recompute the gates, which costs less than reading them from memory.
 
-#include "ladon/core/kernels/loops/activations.h"
 #include "ladon/core/extra/kernels/loops/recurrent.h"
-#include "ladon/core/kernels/loops.h"
+
 #include "ladon/core/extra/kernels/recurrent/recurrent_cell.h"
+#include "ladon/core/kernels/loops.h"
+#include "ladon/core/kernels/loops/activations.h"
 
 namespace ladon::kernels::LADON_LEVEL {
 

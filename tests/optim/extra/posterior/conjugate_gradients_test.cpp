@@ -85,7 +85,8 @@ TEST(ConjugateGradients, RefuseWhatIsNotPositiveDefinite) {
   expect_error([&] { conjugate_gradients(nan, b); }, "or not finite");
   expect_error([&] { conjugate_gradients(of(eye(3, f64)), 1e200 * b); }, "the residual is ");
   expect_error([&] { conjugate_gradients(of(ones({2, 3}, f64)), b); }, "must have the same shape");
-  expect_error([&] { conjugate_gradients({}, b); }, "the function that multiplies by the matrix is empty");
+  expect_error([&] { conjugate_gradients({}, b); },
+               "the function that multiplies by the matrix is empty");
   expect_error([&] { conjugate_gradients(of(eye(3, f64)), gaussian({3})); }, "[N, k]");
   expect_error([&] { conjugate_gradients(of(eye(3, f64)), b, {.tolerance = 0}); }, "positive");
   expect_error([&] { conjugate_gradients(of(eye(3, f64)), b, {.max_iterations = 0}); },

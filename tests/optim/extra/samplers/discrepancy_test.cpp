@@ -170,7 +170,11 @@ TEST(Ksd, RefusesBadInput) {
   expect_error([&] { ksd(x, zeros({3, 1}, f64)); }, "differ in shape");
   expect_error([&] { ksd(zeros({3}), x); }, "got f32 of shape [3]");
   expect_error([&] { ksd(Tensor(), x); }, "samples must be floating [M, D]");
-  expect_error([&] { ksd(x, full({3, 2}, std::nan(""), f64)); }, "scores must be finite, but row 0 has nan");
+  expect_error(
+      [&] {
+        ksd(x, full({3, 2}, std::nan(""), f64));
+      },
+      "scores must be finite, but row 0 has nan");
   expect_error([&] { ksd(x, x, {.h2 = 0}); }, "h² is 0");
   expect_error([&] { ksd(zeros({1, 2}), zeros({1, 2})); }, "of the 1 samples is 0; set h2");
   expect_error([&] { ksd(zeros({4, 2}), zeros({4, 2})); }, "of the 4 samples is 0; set h2");
