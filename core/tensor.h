@@ -23,7 +23,7 @@ namespace ladon {
 // never looks inside.
 namespace detail {
 class Node;
-struct Tangent;
+class Tangent;
 }  // namespace detail
 
 /// An n-dimensional array. Copying a Tensor copies the handle: both see the same elements. Views
