@@ -63,7 +63,7 @@ class Inner {
   std::uint64_t first_;
 };
 
-/// y without its history unless it is recorded; keeps its tangent if it is a dual number.
+/// y itself if `recorded`, else y detached from the graph, but with its tangents.
 Tensor result_of(const Tensor& y, bool recorded) {
   if (recorded) return y;
   Tensor plain = y.detach();

@@ -35,8 +35,8 @@ inline void check_boolean(const char* operation, const Tensor& x) {
   LADON_CHECK(x.dtype() == boolean, operation, "needs a bool tensor, got ", x.dtype());
 }
 
-/// Calls f(a, b) with both promoted to the largest of their dtypes and `least`. Throws Error where
-/// one is undefined or the shapes do not broadcast.
+/// Promotes a and b to the largest of three dtypes, theirs and `least`, and calls f(a, b). Throws
+/// Error if either is undefined or the shapes do not broadcast.
 template <class F>
 Tensor in_common_dtype(const char* operation, const Tensor& a, const Tensor& b, DType least, F f) {
   check_defined(operation, {a, b});

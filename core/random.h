@@ -71,7 +71,7 @@ namespace detail {
 // Replay of draws, from any generators, so that a computation that is run a second time
 // (autograd/functional.h, checkpoint) gets the same numbers.
 
-/// Blocks that one thread reserved, in order.
+/// The blocks of random numbers that one thread reserved, in order.
 struct DrawTape {
   struct Draw {
     std::uint64_t seed, stream, first, blocks;

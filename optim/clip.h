@@ -6,8 +6,8 @@
 namespace ladon {
 
 struct ClipOptions {
-  /// Throw Error where the norm is NaN or infinite. Otherwise the gradients are left untouched and
-  /// the norm is returned, so that the caller can skip the step.
+  /// If the norm is NaN or infinite: true throws Error; false leaves the gradients untouched and
+  /// returns the norm, so that the caller can skip the step.
   bool error_if_nonfinite = true;
 };
 

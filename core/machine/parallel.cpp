@@ -87,7 +87,7 @@ void happens_after([[maybe_unused]] void* point) {
 }  // namespace
 
 void set_num_threads(int n) {
-  constexpr int most = 1024;  // machines can hardly start tens of thousands
+  constexpr int most = 1024;  // few systems can start tens of thousands of threads
   LADON_CHECK(n >= 1 && n <= most, "set_num_threads", "needs from 1 to ", most, " threads, got ",
               n);
   Pool::instance().resize(n);

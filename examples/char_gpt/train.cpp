@@ -20,7 +20,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Converts the looks of a run to a tensor [n, 4], and back.
+/// Converts the records of a run (step, training loss, validation loss, seconds) to a tensor
+/// [n, 4], and back.
 Tensor tensor_of(const std::vector<Look>& looks) {
   std::vector<double> numbers;
   for (const Look& look : looks)

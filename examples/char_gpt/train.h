@@ -15,7 +15,7 @@ namespace ladon::example {
 /// Losses and time after this many steps.
 struct Look {
   std::int64_t step = 0;
-  double train = 0;       ///< Mean loss of the steps since the previous look, nats per character.
+  double train = 0;       ///< Mean loss of the steps since the previous record, nats per character.
   double validation = 0;  ///< Loss on the whole validation text, with at most a context each.
   double seconds = 0;     ///< Time of these steps, without validation.
 };

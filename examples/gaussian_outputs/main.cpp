@@ -47,7 +47,7 @@ void add_options(Program& program, Settings& s) {
   });
 }
 
-/// Returns whether the run was not interrupted.
+/// Returns true if the run completed, false if it was interrupted.
 bool teach(Program& program, const Settings& s) {
   const Tensor x = load_inputs(s);
   LADON_CHECK(s.common.page.empty() || x.size(1) > 1, "gaussian_outputs",

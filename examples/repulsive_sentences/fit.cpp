@@ -58,7 +58,8 @@ struct Model : Module {
   std::string describe() const override { return "Model"; }
 };
 
-/// The method that moves W_s2, or acts on the maps; null for arms without one.
+/// The particle method of an arm: it moves the rows of W_s2 or, in the arm "function", acts on the
+/// attention maps; null for arms without one.
 std::unique_ptr<ParticleMethod> method_of(const Arm& arm, double value, const Tensor& outer,
                                           const Generator& rng) {
   const SvgdOptions options = SvgdOptions::paper(arm.name == "smoothing" ? 0 : value);

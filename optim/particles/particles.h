@@ -19,7 +19,7 @@ namespace ladon {
 /// them.
 class ParticleBlock {
  public:
-  /// Row i is the concatenation of parameters[..][i], flattened: each [M, ...].
+  /// Every parameter is [M, ...]. Row i concatenates the flattened slices parameters[k][i] over k.
   static ParticleBlock stacked(std::string name, const ParameterSet& parameters);
   /// Row i is the concatenation of rows[i][..], flattened; rows of equal shapes.
   static ParticleBlock gathered(std::string name, const std::vector<ParameterSet>& rows);

@@ -25,9 +25,9 @@ std::function<Tensor(const Tensor&)> heads_apart(std::int64_t heads);
 
 /// The model's tensors, named and laid out as in the list.
 StateDict to_foreign(const Module& model, const std::vector<ForeignTensor>& list);
-/// Copies `state` into the model. Throws Error naming the first foreign name that is missing, has
-/// another shape, or is in no entry unless `passed_over` accepts it; the model then stays
-/// unchanged.
+/// Copies `state` into the model. Throws Error, and leaves the model unchanged, if a listed name is
+/// missing or has another shape, or if `state` has a name outside the list that `passed_over` does
+/// not accept.
 void from_foreign(
     Module& model, const std::vector<ForeignTensor>& list, const StateDict& state,
     const std::function<bool(const std::string&)>& passed_over = [](const std::string&) {

@@ -105,7 +105,9 @@ bool draws(const AttentionForm& form, std::int64_t keys);
 
 // --- the forms of sqrt scaling, each in its own file ---
 
-/// Moments of a form:  value = Σ_ij v_ij·E[ζ_ai·ζ'_bj], and, where there is an NTK,
+/// Expectations over the Gaussian logits G and G′ of two inputs that the kernels of attention need,
+/// for weights ζ, kernels v and u of the values (NNGP and NTK) and D of the logits:
+/// value = Σ_ij v_ij·E[ζ_ai·ζ'_bj], and, where there is an NTK,
 /// tangent = Σ_ij u_ij·E[ζ_ai·ζ'_bj] + Σ_ij v_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be]·D_ab,ce.
 struct AttentionMoments {
   Tensor value, tangent;

@@ -42,8 +42,8 @@ class DualFunction {
   /// x·Φ(x) in the tanh approximation of most Transformers: with errors of at most 1e-9 for
   /// variances up to 3, or both above 1e-6.
   static DualFunction gelu_tanh();
-  /// x for x > 0, alpha·(eˣ − 1) below; and selu (Klambauer et al. 2017): with errors of at most
-  /// 1e-10 at any variance. Throws Error for an alpha that is not finite.
+  /// ELU: x for x > 0, else alpha·(eˣ − 1). SELU: Klambauer et al. 2017. Both have errors of at
+  /// most 1e-10 at any variance. Throws Error for an alpha that is not finite.
   static DualFunction elu(double alpha = 1);
   static DualFunction selu();
   static DualFunction sin(double a = 1, double b = 1, double shift = 0);  ///< a·sin(bx + shift)

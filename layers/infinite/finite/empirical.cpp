@@ -322,7 +322,7 @@ EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const Inputs& 
                                  const EmpiricalOptions& options) {
   if (same_elements(a.x, b.x) && same_elements(a.mask, b.mask))
     return empirical_kernel(network, a, options);
-  const bool verify_b = options.verify && a.count() == 1;  // a has no other examples to mix with
+  const bool verify_b = options.verify && a.count() == 1;  // else a has shown it
   return kernels_of(network, run(network, a, options.verify), run(network, b, verify_b), options);
 }
 

@@ -49,7 +49,7 @@ struct SelfRows {
 struct Walk {
   Entries wanted = Entries::full;  ///< Entries of the model's outputs, if they have positions.
   Get get = Get::ntk;              ///< Get::nngp leaves out the tangent kernels of a graph.
-  bool pairs = true;               ///< Kernels between the blocks; else of single inputs (cov1).
+  bool pairs = true;               ///< Kernels between two blocks; else of each input with itself.
   std::array<SelfRows, 2> selves = {};
   const Landmarks* landmarks = nullptr;  ///< The second block, to compute coordinates from.
   Landmarks* found = nullptr;  ///< The inputs are landmarks: factors of steps that draw go here.

@@ -48,7 +48,7 @@ RootFactor root_factor(const Tensor& k, std::int64_t rank,
                        const std::vector<std::int64_t>* given = nullptr);
 /// Φ [N, T, R] of inputs whose kernel with the landmarks is k [N, landmarks, T, T].
 Tensor coordinates(const Tensor& k, const RootFactor& factor);
-/// Ψ [N, T, T] of inputs with cov [N, T, T], whose coordinates are `common`.
+/// Root Ψ [N, T, T] of what the coordinates Φ (`common`) leave unexplained: Ψ·Ψᵀ = cov − Φ·Φᵀ.
 Tensor own_root(const Tensor& cov, const Tensor& common);
 
 /// L with x = L·Lᵀ for positive semi-definite x [.., T, T], lower triangular: a column whose pivot

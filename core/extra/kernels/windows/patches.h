@@ -37,8 +37,8 @@ class PatchRows {
  public:
   explicit PatchRows(const Windows& windows);
 
-  /// Taps [low, high) of a row are inside; the first of them sees position `at` (of all,
-  /// row-major), the next one `at + dilation()`. None inside: low = high.
+  /// Taps [low, high) of a row lie inside the input (none if low = high). Tap `low` reads the
+  /// position with row-major index `at`, tap low + 1 reads at + dilation(), and so on.
   struct Row {
     std::int64_t at = 0, low = 0, high = 0;
   };
