@@ -32,7 +32,7 @@ namespace ladon {
 /// on another thread while that thread's own one records nothing. Without a profile an operation
 /// pays only for the check. A profile remembers each recorded operation while it lives (some 50
 /// bytes): profile some steps, not a whole training.
-class Profile : private detail::Observer, private detail::Scoped<detail::Observer*> {
+class Profile final : private detail::Observer, private detail::Scoped<detail::Observer*> {
  public:
   Profile();
 
