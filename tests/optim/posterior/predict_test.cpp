@@ -145,6 +145,7 @@ TEST(Predict, OfASingularKernelIsFinite) {
   EXPECT_EQ(none.covariance.shape(), (Shape{0}));
 }
 
+#ifndef LADON_WITHOUT_EXTRA
 TEST(Predict, KeepsFinishedTiles) {
   const Data d(9, 4, 1);
   const Sequential net = transformer(Weighting::identity);
@@ -157,6 +158,7 @@ TEST(Predict, KeepsFinishedTiles) {
     EXPECT_TRUE(all_equal(predict(net, d.train, d.targets, d.test, options).mean, plain.mean));
   std::filesystem::remove_all(folder);
 }
+#endif
 
 TEST(Predict, RefusesWhatDoesNotFit) {
   const Data d(5, 2, 1);

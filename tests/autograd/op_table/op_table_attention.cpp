@@ -157,6 +157,7 @@ std::vector<OpError> errors(Tensor (*apply)(const Tensor&, const Tensor&, const 
           {"needs a Generator", with_options({.dropout = 0.5})}};
 }
 
+#ifndef LADON_WITHOUT_EXTRA
 /// y of pairs (u, v) = (x[first(i)], x[second(i)]) of channels; others stay.
 Reference rotated(bool interleaved) {
   return [=](const std::vector<Dense>& in) {
@@ -208,6 +209,7 @@ void add_rotary(OpTable& table) {
                            rotary_embedding(ones({2, 4}), ones({3, 2}), ones({3, 2}));
                          }}}});
 }
+#endif
 
 void add_attention_rows(OpTable& table) {
   table.add({.name = "scaled_dot_product_attention",
@@ -221,7 +223,9 @@ void add_attention_rows(OpTable& table) {
                  [](const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o) {
                    return attention_with_weights(q, k, v, o).weights;
                  })});
+#ifndef LADON_WITHOUT_EXTRA
   add_rotary(table);
+#endif
 }
 
 const Family family(add_attention_rows);
