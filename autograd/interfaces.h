@@ -18,11 +18,11 @@
 //    always kept.
 //
 // 3. What travels with values: detail::Tangent   (tangent.h)
-//    The door of forward mode. Derive from it only for another kind of derivative that is
+//    The base of forward mode's tangents. Derive from it only for another kind of derivative that is
 //    propagated with the values; a property of the whole computation (time, memory, draws) is not
 //    one: that is a scope, detail::Scoped (core/modes.h).
 //    Why a virtual function of the tangent, and not a table of modes: the graph then needs no
-//    forward mode, and two kinds of tangent cannot meet in one operation unnoticed.
+//    forward mode, and a program without dual numbers links none.
 //
 // 4. An observer or a replacement of a gradient: register_hook()   (hook.h)
 //    A function of the gradient of one tensor, called during backward(). Do not use it to change

@@ -1,5 +1,5 @@
 #pragma once
-// Observer of recorded operations: the door of the profiler (profile.h).
+// Observer of recorded operations: the interface that the profiler (profile.h) implements.
 
 #include <memory>
 #include <string>

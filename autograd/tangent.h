@@ -2,10 +2,9 @@
 // Tangents: derivatives along a direction, which travel with values.
 //
 // A tensor may carry a tangent (Tensor::tangent), and is a dual number then. record() (record.h)
-// asks the tangents of an operation's inputs for that of its output. This is the door of forward
-// mode (forward.h): it derives its tangents from this class, and neither the graph nor an
-// operation knows how they are computed. Without a dual number nothing here costs more than a
-// comparison with null.
+// asks the tangents of an operation's inputs for that of its output. Forward mode (forward.h)
+// derives its tangents from this class, so that neither the graph nor an operation depends on how
+// they are computed. Without a dual number nothing here costs more than a comparison with null.
 
 #include <cstdint>
 #include <memory>

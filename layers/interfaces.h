@@ -23,7 +23,7 @@
 // 3. AttentionHook   (attention/attention_hook.h)
 //    A variant of MultiHeadAttention that changes heads (rotary positions) or adds to the logits
 //    (ALiBi). Do not use it for another normalization of the weights: that is an AttentionForm.
-//    Why a hook, and not a subclass: a variant then works with every form, mask and cache.
+//    Why a hook, and not a subclass: a variant needs no code for masks, windows and caches.
 //
 // 4. infinite::DualFunction   (infinite/dual/dual.h)
 //    A nonlinearity by its expectations E[φ(u)φ(v)] and E[φ'(u)φ'(v)]. DualFunction::closed()

@@ -15,10 +15,11 @@
 //    size leaves a bias that no number of steps removes. Take a chain with an accept step (3).
 //
 // 3. LogDensity   (samplers/log_density.h)
-//    ln p and its gradient at many points at once, for hmc(), elliptical_slice(), smc() and any
-//    sampler that accepts or rejects. Do not give it a density that is estimated from batches: the
-//    accept step would then compare two different densities.
-//    Why many points per call: chains and particles run through the network in one batched pass.
+//    ln p and its gradient at many points at once, for hmc(), nuts() and any transition kernel of
+//    sample_chains(). Do not give it a density that is estimated from batches: the accept step
+//    would then compare two different densities.
+//    Why many points per call: a density that is written in operations serves all chains in one
+//    pass.
 //
 // 4. ParticleMethod   (particles/method.h)
 //    Derive from it and give forces(): the driving and the repulsive force on the particles of one
@@ -28,10 +29,11 @@
 //    weight decay then work as they do without particles.
 //
 // 5. SteinKernel   (particles/kernel.h)
-//    A kernel between particles as two answers: what a particle receives of the others' gradients,
-//    and its repulsion. radial() makes one from a function of the distance alone; use that unless
-//    the kernel is not radial.
-//    Why not a matrix k(θ, θ'): SVGD needs only these sums, in two passes over memory.
+//    A kernel between particles by sums over them: what each receives of the others' gradients, its
+//    repulsion, and where there is one a density. radial() makes a kernel from a function of the
+//    distance alone; use that unless the kernel is not radial.
+//    Why sums, and not a matrix K(θ, θ′): methods need nothing else, and the matrices [D, D] of all
+//    pairs would not fit in memory.
 //
 // 6. Solver   (posterior/solver.h)
 //    Linear systems with one symmetric positive definite matrix: a dense factor, conjugate

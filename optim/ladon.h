@@ -51,7 +51,7 @@
 #include "ladon/optim/posterior/relevance.h"
 #include "ladon/optim/posterior/solver.h"
 
-// The shelf, where it is built or installed.
+// All of ladon_extra, where it is built or installed.
 #if !defined(LADON_WITHOUT_EXTRA) && __has_include("ladon/optim/extra/extra.h")
 #include "ladon/optim/extra/extra.h"
 #endif

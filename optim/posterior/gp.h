@@ -3,7 +3,7 @@
 //
 // An infinitely wide Bayesian network is a Gaussian process whose covariance is its NNGP kernel:
 // its posterior is given by a linear solve, without training. With the NTK instead, the mean is the
-// limit of gradient descent (flow/gradient_flow.h).
+// limit of gradient descent (gradient_flow.h).
 //
 // Kernels are plain matrices: K between the N training inputs, K* between M test inputs and the
 // training inputs, K** between the test inputs. Everything is computed in f64. For a model:

@@ -2,9 +2,9 @@
 // Solvers of the linear systems of an exact posterior, with A = K + (σ² + jitter·mean K_ii)·I.
 //
 // Solvers: the Cholesky factor of a matrix in memory (DenseFactor, below), of one on disk
-// (solvers/stored_factor.h), or of one in the memory of many ranks (solvers/distributed_factor.h);
-// and conjugate gradients for a matrix that can only be multiplied (solvers/cg_solver.h), which
-// bound their error.
+// (extra/posterior/stored_factor.h), or of one in the memory of many ranks (distributed_factor.h
+// there); and conjugate gradients for a matrix that can only be multiplied (cg_solver.h there),
+// which bound their error.
 
 #include <cstdint>
 #include <optional>

@@ -2,9 +2,9 @@
 // Executor of a Gram matrix: which processes compute its tiles, and where finished tiles are kept.
 // This one computes all of them in this process and keeps nothing. Internal to gram().
 //
-// This is a door: a checkpoint on disk and processes that share the tiles out are classes derived
-// from it (tiles/executor.cpp), which `make_executor` creates. An executor decides nothing about
-// the numbers: the result has the same bits with every one of them.
+// A checkpoint on disk, and processes that share the tiles, are classes derived from it
+// (layers/extra/tiles/executor.cpp), which `make_executor` creates. An executor decides nothing
+// about the numbers: the result has the same bits with every one of them.
 
 #include <memory>
 

@@ -9,9 +9,11 @@
 // The result is the same, bit for bit, for any tile and any number of threads or ranks; also with
 // stored tiles, if the machine is of the same kind.
 //
-// If ranks work together (core/ranks/ranks.h), gram() distributes its tiles over them, and gives
-// the whole result to each: all call it with the same arguments. A checkpoint must then be on a
-// file system that all of them see.
+// If ranks work together (core/extra/ranks/ranks.h), gram() distributes its tiles over them, and
+// gives the whole result to each: all call it with the same arguments. A checkpoint must then be on
+// a file system that all of them see. Both are part of ladon_extra, and there in a program that
+// includes "ladon/ladon.h" or calls register_executors() (extra/tiles/register.h); in another, a
+// checkpoint is an Error, and each rank computes the whole.
 
 #include <cstdint>
 #include <functional>
