@@ -26,9 +26,8 @@ using detail::captured_by;
 
 namespace {
 
-/// Sums of the elements and of their absolute values, each over every 64th element so that few
-/// elements share a sum. Distinguishes tensors that differ by rounding from tensors that differ by
-/// more.
+/// Summary of a tensor, to distinguish a difference by rounding from a larger one: 64 sums of its
+/// elements, and 64 of their absolute values; sum k is over the elements k, k + 64, k + 128, ….
 struct Outline {
   static constexpr std::int64_t width = 64;
 
@@ -43,8 +42,8 @@ struct Outline {
         sizes[static_cast<std::size_t>(k)] += std::abs(from[i + k]);
       }
   }
-  /// Whether the tensors have equal shapes and dtypes, and sums that agree to half of their digits.
-  /// A sum that is not finite agrees with any other that is not finite.
+  /// Whether the tensors have equal shapes and dtypes, and sums that agree to half of the digits of
+  /// the dtype. A sum that is not finite agrees with every sum that is not finite.
   bool agrees(const Outline& other) const {
     if (shape != other.shape || dtype != other.dtype) return false;
     const double rounding = dtype == f64 ? std::numeric_limits<double>::epsilon()
@@ -66,13 +65,13 @@ struct Outline {
 
 /// State that checkpoint() keeps from the first run of f, to compare with the second run.
 struct FirstRun {
-  std::uint64_t first;  ///< Number of its first node.
+  std::uint64_t first;  ///< Nodes numbered from `first` on belong to the run.
   detail::DrawTape tape = {};
   std::vector<detail::Read> reads = {};
-  std::vector<Tensor> captured = {};  ///< Stand-ins for the tensors that f captured.
+  std::vector<Tensor> captured = {};  ///< The tensors that f captured, as by captured_by().
   std::uint64_t output = 0;           ///< Fingerprint of the output.
   std::optional<Outline> outline = {};
-  std::vector<bool> trained = {};  ///< For each input whether it required a gradient.
+  std::vector<bool> trained = {};  ///< Per input: whether it required a gradient.
   bool rowwise = detail::modes.rowwise, composing = detail::modes.composing;
   mapped::Levels levels = mapped::running();  ///< Levels of the vmaps around the run.
 
@@ -90,8 +89,8 @@ struct FirstRun {
   void check_unedited() const {
     for (const detail::Read& read : reads) static_cast<void>(*read.tensor);
   }
-  /// Whether the same tensors as before require gradients. Otherwise f may use other forms, which
-  /// round differently.
+  /// Whether the same tensors as in the first run require gradients. If not, f may compute fast
+  /// forms instead of composed ones or vice versa (forms.h), which round differently.
   bool trains_the_same(const std::vector<Saved>& inputs) const {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i]->requires_grad() != trained[i]) return false;
@@ -105,9 +104,10 @@ struct FirstRun {
       return !read.trained && read.tensor->history() == x.history();
     });
   }
-  /// Throws Error if a second run with these inputs, whose first node is `second`, depends on more
-  /// or fewer tensors than the first run (except those frozen or unfrozen in between), or gave
-  /// another output: by any bit if `comparable`, else by more than rounding.
+  /// Throws Error if the second run (with these inputs, output `again`, and nodes numbered from
+  /// `second` on) depends on more or fewer tensors than the first run, except those frozen or
+  /// unfrozen in between, or if its output differs from that of the first run: in any bit if
+  /// `comparable`, else by more than rounding.
   void check_same(const Tensor& again, const std::vector<Tensor>& inputs, std::uint64_t second,
                   bool comparable) const {
     const std::vector<Tensor> found = captured_by(again, inputs, second);
@@ -128,9 +128,9 @@ struct FirstRun {
           among(found, x) || x.history()->frozen() || x.history()->number() >= first, "checkpoint",
           "backward runs the function again, and it no longer depends on a tensor of shape ",
           x.history()->shape(),
-          " that it used the first time, which would get no gradient: the scope that inserted it "
-          "(functional_call, HeadMask, set_hyperparameter) has ended; run backward before it ends, "
-          "or open it inside the function");
+          " that it used the first time, which would get no gradient: the scope that inserted this "
+          "tensor (functional_call, HeadMask, set_hyperparameter) has ended; run backward before "
+          "the scope ends, or open the scope inside the function");
     LADON_CHECK(comparable ? detail::fingerprint(again) == output : outline->agrees(Outline(again)),
                 "checkpoint", "backward runs the function again, and its output (shape ",
                 again.shape(),
@@ -155,7 +155,7 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
   }
   const bool dual = std::any_of(inputs.begin(), inputs.end(),
                                 [](const Tensor& x) { return detail::visible(x) != nullptr; });
-  if (dual || detail::visible(output))  // in forward mode nothing would be kept anyway
+  if (dual || detail::visible(output))  // forward mode stores no intermediate results anyway
     return before.run_again(f, inputs);
   before.captured = captured_by(output, leaves, first);
   sources.insert(sources.end(), before.captured.begin(), before.captured.end());

@@ -1,5 +1,5 @@
 #pragma once
-// Checkpoints of computation: memory saved by running a function a second time in backward.
+// Gradient checkpointing: saves memory by running a function again during the backward pass.
 
 #include <vector>
 
@@ -8,18 +8,20 @@
 
 namespace ladon {
 
-/// f(inputs), without keeping its intermediate results: backward runs f again (Chen et al. 2016).
-/// Parameters that f captures get their gradients too, and hooks are called as usual (except that a
-/// sweep for second derivatives calls a hook inside f once per run, each time with a part of the
-/// gradient). Random numbers of f, including those of dropout layers, are drawn again in the second
-/// run, which leaves the generators unchanged. Apart from that f must do the same in both runs.
-/// Backward throws Error if a tensor that the first run used was edited since (an input, a
-/// parameter that another optimizer has updated, a constant), or if in the second run f draws
-/// differently (because the model was switched to eval(), say), depends on more or fewer trained
-/// tensors (because the functional_call that put them into a model has ended), or gives an output
-/// that differs in any bit. The modes RowwiseProducts and ComposedForms are those of the first run.
-/// (Parameters may be frozen or unfrozen in between; other forms may then compute the output, which
-/// may differ by rounding.)
+/// Returns f(inputs) without keeping the intermediate results of f: the backward pass runs f a
+/// second time to compute them again (Chen et al. 2016). Parameters that f captures get their
+/// gradients too, and hooks are called as usual (except that a backward pass for second derivatives
+/// calls a hook inside f once per run of f, each time with a part of the gradient).
+///
+/// The second run gets the same random numbers as the first, including those of dropout layers,
+/// leaves the generators unchanged, and uses the modes RowwiseProducts and ComposedForms of the
+/// first. Apart from that f must do the same in both runs: the backward pass throws Error if a
+/// tensor that the first run used was edited since (an input, a parameter that another optimizer
+/// has updated, a constant), or if the second run of f draws other random numbers (because the
+/// model was switched to eval(), say), depends on more or fewer trained tensors (because the
+/// functional_call that put them into a model has ended), or returns an output that differs in any
+/// bit. (Parameters may be frozen or unfrozen between the runs. Fast and composed forms (forms.h)
+/// may then replace each other, so the outputs may differ by rounding.)
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs);
 
 }  // namespace ladon

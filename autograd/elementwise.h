@@ -33,7 +33,7 @@ Tensor elementwise(kernels::Binary op, const Tensor& a, const Tensor& b, RuleA b
                 symmetric(std::move(by_a)), symmetric(std::move(by_b)));
 }
 
-/// y = op(x, s).
+/// y = op(x, s) for a number s, which has no gradient.
 template <class Rule>
 Tensor elementwise(kernels::Binary op, const Tensor& x, double s, Rule rule) {
   const char* name = to_string(op);
@@ -42,7 +42,7 @@ Tensor elementwise(kernels::Binary op, const Tensor& x, double s, Rule rule) {
                 symmetric(std::move(rule)));
 }
 
-/// y = op(s, x).
+/// y = op(s, x) for a number s, which has no gradient.
 template <class Rule>
 Tensor elementwise(kernels::Binary op, double s, const Tensor& x, Rule rule) {
   const char* name = to_string(op);

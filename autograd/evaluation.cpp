@@ -12,8 +12,8 @@ void refuse_in_evaluation(const char* who, bool training, bool batch_statistics)
               "model first");
   LADON_CHECK(!batch_statistics || !examples_alone, operation, who,
               " normalizes by the statistics of the batch, so one example's output depends on the "
-              "others; keep running statistics and call eval(), or use a norm within each example "
-              "(LayerNorm, GroupNorm)");
+              "other examples; keep running statistics and call eval(), or use a layer that "
+              "normalizes within each example (LayerNorm, GroupNorm)");
 }
 
 }  // namespace ladon::detail

@@ -5,10 +5,11 @@
 
 namespace ladon::detail {
 
-/// While it is alive on this thread, dropout and anything else that draws random numbers or updates
-/// statistics in training mode throws Error naming `operation`, also in pieces of parallel loops
-/// and in tasks begun under it. With `examples_alone`, batch statistics throw too, because they
-/// make one example's output depend on the others. Scopes nest; the demands of all of them apply.
+/// While such an object is alive on this thread, dropout and every other layer in training mode
+/// that draws random numbers or updates running statistics throws Error naming `operation`. This
+/// includes the parallel loops and background tasks that the thread starts meanwhile. With
+/// `examples_alone`, normalization by batch statistics throws too, because it makes the output for
+/// one example depend on the other examples. Scopes nest; the restrictions of all of them apply.
 class EvaluationScope {
  public:
   explicit EvaluationScope(const char* operation, bool examples_alone = false)
@@ -18,8 +19,9 @@ class EvaluationScope {
   Bracket<Modes::Evaluation> mode_;
 };
 
-/// Throws Error inside an EvaluationScope that forbids what `who` is about to do: draw at random or
-/// update running statistics (`training`), or normalize by statistics of the batch.
+/// Throws Error inside an EvaluationScope that forbids what the layer `who` is about to do: draw
+/// random numbers or update running statistics (`training`), or normalize by statistics of the
+/// batch (`batch_statistics`).
 void refuse_in_evaluation(const char* who, bool training, bool batch_statistics);
 
 }  // namespace ladon::detail

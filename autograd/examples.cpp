@@ -9,8 +9,8 @@
 namespace ladon::detail {
 namespace {
 
-/// The gradient of a whole batch from that of each example, which is 0 except in the slice of this
-/// example: [examples, shape..], mapped by the level.
+/// Places the gradient of each example into a gradient of the whole batch: [examples, shape..],
+/// mapped by the level; for each example it is 0 except in the slice of that example.
 Tensor at_own_place(const Tensor& gradient, const mapped::Level& level) {
   Shape place = Shape::filled(gradient.rank() + 1, 1);
   place[0] = level.examples;
@@ -18,7 +18,7 @@ Tensor at_own_place(const Tensor& gradient, const mapped::Level& level) {
   return reshape(own, place) * unsqueeze(gradient, 0);
 }
 
-/// x once per example of the level: [examples, shape..].
+/// x repeated for each example of the level: [examples, shape..].
 Tensor copies(const Tensor& x, const mapped::Level& level) {
   Shape shape = x.shape();
   shape.insert(0, level.examples);
@@ -27,8 +27,8 @@ Tensor copies(const Tensor& x, const mapped::Level& level) {
 
 }  // namespace
 
-// While the vmap runs, x's gradient is that of one example with respect to the whole batch; after
-// it, the gradients of the examples are stacked.
+// While the vmap runs, the gradient of x is taken separately for each example, and is 0 outside the
+// slice of that example; after the vmap, the gradients of the examples are stacked.
 Tensor map_examples(const Tensor& x, const mapped::Level& level) {
   const auto gradient = [level](const Tensor& g) {
     return mapped::running().contains(level) ? at_own_place(g, level) : list_examples(g, level);
@@ -45,7 +45,7 @@ Tensor list_examples(const Tensor& x, const mapped::Level& level) {
                                [level](const Tensor& t) { return list_examples(t, level); }));
   if (!levels_of(x).contains(level)) return copies(x, level);
   const Tensor nothing = map_examples(copies(zeros_like(x), level), level);
-  return list_examples(x + nothing, level);  // its tangent is mapped by the level
+  return list_examples(x + nothing, level);  // a tangent of x is mapped by the level, x is not
 }
 
 Tensor repeat_examples(Tensor x, const mapped::Levels& levels) {

@@ -1,21 +1,22 @@
 #pragma once
-// Recorded moves of the hidden axes of vmap (core/mapped.h), by which the graph sums and repeats
-// gradients over examples.
+// Differentiable conversions between the hidden example axis of a vmap (core/mapped.h) and an
+// ordinary axis. The graph uses them to sum gradients over examples and to repeat them.
 
 #include "ladon/core/mapped.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon::detail {
 
-/// Recorded forms of mapped::merge (map_examples) and mapped::divide (list_examples). list_examples
-/// repeats a tensor that the level does not map, once per example.
+/// mapped::merge (map_examples: the first axis of x becomes the hidden axis of the level) and its
+/// inverse mapped::divide (list_examples), recorded for backward. A tensor that is not mapped by
+/// the level is repeated by list_examples, once per example.
 Tensor map_examples(const Tensor& x, const mapped::Level& level);
 Tensor list_examples(const Tensor& x, const mapped::Level& level);
-/// x with the examples of these levels added, repeated.
+/// x mapped by all these levels: repeated over the examples of each level that it lacks.
 Tensor repeat_examples(Tensor x, const mapped::Levels& levels);
-/// The gradient of an input whose levels are `input`, from one that may have more: summed over the
-/// examples of the other levels, except those of running vmaps, where each example has a separate
-/// gradient.
+/// `gradient` summed over the examples of all levels that are not in `input`, the levels of the
+/// tensor that the gradient belongs to. Levels of running vmaps are not summed: there each example
+/// has a separate gradient.
 Tensor sum_examples(Tensor gradient, const mapped::Levels& input);
 
 }  // namespace ladon::detail

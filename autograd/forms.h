@@ -12,14 +12,14 @@
 namespace ladon {
 
 namespace detail {
-/// Whether the fast form is to be taken.
+/// Whether to compute the fast form; counts the choice under `name` for CountForms.
 bool take_fast(const char* name, std::initializer_list<Input> inputs);
 }  // namespace detail
 
-/// fast() where nothing that is computed from `inputs` is recorded, else composed(). `inputs` are
-/// the tensors for which the fast form has no gradient. Inside a rule nothing is recorded unless a
-/// graph of the gradient is wanted, so the same call chooses between a fused and a composed
-/// gradient:
+/// Returns composed() if operations on `inputs` are recorded at present (an input requires a
+/// gradient or is a dual number), else fast(). `inputs` are the tensors for which the fast form has
+/// no gradient. Inside a gradient rule operations are recorded only with create_graph, so the same
+/// call chooses between a fused and a composed gradient:
 ///
 ///   [axis](const Tensor& g, const Tensor& y) {  // the rule of softmax
 ///     return fast_or_composed(
@@ -36,13 +36,14 @@ auto fast_or_composed(const char* name, std::initializer_list<detail::Input> inp
   return detail::take_fast(name, inputs) ? fast() : composed();
 }
 
-/// While one is alive, this thread takes the composed form everywhere: the reference to test the
-/// fast form against, and to measure what it saves.
+/// While such an object is alive, this thread computes the composed form everywhere: as the
+/// reference in tests of the fast form, and to measure how much time the fast form saves.
 struct ComposedForms : private detail::Scoped<bool> {
   ComposedForms() : Scoped(detail::modes.composing, true) {}
 };
 
-/// Counts how often each form was taken, while it is the most recent one alive on this thread.
+/// Counts how often each form was computed on this thread, while this is the newest CountForms
+/// object that is alive there.
 class CountForms : private detail::Scoped<CountForms*> {
  public:
   CountForms() : Scoped(detail::modes.watchers.counting, this) {}

@@ -29,12 +29,12 @@ using detail::captured_by;
 
 namespace {
 
-/// Wraps the inputs of a function that is called inside a derivative, and decides whether the
-/// result is recorded: it is if an input, or a tensor that the function captures, requires a
-/// gradient, or a tangent of one does.
+/// Wraps the inputs of a function whose derivative is computed, and decides whether the derivative
+/// is recorded: it is if recording is on and an input, a tensor that the function captures, or a
+/// tangent of one of these requires a gradient.
 class Inner {
  public:
-  /// Construct it before enabling gradients for the call of the function.
+  /// Must be constructed before EnableGrad, since it reads whether recording is on.
   explicit Inner(const std::vector<Tensor>& inputs)
       : outer_(grad_enabled()), first_(as_leaf(empty({})).history()->number()) {
     for (const Tensor& x : inputs) {
@@ -48,7 +48,7 @@ class Inner {
     return wanted_ || (cotangent.defined() && cotangent.requires_grad()) || depends(output);
   }
 
-  std::vector<Tensor> at;  ///< The inputs as leaves or aliases, where a sweep ends.
+  std::vector<Tensor> at;  ///< The inputs as leaves or aliases, where the backward pass ends.
 
  private:
   /// Whether y, or a tangent of it, depends on a captured tensor.
@@ -63,7 +63,7 @@ class Inner {
   std::uint64_t first_;
 };
 
-/// y itself if `recorded`, else y detached from the graph, but with its tangents.
+/// y itself if `recorded`, else y without its history, but with its tangents.
 Tensor result_of(const Tensor& y, bool recorded) {
   if (recorded) return y;
   Tensor plain = y.detach();
@@ -94,7 +94,7 @@ std::vector<Tensor> gradients_or_zeros(const Tensor& output, const std::vector<T
   return gradients;
 }
 
-/// x's elements in row-major order as a vector, not recorded.
+/// The elements of x in row-major order as a vector, not recorded.
 Tensor flat(const Tensor& x) { return reshape(x.detach(), {-1}); }
 
 }  // namespace
@@ -154,7 +154,8 @@ Tensor hvp(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const
   const Inner inner({x});
   const EnableGrad enable_grad;
   const Tensor value = f(inner.at[0]);
-  LADON_CHECK(value.count() == 1, "hvp", "f must return one element, got shape ", value.shape());
+  LADON_CHECK(value.count() == 1, "hvp", "f must return a tensor of one element, got shape ",
+              value.shape());
   const bool recorded = inner.recorded(value, v);
   const Tensor gradient =
       gradients_or_zeros(value, inner.at, ones_like(value), {.create_graph = true})[0];
@@ -166,8 +167,8 @@ Tensor hvp(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const
 
 namespace {
 
-/// Central differences of f with respect to input i: [output count, input count]. f receives
-/// leaves, as when its Jacobian is computed, so it may call grad() on them.
+/// Central differences of f with respect to input i: [output count, input count]. f receives leaves
+/// here too, as it does in jacobian_rows(), so it may call grad() on them.
 Tensor difference_rows(const TensorFunction& f, const std::vector<Tensor>& inputs, std::size_t i,
                        std::int64_t outputs, double step) {
   const Tensor& x = inputs[i];
@@ -199,7 +200,8 @@ void check_jacobian(const Tensor& reverse, const Tensor& central, std::size_t in
   }
 }
 
-/// gradcheck() with central differences of `values`, a function with the same values as f.
+/// gradcheck() of f, with central differences of `values` instead of f: a function with the same
+/// values.
 bool check_against_differences(const TensorFunction& f, const std::vector<Tensor>& inputs,
                                GradcheckOptions options, const TensorFunction& values) {
   const EnableGrad enable_grad;
@@ -252,7 +254,8 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
       if (g.defined()) parts.push_back(reshape(g, {-1}));
     return concat(parts, 0);
   };
-  // Differences use the gradient as training computes it, by the fast forms.
+  // The central differences are of the gradient under NoGrad, which uses the fast forms, as in
+  // training.
   return check_against_differences(gradient, extended, options, [&](const std::vector<Tensor>& at) {
     const NoGrad no_grad;
     return gradient(at);
@@ -263,7 +266,7 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
 
 namespace {
 
-/// A copy of the name that lives as long as the program, for nodes.
+/// A copy of the name that exists until the program ends, since nodes store only a pointer to it.
 const char* interned(const std::string& name) {
   static std::mutex mutex;
   static std::set<std::string> names;
@@ -290,8 +293,8 @@ Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
                       [operation, rule = gradient, kept](const Tensor& g, const Tensor& y,
                                                          detail::GradientSink& sink) {
                         const std::vector<Tensor> saved_inputs(kept.begin(), kept.end());
-                        const auto run = [&] {  // levels: each example draws its own random
-                                                // numbers, even after its vmap has ended
+                        const auto run = [&] {  // with the levels of y, each example draws separate
+                                                // random numbers, even after its vmap has ended
                           const mapped::Scope scope(mapped::running().with(y.levels()));
                           return rule(g, saved_inputs, y);
                         };

@@ -12,14 +12,15 @@ namespace ladon {
 /// A function of tensors. The functions below require it to be deterministic.
 using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 
-// Derivatives nest, in any order: like the result of an operation, their result is recorded if an
-// input or a tensor captured by f requires a gradient, and carries tangents if one does. Under
-// NoGrad no intermediate results of f are kept. Inside another derivative f may receive plain
-// tensors, or dual numbers: vjp() differentiates with respect to any of them, while grad()
-// (graph.h) and per_example_gradients() (vmap.h) require tensors that require a gradient, and throw
-// Error otherwise. vjp(f, {x}, scalar(1, f64)) gives the value and the gradient of a scalar f.
+// Derivatives nest, in any order: like the result of an operation, the result of a derivative is
+// recorded if an input or a tensor captured by f requires a gradient, and carries tangents if an
+// input or a captured tensor does. Under NoGrad no intermediate results of f are kept. Inside
+// another derivative f may receive tensors that require no gradient, or dual numbers: vjp()
+// differentiates with respect to any of them, while grad() (graph.h) and per_example_gradients()
+// (vmap.h) throw Error for tensors that require no gradient. vjp(f, {x}, scalar(1, f64)) returns
+// the value and the gradient of a scalar f.
 
-/// Value and cotangentᵀ·J, one gradient per input.
+/// Vector–Jacobian product: the value of f, and cotangentᵀ·J as one gradient per input.
 struct VjpResult {
   Tensor output;
   std::vector<Tensor> gradients;
@@ -37,21 +38,22 @@ struct GradcheckOptions {
   double rtol = 1e-5;
   double atol = 1e-7;
 };
-/// Compares the full Jacobian of f, computed by reverse mode, with central differences. f receives
-/// leaves for inputs that require gradients, and may call grad() on them. These inputs must be f64
-/// (Error). Throws Error naming the input, the first entry that differs, and both values; returns
-/// true otherwise.
+/// Compares the full Jacobian of f, computed by reverse mode, with central differences. Returns
+/// true if all entries agree within rtol and atol, else throws Error naming the input, the first
+/// entry that differs, and both values. f receives leaves for inputs that require gradients, and
+/// may call grad() on them. Throws Error if such an input, or the output, is not f64.
 bool gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
                GradcheckOptions options = {});
-/// gradcheck() of the gradient of ⟨c, f⟩ for a fixed pseudo-random cotangent c: checks second
-/// derivatives, with respect to the inputs and to the cotangent.
+/// Checks second derivatives: gradcheck() of the gradient of ⟨c, f⟩ with respect to the inputs, as
+/// a function of the inputs and of the cotangent c, a fixed pseudo-random tensor.
 bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
                    GradcheckOptions options = {});
 
-/// A user-defined operation. `forward` is not recorded; `gradient(g, inputs, output)` returns one
-/// gradient per input (undefined: none), computed in public operations if second derivatives are
-/// wanted. Backward throws Error if it returns the wrong number of gradients, or a gradient whose
-/// shape is not its input's.
+/// A user-defined operation. `forward` is not recorded; `gradient(g, inputs, output)` receives the
+/// gradient g of the output and returns one gradient per input: an undefined tensor for an input
+/// without a gradient. Write it in public operations if second derivatives are wanted. Backward
+/// throws Error if it returns the wrong number of gradients, or a gradient whose shape is not that
+/// of its input.
 struct CustomFunction {
   std::string name;
   TensorFunction forward;

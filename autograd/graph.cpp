@@ -35,14 +35,14 @@ void Saved::throw_edited() const {
                "; edit a copy, or edit after backward");
 }
 
-// --- the reverse sweep ---
+// --- the backward pass ---
 
 namespace {
 
-/// One pass over the graph: gathers the nodes that the outputs depend on, sorts them by number so
-/// that users come before inputs, and passes gradients down. For backward(sum(softmax(x))): sum's
-/// node gets 1; its rule passes g to softmax's node, whose rule passes y∘(g − ⟨g, y⟩) to x; x is a
-/// leaf, and accumulates it.
+/// One backward pass: gathers the nodes that the outputs depend on, sorts them by number so that
+/// each operation comes before its inputs, and passes gradients from outputs to inputs. For
+/// backward(sum(softmax(x))): the node of sum gets the gradient 1; its rule passes g to the node of
+/// softmax (with value y), whose rule passes y∘(g − ⟨g, y⟩) to x; x is a leaf, and accumulates it.
 class Sweep final : detail::GradientSink {
  public:
   /// Nodes numbered below `lowest` are left out.
@@ -55,8 +55,8 @@ class Sweep final : detail::GradientSink {
     accumulate(visits_[gather(output.history())], std::move(gradient));
   }
 
-  /// Sweeps to all leaves, and only then adds to their gradients: if a rule or a hook throws, or a
-  /// leaf accepts no addition, all gradients stay as before.
+  /// Runs the pass to all leaves, and only then adds to their gradients: if a rule or a hook
+  /// throws, or if a leaf refuses the addition, all gradients stay as before.
   void run_to_leaves() {
     for (Visit& visit : visits_)
       if (const Leaf* leaf = visit.leaf()) {
@@ -75,9 +75,9 @@ class Sweep final : detail::GradientSink {
     for (auto& [leaf, gradient] : found) leaf->accumulate(std::move(gradient), create_graph_);
   }
 
-  /// Sweeps to `targets` only and returns their gradients (undefined where none arrives). With
-  /// `ends` the sweep stops at each target, even if others lie below it, and does not call its
-  /// hooks.
+  /// Runs the pass to `targets` only and returns their gradients (undefined for a target on which
+  /// no output depends). With `ends` the pass stops at each target, even if the target depends on
+  /// other targets, and does not call the hooks of targets.
   std::vector<Tensor> run_to(const std::vector<Tensor>& targets, bool ends = false) {
     std::unordered_map<const detail::Node*, Tensor> found;
     for (const Tensor& target : targets) found[target.history().get()];
@@ -101,12 +101,13 @@ class Sweep final : detail::GradientSink {
     std::size_t first_input = 0;  // in input_visits_
     bool wanted = true;
     Tensor take() { return std::exchange(gradient, Tensor()); }
-    /// Checking for inputs first is cheaper than the cast.
+    /// The node as a leaf, or null. The test for inputs comes first, since it is cheaper than the
+    /// cast.
     Leaf* leaf() { return node->inputs().empty() ? dynamic_cast<Leaf*>(node.get()) : nullptr; }
   };
 
-  /// Visits all nodes from `root` down, breadth first: visits_ itself is the queue. Returns the
-  /// root's index in it.
+  /// Appends `root` and all nodes that it depends on to visits_, breadth first, with visits_ itself
+  /// as the queue. Returns the index of the root in visits_.
   std::size_t gather(const std::shared_ptr<detail::Node>& root) {
     std::size_t next = visits_.size();
     const std::size_t place = enter(root);
@@ -124,7 +125,7 @@ class Sweep final : detail::GradientSink {
     return at->second;
   }
 
-  /// Indices into visits_, users before inputs.
+  /// Indices into visits_, in an order in which each operation comes before its inputs.
   std::vector<std::size_t> order() const {
     std::vector<std::pair<std::uint64_t, std::size_t>> numbers;
     numbers.reserve(visits_.size());
@@ -152,7 +153,7 @@ class Sweep final : detail::GradientSink {
   template <class Arrived>
   void run(const Arrived& arrived) {
     const GradMode mode(create_graph_);
-    // operation named in errors from inside; restored when a nested sweep ends
+    // the operation that errors from inside name; restored when a nested backward pass ends
     const detail::Bracket scope(detail::modes.sweeping, "");
     for (const std::size_t i : order()) {
       Visit& visit = visits_[i];
@@ -163,7 +164,7 @@ class Sweep final : detail::GradientSink {
     }
   }
 
-  /// Whether the gradient of any input is wanted.
+  /// Whether the gradient of at least one input is needed.
   bool leads_on(const Visit& visit) const {
     const std::size_t* first = input_visits_.data() + visit.first_input;
     return std::any_of(first, first + visit.node->inputs().size(),
@@ -187,8 +188,8 @@ class Sweep final : detail::GradientSink {
     const detail::Node& node = *visit.node;
     const mapped::Levels levels = mapped::running().with(node.levels());
     const detail::Node::Hooks hooks = node.hooks();  // a copy: a hook may add another
-    const auto call = [&](const auto& hook) {  // levels: each example draws its own random numbers,
-                                               // even after its vmap has ended
+    const auto call = [&](const auto& hook) {  // with these levels, each example draws separate
+                                               // random numbers, even after its vmap has ended
       const mapped::Scope scope(levels);
       return hook(visit.gradient);
     };
@@ -196,12 +197,14 @@ class Sweep final : detail::GradientSink {
       const Tensor replaced = call(hook);
       if (!replaced.defined()) continue;
       LADON_CHECK(replaced.shape() == node.shape() && replaced.dtype() == node.dtype(), "hook",
-                  "returned a gradient of ", replaced.dtype(), " ", replaced.shape(),
-                  " for a tensor of ", node.dtype(), " ", node.shape());
+                  "must return a gradient of the tensor's dtype and shape, but returned a gradient "
+                  "of ",
+                  replaced.dtype(), " ", replaced.shape(), " for a tensor of ", node.dtype(), " ",
+                  node.shape());
       LADON_CHECK(
           levels.contains(replaced.levels()), "hook", "returned gradients of ", replaced.examples(),
-          " examples for a tensor that is the same for all of them; register it on a tensor "
-          "that differs between them");
+          " examples for a tensor that is the same for all of them; register the hook on a tensor "
+          "that differs between the examples");
       visit.gradient = detail::repeat_examples(replaced, node.levels());
     }
   }
@@ -233,7 +236,7 @@ class Sweep final : detail::GradientSink {
     accumulate(visit, std::move(gradient));
   }
 
-  /// Adds to a sum whose memory has no other owner, so the edit in place is invisible elsewhere.
+  /// Adds in place to the gradient of the input, if no other tensor shares its memory.
   bool give_part(std::size_t input, const Tensor& part, const Window& window) override {
     Visit& visit = visit_of(input);
     Tensor& sum = visit.gradient;
@@ -249,7 +252,8 @@ class Sweep final : detail::GradientSink {
     return true;
   }
 
-  /// Throws Error unless the gradient has the input's shape or one that the input broadcasts to.
+  /// Throws Error unless the gradient has the shape of the input, or a shape that the input
+  /// broadcasts to.
   void check_sums_to(const Shape& gradient, std::size_t input, const Shape& shape) const {
     bool fits = gradient.rank() >= shape.rank();
     for (int i = 1; fits && i <= shape.rank(); ++i) {
@@ -275,7 +279,7 @@ class Sweep final : detail::GradientSink {
   }
 
   std::vector<Visit> visits_;
-  std::vector<std::size_t> input_visits_;  // of all visits, concatenated
+  std::vector<std::size_t> input_visits_;  // indices of the inputs of all visits, concatenated
   std::unordered_map<const detail::Node*, std::size_t> index_;
   Visit* current_ = nullptr;
   std::uint64_t lowest_;
@@ -284,16 +288,18 @@ class Sweep final : detail::GradientSink {
 
 Tensor checked_cotangent(const char* operation, const Tensor& output, const Tensor& cotangent) {
   LADON_CHECK(output.requires_grad(), operation, "the output (shape ", output.shape(),
-              ") records no history: no input requires a gradient, or it was computed under "
-              "NoGrad");
+              ") records no history: no tensor that it was computed from requires a gradient, or "
+              "it was computed under NoGrad; call set_requires_grad() on the parameters first");
   if (!cotangent.defined()) {
     LADON_CHECK(output.count() == 1, operation, "the output has shape ", output.shape(),
-                "; without a cotangent it must have one element, as a sum or mean has");
+                ", but without a cotangent it must have one element, as a sum or mean has; reduce "
+                "it, or pass a cotangent of its shape");
     return ones_like(output);
   }
   LADON_CHECK(cotangent.shape() == output.shape() && cotangent.dtype() == output.dtype(), operation,
-              "the cotangent is ", cotangent.dtype(), " of shape ", cotangent.shape(),
-              ", the output ", output.dtype(), " of shape ", output.shape());
+              "the cotangent must have the dtype and shape of the output, but it is ",
+              cotangent.dtype(), " of shape ", cotangent.shape(), ", and the output is ",
+              output.dtype(), " of shape ", output.shape());
   return cotangent;
 }
 
@@ -303,14 +309,14 @@ void backward(const Tensor& loss, BackwardOptions options) { backward(loss, Tens
 
 namespace {
 
-/// Warns once per process of the reference cycle between leaves and graph.
+/// Warns, once per process, that create_graph makes leaves and graph own each other.
 void warn_of_knots() {
   static std::once_flag said;
   std::call_once(said, [] {
     detail::warn(
         "backward",
-        "with create_graph the gradients of leaves hold the graph, and the graph holds the "
-        "leaves: clear them (zero_grad) after use, or take grad(..., "
+        "with create_graph the gradients of leaves own the graph, and the graph owns the leaves, "
+        "so neither is freed: clear the gradients (zero_grad) after use, or call grad(..., "
         "{.create_graph = true}) instead");
   });
 }
@@ -329,14 +335,14 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                          const GradOptions& options) {
   LADON_CHECK(options.cotangents.empty() || options.cotangents.size() == outputs.size(), "grad",
               "there are ", outputs.size(), " outputs but ", options.cotangents.size(),
-              " cotangents");
-  std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();  // nodes below it lead to no
-                                                                     // input
+              " cotangents; pass one cotangent per output, or none");
+  std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();  // smallest number of an
+                                                                     // input's node
   for (const Tensor& input : inputs) {
     LADON_CHECK(input.requires_grad(), "grad", "an input of shape ", input.shape(),
-                " does not require a gradient; call set_requires_grad() before it is used. Inside "
-                "vmap or jvp the argument of the function is such a tensor: use vjp(f, {x}, "
-                "scalar(1, x.dtype())), which returns the value and the gradient");
+                " does not require a gradient; call set_requires_grad() before it is used. For the "
+                "argument of a function inside vmap or jvp, use vjp(f, {x}, scalar(1, x.dtype())) "
+                "instead, which returns the value and the gradient");
     lowest = std::min(lowest, input.history()->number());
   }
   Sweep sweep(options.retain_graph, options.create_graph, lowest);

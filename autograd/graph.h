@@ -1,6 +1,6 @@
 #pragma once
-// Gradients, for users: when operations are recorded, and the reverse sweep over what was recorded.
-// For authors of operations: record.h.
+// Gradients, for users: when operations are recorded, and the backward pass over the recorded
+// graph. For authors of operations: record.h.
 
 #include <functional>
 #include <initializer_list>
@@ -28,38 +28,40 @@ struct EnableGrad : GradMode {
   EnableGrad() : GradMode(true) {}
 };
 
-/// Scope in which the reverse sweep on this thread throws Error at the first operation whose
-/// gradient contains a NaN, and names it.
+/// Scope in which a backward pass on this thread throws Error at the first operation whose gradient
+/// contains a NaN, naming the operation.
 struct DetectAnomaly : private detail::Scoped<bool> {
   DetectAnomaly() : Scoped(detail::modes.detecting, true) {}
 };
 
-// --- the reverse sweep ---
+// --- the backward pass ---
 
 struct BackwardOptions {
-  bool retain_graph = false;  ///< Keep the tensors saved for the rules, so that the graph can be
-                              ///< swept again.
-  /// Record the sweep itself, for higher derivatives. Implies retain_graph. A leaf's gradient then
-  /// owns the graph, and the graph owns the leaf: clear it (zero_grad, set_grad({})) after use, or
-  /// neither is ever freed. grad() with create_graph makes no such cycle.
+  bool retain_graph = false;  ///< Keep the tensors saved for backward, so that another backward
+                              ///< pass through the same graph is possible.
+  /// Record the backward pass itself, for higher derivatives. Implies retain_graph. A leaf's
+  /// gradient then owns the graph, and the graph owns the leaf: clear the gradient (zero_grad,
+  /// set_grad({})) after use, or neither is ever freed. grad() with create_graph makes no such
+  /// cycle.
   bool create_graph = false;
 };
 
-/// Adds d loss / d leaf to the gradient of every leaf that `loss` depends on, at the end of the
-/// sweep: if a rule or a hook throws, no gradient is changed. `loss` has one element. Throws Error
-/// if it records no history, if the graph was already freed, or if the gradient of a leaf was
-/// rewritten since it was last cleared (by a particle method: the sum would mix two different
-/// things).
+/// Adds d loss / d leaf to the gradient of every leaf that `loss` depends on. The gradients are
+/// added at the end of the backward pass: if a gradient rule or a hook throws, no gradient is
+/// changed. `loss` has one element. Throws Error if `loss` records no history, if the graph was
+/// already freed, or if a particle method replaced the gradient of a leaf by an update direction
+/// since that gradient was last cleared (their sum would be neither a gradient nor a direction).
 void backward(const Tensor& loss, BackwardOptions options = {});
-/// Backward sweep of the loss ⟨cotangent, output⟩; `cotangent` has the output's shape.
+/// Backward pass of the loss ⟨cotangent, output⟩; `cotangent` has the shape and dtype of `output`.
 void backward(const Tensor& output, const Tensor& cotangent, BackwardOptions options = {});
 
 struct GradOptions {
-  /// One per output; empty: outputs of one element, cotangent 1.
+  /// One cotangent per output. If empty, each output must have one element, and its cotangent is 1.
   std::vector<Tensor> cotangents = {};
   bool retain_graph = false;
   bool create_graph = false;
-  bool allow_unused = false;  ///< Undefined, rather than Error, for an input that no output uses.
+  bool allow_unused = false;  ///< For an input that no output depends on, return an undefined
+                              ///< gradient instead of throwing Error.
 };
 
 /// The gradients of Σ⟨cotangent, output⟩ with respect to `inputs` (leaves or intermediate results).
@@ -75,10 +77,11 @@ Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& option
 
 // --- hooks ---
 
-/// Calls `hook` with the gradient of x in every sweep that reaches x, before it is used; a defined
-/// result replaces the gradient (same shape and dtype). Throws Error if x records no history, and
-/// if the hook captures x itself, which would make x own itself: capture x.detach(). (A hook that
-/// captures a result computed from x makes the same cycle, and is not detected.)
+/// Calls `hook` with the gradient of x in every backward pass that reaches x, before the gradient
+/// is used; if the hook returns a defined tensor, this replaces the gradient (same shape and
+/// dtype). Throws Error if x records no history, and if the hook captures x itself, which would
+/// make x own itself: capture x.detach(). (A hook that captures a result computed from x makes the
+/// same cycle, and is not detected.)
 using GradientHook = std::function<Tensor(const Tensor& gradient)>;
 HookHandle register_hook(const Tensor& x, GradientHook hook);
 

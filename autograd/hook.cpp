@@ -17,8 +17,11 @@ bool captures(const GradientHook& hook, const std::shared_ptr<detail::Node>& nod
 }  // namespace
 
 HookHandle register_hook(const Tensor& x, GradientHook hook) {
-  LADON_CHECK(x.requires_grad(), "register_hook", "the tensor records no history");
-  LADON_CHECK(static_cast<bool>(hook), "register_hook", "the hook is empty");
+  LADON_CHECK(x.requires_grad(), "register_hook",
+              "the tensor records no history, so it gets no gradient; call set_requires_grad() "
+              "before it is used");
+  LADON_CHECK(static_cast<bool>(hook), "register_hook",
+              "the hook is an empty function; pass a function of the gradient");
   LADON_CHECK(!captures(hook, x.history()), "register_hook",
               "the hook captures the tensor that it is registered on (shape ", x.shape(),
               "), which would own itself and never be freed; capture x.detach()");

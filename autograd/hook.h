@@ -7,14 +7,14 @@
 
 namespace ladon {
 
-/// Removes a registered hook on request. Copies refer to the same hook; destroying a handle removes
-/// nothing.
+/// Handle of a registered hook, by which it can be removed. Copies refer to the same hook;
+/// destroying a handle does not remove the hook.
 class HookHandle {
  public:
   HookHandle() = default;
   explicit HookHandle(std::function<void()> remove)
       : remove_(std::make_shared<std::function<void()>>(std::move(remove))) {}
-  /// Removes the hook, if it is still there.
+  /// Removes the hook, if it is still registered.
   void remove() {
     if (remove_ && *remove_) std::exchange(*remove_, nullptr)();
   }

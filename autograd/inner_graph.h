@@ -1,5 +1,6 @@
 #pragma once
-// Graphs inside a derivative: those that a rule records and sweeps itself.
+// Inner graphs: graphs that the gradient rule of an operation records during a backward pass, and
+// differentiates itself.
 
 #include <cstdint>
 #include <vector>
@@ -8,22 +9,24 @@
 
 namespace ladon::detail {
 
-/// x as a leaf of a new graph; keeps its tangent if it is a dual number.
+/// x as a leaf of a new graph; a dual number keeps its tangent.
 Tensor as_leaf(const Tensor& x);
 
-/// x as the output of a new node, so that a sweep that ends there does not continue through x to
-/// another input that x depends on.
+/// x as the output of a new identity operation, so that a backward pass that ends at this operation
+/// does not continue through x to another input that x depends on.
 Tensor alias(const Tensor& x);
 
-/// The gradients of ⟨cotangent, output⟩ with respect to `ends`, for a sweep that runs inside
-/// another one and passes them to it: it stops at each end, and leaves the hooks of the ends to the
-/// outer sweep. Undefined where no gradient arrives. The graph is kept.
+/// The gradients of ⟨cotangent, output⟩ with respect to `ends`, computed by a backward pass inside
+/// another one, which continues from them: the inner pass stops at each of the `ends`, and leaves
+/// their hooks to the outer pass. A gradient is undefined if `output` does not depend on that end.
+/// The graph is kept.
 std::vector<Tensor> grad_up_to(const std::vector<Tensor>& ends, const Tensor& output,
                                const Tensor& cotangent, bool create_graph);
 
-/// Tensors that a function captured: those on which `output` depends and that existed before node
-/// `first`, parameters and results alike. (Leaves count as captured whenever they were made.) Each
-/// is returned as a scalar that shares the tensor's node; `known` ones are left out.
+/// Tensors that a function captured: those on which its `output` depends and whose node has a
+/// number below `first`, parameters and results of operations alike. (A leaf counts as captured
+/// whatever its number.) Each is returned as a scalar that shares the tensor's node; tensors in
+/// `known` are left out.
 std::vector<Tensor> captured_by(const Tensor& output, const std::vector<Tensor>& known,
                                 std::uint64_t first);
 

@@ -31,12 +31,12 @@ void Leaf::set_gradient(Tensor g) {
   used_ = false;
 }
 
-// The sum is computed outside the lock: a thread that finds a gradient takes it away, adds its own,
-// and tries again with the sum. So no thread waits for arithmetic, and no waiting thread holds a
-// lock.
+// The sum is computed outside the lock: a thread that finds a stored gradient removes it, adds its
+// own gradient, and tries again to store the sum. So no thread holds the lock during arithmetic.
 //
-// A first gradient is taken over if its memory has no other owner, else copied, so that editing one
-// leaf's gradient in place never changes another's, nor a tensor lent by the caller.
+// The first gradient is stored without a copy if its memory has no other owner, else copied, so
+// that editing one leaf's gradient in place never changes the gradient of another leaf, nor a
+// tensor of the caller.
 void Leaf::accumulate(Tensor g, bool create_graph) {
   check_accumulates(g);
   const auto own = [&](const Tensor& x) {
@@ -64,14 +64,15 @@ void Leaf::check_accumulates(const Tensor& g) const {
   check_own_gradient("backward");
   LADON_CHECK(g.levels() == levels(), "backward", "the gradient of a leaf of shape ", shape(),
               " differs between the ", g.examples(),
-              " examples of vmap; take it by grad(), which returns one per example");
+              " examples of vmap, but backward() can store only one gradient; take it by grad(), "
+              "which returns one gradient per example");
 }
 
 void Leaf::check_own_gradient(const char* operation) const {
   const std::lock_guard lock(mutex_);
   LADON_CHECK(!rewrite_, operation, "the gradient of a leaf of shape ", shape(),
               " was rewritten by ", rewrite_->by,
-              ", and would be mixed with another; call zero_grad() first");
+              ", so no other gradient can be added to it; call zero_grad() first");
 }
 
 void Leaf::set_rewrite(Rewrite rewrite) {
@@ -137,11 +138,13 @@ std::vector<LeafUse> leaves_of(const Tensor& output) {
 bool Tensor::requires_grad() const { return history_ && !history_->frozen(); }
 
 Tensor& Tensor::set_requires_grad(bool on) {
-  LADON_CHECK(defined(), "set_requires_grad", "the tensor is undefined");
+  LADON_CHECK(defined(), "set_requires_grad", "the tensor is undefined; assign it a value first");
   LADON_CHECK(is_floating(dtype_), "set_requires_grad",
               "only floating-point tensors have gradients, got ", dtype_);
   LADON_CHECK(!history_ || Leaf::of(*this), "set_requires_grad", "the tensor is the result of `",
-              history_->operation(), "`; only leaves can be switched; use detach()");
+              history_->operation(),
+              "`, but only leaves can be switched; switch its leaves, or a detached copy: "
+              "x.detach()");
   if (Leaf* leaf = Leaf::of(*this))
     leaf->freeze(!on);
   else if (on)
@@ -156,10 +159,12 @@ Tensor Tensor::grad() const {
 
 void Tensor::set_grad(Tensor g) {
   Leaf* leaf = Leaf::of(*this);
-  LADON_CHECK(leaf, "set_grad", "only a leaf that requires a gradient keeps one");
+  LADON_CHECK(leaf, "set_grad",
+              "the tensor is not a leaf, and only leaves store a gradient; call "
+              "set_requires_grad() on a tensor without history first");
   LADON_CHECK(!g.defined() || (g.shape() == shape_ && g.dtype() == dtype_), "set_grad",
-              "the gradient is ", g.dtype(), " of shape ", g.shape(), ", the tensor ", dtype_,
-              " of shape ", shape_);
+              "the gradient must have the dtype and shape of the tensor, but it is ", g.dtype(),
+              " of shape ", g.shape(), ", and the tensor is ", dtype_, " of shape ", shape_);
   leaf->set_gradient(std::move(g));
 }
 

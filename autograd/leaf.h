@@ -1,7 +1,7 @@
 #pragma once
-// Leaves: the tensors whose gradients are wanted. Users see them through Tensor (grad, set_grad,
-// set_requires_grad); this header is for code that reads or writes gradients: optimizers,
-// particles.
+// Leaves: the tensors in which backward() stores gradients, such as parameters. Users access them
+// through Tensor (grad, set_grad, set_requires_grad); this header is for code that reads or writes
+// gradients: optimizers, particle methods.
 
 #include <atomic>
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace ladon {
 
-/// Mark of a rewritten gradient: one that was overwritten by something other than backward(). The
-/// mark stays until the gradient is cleared or replaced; adding to such a gradient, or rewriting it
-/// again, would mix two things, and is an Error.
+/// Mark of a rewritten gradient: a gradient that a method such as SVGD replaced by an update
+/// direction. The mark stays until the gradient is cleared or set. Adding to a rewritten gradient,
+/// or rewriting it again, throws Error: the sum would be neither a gradient nor a direction.
 struct Rewrite {
-  std::string by = {};  ///< Author, "svgd" say; empty: not rewritten.
-  /// Called once by the step that uses this gradient, after its update and with its learning rate:
-  /// it adds a sampler's noise. May be empty.
+  std::string by = {};  ///< Name of the method, such as "svgd"; empty if not rewritten.
+  /// Called once by the optimizer step that uses this gradient, after its update and with its
+  /// learning rate, to add the noise of a sampler. May be empty.
   std::function<void(double rate)> at_step = {};
-  bool prior = false;  ///< Whether it includes the gradient of a prior.
+  bool prior = false;  ///< Whether the rewritten gradient includes the gradient of a prior.
 };
 
 /// A leaf has no inputs, and stores its gradient. Several threads may add to its gradient.
@@ -39,65 +39,68 @@ class Leaf final : public detail::Node {
 
   Tensor gradient() const;
   void set_gradient(Tensor g);
-  /// Adds g. Throws Error as check_accumulates() does.
+  /// Adds g to the gradient. Throws Error as check_accumulates() does.
   void accumulate(Tensor g, bool create_graph);
-  /// Throws Error if the present gradient was rewritten, and if g differs between examples of a
-  /// vmap.
+  /// Throws Error if g cannot be added to the present gradient: if that was rewritten, or if g
+  /// differs between the examples of a vmap.
   void check_accumulates(const Tensor& g) const;
   /// Throws Error naming `operation` if the gradient was rewritten.
   void check_own_gradient(const char* operation) const;
 
   /// Marks the present gradient as rewritten. Throws Error if it already is.
   void set_rewrite(Rewrite rewrite);
-  /// The rewrite of the present gradient: its author and action.
+  /// The mark of the present gradient; `by` is empty if it was not rewritten.
   Rewrite rewrite() const;
-  /// Called by a step that uses the present gradient: marks it as used, and returns the rewrite's
-  /// `at_step` the first time, null later.
+  /// Called by an optimizer step that uses the present gradient: marks the gradient as used, and
+  /// returns the function `at_step` of its rewrite at the first call, null at later calls.
   std::function<void(double rate)> use();
-  /// Whether a step used the present gradient.
+  /// Whether an optimizer step used the present gradient.
   bool used() const;
 
   /// Freezes the leaf for all tensors that share it: backward() then adds no gradient.
   void freeze(bool on) { frozen_ = on; }
   bool frozen() const override { return frozen_; }
 
-  /// Records that another tensor replaces this one from now on, by the operation `by`
-  /// ("Module::to(f64)").
+  /// Records that the operation `by` ("Module::to(f64)") put another tensor in the place of this
+  /// parameter in its model.
   void replace(std::string by);
   /// Undoes replace(): this leaf is a model's parameter again.
   void put_back() { replaced_by_.clear(); }
-  /// Throws Error naming `operation` if another tensor replaced this one later than `taken` (the
-  /// value of replacements() when the caller took this leaf): the caller would train a tensor that
-  /// no model uses any more. A leaf taken after its replacement was taken on purpose.
+  /// Throws Error naming `operation` if another tensor replaced this one after the caller, an
+  /// optimizer say, obtained this leaf: the caller would train a tensor that no model uses any
+  /// more. `taken` is the value of replacements() when the caller obtained the leaf. A leaf that
+  /// was already replaced at that time is accepted, as chosen on purpose.
   void check_in_place(const char* operation, std::uint64_t taken = 0) const;
 
-  /// Marks the leaf as holding a temporary value ("WeightAverage::apply()"); give_back() restores
-  /// the old one, so writes in between are lost.
+  /// Marks the leaf as holding a temporary value, until give_back(): that of the scope `to`
+  /// ("WeightAverage::apply()"), which then restores the old value, so writes in between are lost.
   void lend(std::string to) { lent_to_ = std::move(to); }
   void give_back() { lent_to_.clear(); }
-  /// Throws Error naming `operation`, which is about to write to the leaf, while it is lent.
+  /// Throws Error naming `operation`, which is about to write to the leaf, if the leaf holds a
+  /// temporary value.
   void check_own_value(const char* operation) const;
 
  private:
   std::atomic<bool> frozen_ = false;  // a thread may freeze the leaf while others record
   std::string lent_to_;
   std::string replaced_by_;
-  std::uint64_t replaced_at_ = 0;  // value of replacements() at that time
+  std::uint64_t replaced_at_ = 0;  // value of replacements() just after replace()
   mutable std::mutex mutex_;       // guards the members below
   Tensor gradient_;
   bool used_ = false;
   std::unique_ptr<Rewrite> rewrite_;
 };
 
-/// Number of replace() calls in this process so far; holders of leaves use it as a time stamp.
+/// Number of replace() calls in this process so far; optimizers use it as a time stamp of when they
+/// obtained their leaves.
 std::uint64_t replacements();
 
-/// A leaf that something depends on, and the operation that uses it.
+/// A leaf, and the name of an operation that has it as an input.
 struct LeafUse {
   std::shared_ptr<detail::Node> leaf;
   const char* used_by;
 };
-/// The leaves that `output` depends on, each once; none for a tensor without history.
+/// The leaves that `output` depends on, each once; empty for a tensor without history.
 std::vector<LeafUse> leaves_of(const Tensor& output);
 
 }  // namespace ladon

@@ -18,7 +18,7 @@ void check_plain(const char* operation, const Tensor& x) {
                " as plain numbers, and would lose its derivative: it ",
                dual ? "has a tangent of jvp" : "requires a gradient",
                "; pass x.detach(), or call it ",
-               dual ? "outside of jvp" : "under NoGrad, if no derivative is wanted");
+               dual ? "outside of jvp" : "under NoGrad, if you need no derivative");
 }
 
 bool is_plain(const Tensor& x) { return !x.mapped() && !recorded({x}); }

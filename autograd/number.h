@@ -2,10 +2,10 @@
 // Checked conversion of tensors to plain numbers: throws where a derivative would be lost. Library
 // code reads elements only through these functions.
 //
-// What is computed from plain numbers has no derivative, and `x.item()` does not warn of it: code
-// that reads a parameter in this way gives a correct value, whose gradient with respect to the
-// parameter is zero. These functions throw instead. Where the loss is intended, because the numbers
-// choose a step size, test convergence or are printed, the caller detaches explicitly:
+// A result that is computed from plain numbers has no derivative, and `x.item()` does not warn of
+// it: code that reads a parameter by item() gives a correct value, but its gradient with respect to
+// the parameter is zero. These functions throw instead. Where no derivative is intended, because
+// the numbers choose a step size, test convergence or are printed, the caller detaches explicitly:
 // number_of("solve", residual.detach()). Programs that use the library may call item() freely.
 
 #include <vector>
@@ -14,13 +14,13 @@
 
 namespace ladon {
 
-/// Throws Error naming `operation` where reading x as numbers would lose a derivative: x requires a
-/// gradient and gradients are on, or x is a dual number of a running jvp; also where x holds the
-/// examples of a vmap, which are not a single number.
+/// Throws Error naming `operation` if reading x as numbers would lose a derivative: if x requires a
+/// gradient and recording is on (grad_enabled()), or if x is a dual number of a running jvp. Throws
+/// also if x holds the examples of a vmap, which have different values.
 void check_plain(const char* operation, const Tensor& x);
 
-/// Whether x passes check_plain(): it requires no gradient, has no tangent and holds no examples of
-/// a vmap, so that reading it as a number loses none of them.
+/// Whether x passes check_plain(): reading its elements as numbers loses no gradient, no tangent
+/// and no examples of a vmap.
 bool is_plain(const Tensor& x);
 
 /// x.item() and x.to_vector(), after check_plain().

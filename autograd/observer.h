@@ -12,20 +12,21 @@ namespace ladon::detail {
 
 class Node;
 
-/// Sees the operations that are recorded on its thread, the layers that call them, and their
-/// gradients. It changes nothing of what it sees. Where none is alive, an operation costs no more
-/// than a comparison with null.
+/// Base class of objects that are called for every operation recorded on their thread, for the
+/// layers that call operations, and for the gradients of operations. An observer must not change
+/// what it is shown. Without an observer, an operation pays only for a comparison with null.
 class Observer {
  public:
-  /// The observer of this thread, the youngest that lives; null if there is none.
+  /// The newest observer that is alive on this thread; null if there is none.
   static Observer* current() { return modes.watchers.observer; }
 
   virtual void observe(const Node& node, const Tensor& result) = 0;
-  /// A layer is called inside of `depth` others; its call ends.
+  /// Called when the call of a layer begins and ends; `depth` counts the layer calls around it, and
+  /// `module` is the path of the layer.
   virtual void enter(int depth, std::vector<std::string> module) = 0;
   virtual void leave(int depth) = 0;
-  /// The gradient of a node is computed until what this returns is destroyed. The observer may end
-  /// before that.
+  /// Called before the gradient of `node` is computed; the returned object is destroyed when the
+  /// computation ends. The observer itself may be destroyed earlier.
   virtual std::shared_ptr<void> during_gradient(const Node& node) = 0;
 
  protected:

@@ -1,6 +1,6 @@
 #pragma once
-// Checks of operands, and their promotion to a common dtype. The rules of gradients need not undo
-// it: the reverse sweep casts and sums gradients back (record.h).
+// Checks of operands, and their promotion to a common dtype. Gradient rules need not undo the
+// promotion or broadcasting: the backward pass casts and sums gradients back (record.h).
 
 #include <cmath>
 #include <initializer_list>
@@ -35,8 +35,8 @@ inline void check_boolean(const char* operation, const Tensor& x) {
   LADON_CHECK(x.dtype() == boolean, operation, "needs a bool tensor, got ", x.dtype());
 }
 
-/// Promotes a and b to the largest of three dtypes, theirs and `least`, and calls f(a, b). Throws
-/// Error if either is undefined or the shapes do not broadcast.
+/// Returns f(a, b) with a and b converted to the largest of three dtypes: theirs and `least`.
+/// Throws Error if a or b is undefined or if their shapes do not broadcast.
 template <class F>
 Tensor in_common_dtype(const char* operation, const Tensor& a, const Tensor& b, DType least, F f) {
   check_defined(operation, {a, b});
@@ -46,7 +46,7 @@ Tensor in_common_dtype(const char* operation, const Tensor& a, const Tensor& b, 
   return f(kernels::cast(a, t), kernels::cast(b, t));
 }
 
-/// Calls f(x) with x promoted to the larger of its dtype and `least`.
+/// Returns f(x) with x converted to the larger of its dtype and `least`.
 template <class F>
 Tensor in_common_dtype(const char* operation, const Tensor& x, DType least, F f) {
   check_defined(operation, {x});
@@ -54,7 +54,7 @@ Tensor in_common_dtype(const char* operation, const Tensor& x, DType least, F f)
   return x.dtype() == t ? f(x) : f(kernels::cast(x, t));
 }
 
-/// Throws Error where s is not an integer that the dtype of an integer tensor x can hold.
+/// Throws Error if x is an integer tensor and s is not an integer below 2⁶³ in magnitude.
 inline void check_number(const char* operation, const Tensor& x, double s) {
   if (x.defined() && is_whole(x.dtype()))
     LADON_CHECK(std::floor(s) == s && std::abs(s) < 0x1p63, operation, "the number ", s,

@@ -1,6 +1,6 @@
 #pragma once
-// Every differentiable operation: one declaration per function, one header per family. The library
-// itself includes only the families that it uses.
+// All differentiable operations; each header has one family of them. Sources of the library itself
+// include only the headers that they use.
 
 #include "ladon/autograd/ops/attention.h"
 #include "ladon/autograd/ops/compare.h"

@@ -17,7 +17,8 @@ void RecordReads::note(const Tensor& x) {
   room_ = std::max<std::size_t>(32, 2 * entries_.size());
 }
 
-/// An entry that has no other owner was made by the computation and is no longer used.
+/// Removes entries whose storage has no other owner: the computation made them, and no longer uses
+/// them.
 void RecordReads::forget_own() {
   std::erase_if(entries_,
                 [](const auto& entry) { return entry.second.tensor.storage().owners() == 1; });

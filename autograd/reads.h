@@ -1,6 +1,6 @@
 #pragma once
-// Record of the tensors that a computation reads but did not make, so that checkpoint() can check
-// that its second run reads the same ones.
+// Record of the tensors that a computation reads but did not create, so that checkpoint() can check
+// that its second run reads the same tensors, unedited.
 
 #include <cstdint>
 #include <map>
@@ -11,23 +11,25 @@
 
 namespace ladon::detail {
 
-/// A tensor as it was when it was read.
+/// A tensor that was read, with its version at that time (Saved).
 struct Read {
   Saved tensor;
   bool trained;  ///< Whether it was a leaf that required a gradient.
 };
 
-/// While alive on this thread, records those inputs of operations that existed before it: trained
-/// tensors, results of earlier operations, constants. Results of the computation itself are left
-/// out; those without history are dropped once nobody else holds them.
+/// While such an object is alive on this thread, it records those inputs of operations that existed
+/// before: trained tensors, results of earlier operations, constants. Results of the computation
+/// itself are left out. Without history they cannot be recognized at once, and are removed from the
+/// record when no other tensor shares their memory any more.
 class RecordReads : private Scoped<RecordReads*> {
  public:
   /// Nodes numbered from `first` on belong to the computation itself.
   explicit RecordReads(std::uint64_t first) : Scoped(modes.watchers.reads, this), first_(first) {}
 
   void note(const Tensor& x);
-  /// Each tensor read that has another owner too and that the computation did not edit itself. To
-  /// be called after the results of the computation are destroyed.
+  /// The recorded tensors, without those whose memory nothing else owns (results of the computation
+  /// itself) and without those that the computation edited. Call it after the results of the
+  /// computation are destroyed.
   std::vector<Read> found();
 
  private:
@@ -38,8 +40,8 @@ class RecordReads : private Scoped<RecordReads*> {
   };
   void forget_own();
 
-  std::map<const std::byte*, Entry> entries_;  // by storage
-  std::size_t room_ = 32;                      // entries before the next forget_own()
+  std::map<const std::byte*, Entry> entries_;  // by address of the storage
+  std::size_t room_ = 32;                      // number of entries at which forget_own() is called
   std::uint64_t first_;
 };
 

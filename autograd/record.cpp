@@ -15,8 +15,8 @@ namespace {
 
 std::atomic<std::uint64_t> next_number{0};
 
-// Nodes of this thread that wait to be destroyed, if any. A plain pointer, without a destructor: a
-// static tensor may be destroyed after the thread's other variables.
+// Nodes of this thread that wait to be destroyed; null if there are none. A pointer, because it has
+// no destructor: a static tensor may be destroyed after the thread's variables with destructors.
 thread_local std::vector<std::shared_ptr<detail::Node>>* graveyard = nullptr;
 thread_local bool draining = false;
 
@@ -63,7 +63,7 @@ std::uint64_t detail::Node::add_hook(std::function<Tensor(const Tensor&)> hook) 
 void detail::Node::bury(std::span<std::shared_ptr<detail::Node>> nodes) {
   for (auto& node : nodes) {
     if (!node) continue;
-    if (node.use_count() > 1) {  // has another owner, so is not destroyed now
+    if (node.use_count() > 1) {  // another owner keeps the node alive
       node.reset();
       continue;
     }
@@ -110,8 +110,8 @@ Origins origins(std::span<const Tensor> inputs) {
 void attach(Tensor& y, const std::shared_ptr<Node>& node, Origins origins) {
   if (origins.recorded) y.set_history(node);
   if (origins.tangents.empty()) return;
-  node->keep_tangents(std::move(origins.tangents));  // for a rule that reads y and its tangents of
-                                                     // lower levels
+  node->keep_tangents(std::move(origins.tangents));  // push_forward may call a rule that reads y
+                                                     // with its tangents of lower levels
   y.set_tangent(push_forward(*node, node->tangents()));
   node->add_levels(levels_of(y));
   if (!origins.recorded) node->keep_tangents({});
@@ -123,7 +123,7 @@ Tensor as_output(const Node& node, const Tensor& t) {
 
 Tensor SavedOutput::attached(detail::Node& node) const {
   Tensor y = *saved_;
-  const auto inputs = node.inputs();  // none is recorded if the node only carries a tangent
+  const auto inputs = node.inputs();  // all null if no input requires a gradient
   const bool recorded =
       std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return input != nullptr; });
   if (recorded && grad_enabled()) y.set_history(node.shared_from_this());
@@ -133,8 +133,8 @@ Tensor SavedOutput::attached(detail::Node& node) const {
 
 void throw_freed(const char* operation) {
   detail::fail("backward", "the graph at `", operation,
-               "` was already freed; pass retain_graph = true to the first backward to sweep it "
-               "twice");
+               "` was already freed by an earlier backward pass; pass retain_graph = true to the "
+               "first pass if you need a second one");
 }
 
 }  // namespace detail

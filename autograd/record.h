@@ -2,8 +2,8 @@
 // Recording of operations: how to write a differentiable operation.
 //
 // Compute the value with kernels, which are not differentiable, and pass it to `record` with the
-// inputs and one rule per input. A rule takes the gradient g of the value y and returns the
-// gradient of its input, written in public operations, so that its own derivatives exist:
+// inputs and one gradient rule per input. A rule takes the gradient g of the value y and returns
+// the gradient of its input. It is written in public operations, so that it is differentiable too:
 //
 //   Tensor log(const Tensor& x) {
 //     check_floating("log", x);                                          // operands.h
@@ -11,20 +11,22 @@
 //                   [x = saved(x)](const Tensor& g) { return g / x; });  // (ln x)' = 1/x
 //   }
 //
-// - Nothing is recorded, and the rule is dropped, unless gradients are on and an input needs one.
+// - An operation is recorded only if an input requires a gradient (outside NoGrad) or is a dual
+//   number; else the rules are dropped.
 // - A rule keeps inputs by `saved(x)`, which detects edits in place, and takes y as its second
 //   argument where the gradient is simpler in terms of y: [](const Tensor& g, const Tensor& y).
-// - A gradient may have the broadcast shape and another dtype: the sweep sums and casts it.
-// - Several gradients that are computed together are one rule: record_joint.
-// - Forward mode needs no rule of its own: g ↦ Jᵀ·g is linear, and is transposed (forward.cpp).
-//   `symmetric(rule)` declares that J = Jᵀ, as in every elementwise operation; a product gives a
-//   second rule, for tangents: with_forward(rule, forward).
+// - A rule may return the gradient in the broadcast shape and in another dtype: the backward pass
+//   sums and casts it to the shape and dtype of the input.
+// - If the gradients of several inputs are computed together, write them as one rule: record_joint.
+// - Forward mode needs no further rule: g ↦ Jᵀ·g is linear, so it can be transposed (forward.cpp).
+//   `symmetric(rule)` declares that J = Jᵀ, as in every elementwise operation; a matrix product
+//   passes a second rule, for tangents: with_forward(rule, forward).
 // - fast_or_composed (forms.h) pairs a fast form with its composed form; `elementwise`
 //   (elementwise.h) makes an operation of one elementwise kernel.
 //
-// Underneath is the graph. Each tensor that needs a gradient points to one node, which holds the
-// rules and the nodes of the inputs. An operation of several outputs records one node per output,
-// because the gradients of their common input add up anyway.
+// These functions build the graph. Each tensor that needs a gradient points to one node, which
+// holds the rules and the nodes of the inputs. An operation with several outputs records one node
+// per output; the gradients that arrive from these nodes at a common input add up.
 
 #include <array>
 #include <cstdint>
@@ -46,16 +48,16 @@ namespace ladon {
 
 namespace detail {
 
-/// Receiver of a node's gradients: needs() returns whether an input wants one, give() takes it. A
-/// gradient of broadcast shape is summed to its input's shape and cast to its dtype here, once for
-/// all operations.
+/// Receiver of the gradients that a node computes: needs() returns whether an input needs a
+/// gradient, give() receives it. give() sums a gradient of broadcast shape to the shape of its
+/// input and casts it to the input's dtype, so that no operation has to.
 class GradientSink {
  public:
   virtual bool needs(std::size_t input) const = 0;
   virtual void give(std::size_t input, Tensor gradient) = 0;
-  /// Adds a gradient that equals `part` inside window(whole) and is 0 elsewhere, so that the
-  /// gradients of n slices do not add n tensors of the full size. Returns false where that cannot
-  /// be done; then give the whole gradient.
+  /// Adds a gradient that equals `part` in the view window(whole) of the input's gradient and is 0
+  /// elsewhere, so that the gradients of n slices do not take n additions of the full size. If that
+  /// is not possible, returns false without an effect; then call give() with the whole gradient.
   using Window = std::function<Tensor(const Tensor& whole)>;
   virtual bool give_part(std::size_t, const Tensor&, const Window&) { return false; }
 
@@ -63,6 +65,7 @@ class GradientSink {
   ~GradientSink() = default;
 };
 
+/// Node of the graph: a recorded operation, or a leaf (leaf.h).
 class Node : public std::enable_shared_from_this<Node> {
  public:
   Node(const char* operation, const Tensor& output);
@@ -76,7 +79,8 @@ class Node : public std::enable_shared_from_this<Node> {
   /// Levels of the vmaps over whose examples the output, or a tangent of it, varies
   /// (core/mapped.h).
   const mapped::Levels& levels() const { return levels_; }
-  /// Nodes are numbered in the order of creation: an input's number is smaller than its user's.
+  /// Nodes are numbered in the order of creation: the node of an input has a smaller number than
+  /// the node of the operation that uses it.
   std::uint64_t number() const { return number_; }
   /// Hooks of register_hook (graph.h), in the order of their registration.
   using Hooks = std::map<std::uint64_t, std::function<Tensor(const Tensor& gradient)>>;
@@ -85,26 +89,28 @@ class Node : public std::enable_shared_from_this<Node> {
   std::uint64_t add_hook(std::function<Tensor(const Tensor& gradient)> hook);
   void remove_hook(std::uint64_t id) { hooks_->erase(id); }
 
-  /// Whether it is a leaf for which operations are not recorded.
+  /// Whether the node is a frozen leaf, for which operations are not recorded.
   virtual bool frozen() const { return false; }
   /// Nodes of the inputs; null for an input that needs no gradient.
   virtual std::span<std::shared_ptr<Node>> inputs() = 0;
   virtual void backward(const Tensor& gradient, GradientSink& sink) = 0;
-  /// J·t for a tangent t of one input; undefined if only Jᵀ is known.
+  /// J·t for a tangent t of one input, with J the Jacobian of the output with respect to it;
+  /// undefined if the operation defines only g ↦ Jᵀ·g.
   virtual Tensor forward(std::size_t input, const Tensor& tangent);
-  /// Tangents of the inputs, if these were dual numbers and the output is recorded too; else empty.
-  /// (A node that held the output's own tangent, which may be recorded, would own itself.)
+  /// Tangents of the inputs, if some were dual numbers and the output is recorded too; else empty.
+  /// The tangent of the output is not stored: its history may contain this node, which would then
+  /// own itself.
   const Tangents& tangents() const { return tangents_; }
   void keep_tangents(Tangents tangents) { tangents_ = std::move(tangents); }
-  /// Adds levels that gradients of the output may have: those of the output's tangent.
+  /// Adds to levels() those of the output's tangent, which gradients of the output may have too.
   void add_levels(const mapped::Levels& levels) { levels_ = levels_.with(levels); }
-  /// Frees what the rules saved. The links to the inputs stay, so that a second sweep through this
-  /// node is refused instead of silently skipping it.
+  /// Frees the tensors that the rules saved. The links to the inputs stay, so that a second
+  /// backward pass through this node throws Error instead of silently skipping it.
   virtual void release() = 0;
 
  protected:
-  /// Hands nodes over to be destroyed one after the other: a chain of a million nodes would
-  /// overflow the stack if each destroyed the next.
+  /// bury() puts nodes on a list, and drain() destroys the listed nodes one after the other: a
+  /// chain of a million nodes would overflow the stack if each destroyed the next.
   static void bury(std::span<std::shared_ptr<Node>> nodes);
   static void drain();
 
@@ -120,7 +126,8 @@ class Node : public std::enable_shared_from_this<Node> {
 
 }  // namespace detail
 
-/// A tensor kept for backward. Reading it throws Error if it was edited in place since.
+/// A tensor kept for the backward pass. Reading it throws Error if it was edited in place after it
+/// was saved.
 class Saved {
  public:
   Saved() = default;
@@ -139,7 +146,8 @@ class Saved {
   std::uint32_t version_ = 0;
 };
 inline Saved saved(const Tensor& x) { return Saved(x); }
-/// Keeps x only if `input` needs a gradient; x is read by that gradient alone.
+/// Saves x only if `input` needs a derivative; for an x that only the derivative with respect to
+/// `input` reads.
 inline Saved saved_for(const Tensor& input, const Tensor& x) {
   return input.requires_grad() || input.tangent() ? Saved(x) : Saved();
 }
@@ -154,8 +162,8 @@ struct Input {
 
 }  // namespace detail
 
-/// Whether what is computed from these inputs needs derivatives: gradients are on and an input
-/// requires one, or an input is a dual number. Undefined tensors are ignored.
+/// Whether an operation on these inputs is recorded: an input requires a gradient and recording is
+/// on (grad_enabled()), or an input is a dual number. Undefined tensors are ignored.
 bool recorded(std::initializer_list<detail::Input> inputs);
 bool recorded(std::span<const Tensor> inputs);
 
@@ -170,14 +178,15 @@ struct RuleWithForward : Rule {
 
 }  // namespace detail
 
-/// Marks a rule g ↦ Jᵀ·g whose J is symmetric, as in an elementwise operation: it serves tangents
-/// too. The rule is then called with the tangent expanded to the output's shape.
+/// Marks a rule g ↦ Jᵀ·g whose J is symmetric, as in an elementwise operation: forward mode then
+/// uses the same rule, called with the tangent expanded to the output's shape.
 template <class Rule>
 detail::SymmetricRule<Rule> symmetric(Rule rule) {
   return {std::move(rule)};
 }
 
-/// A rule g ↦ Jᵀ·g together with t ↦ J·t, which saves forward mode the transposition.
+/// Joins a rule g ↦ Jᵀ·g with the map t ↦ J·t of tangents, so that forward mode need not transpose
+/// the rule.
 template <class Rule, class Forward>
 detail::RuleWithForward<Rule, Forward> with_forward(Rule rule, Forward forward) {
   return {std::move(rule), std::move(forward)};
@@ -185,7 +194,7 @@ detail::RuleWithForward<Rule, Forward> with_forward(Rule rule, Forward forward) 
 
 namespace detail {
 
-/// The node that receives the gradient of x; null where none is wanted.
+/// The node that receives the gradient of x; null if x requires no gradient.
 inline std::shared_ptr<Node> node_of(const Tensor& x) {
   return x.requires_grad() ? x.history() : nullptr;
 }
@@ -195,25 +204,26 @@ inline constexpr bool is_symmetric = false;
 template <class Rule>
 inline constexpr bool is_symmetric<SymmetricRule<Rule>> = true;
 
-/// t as a tangent of the node's output: in its shape and dtype.
+/// t expanded and cast to the shape and dtype of the node's output.
 Tensor as_output(const Node& node, const Tensor& t);
 
-/// Derivatives that the output inherits from the inputs of an operation.
+/// Kinds of derivatives that an operation's output gets because of its inputs.
 struct Origins {
-  bool recorded = false;  ///< Gradients are on, and an input needs one.
-  Tangents tangents;      ///< Empty if no input has one.
+  bool recorded = false;  ///< Whether an input requires a gradient and recording is on.
+  Tangents tangents;      ///< Tangents of the inputs; empty if no input has one.
 };
 Origins origins(std::initializer_list<Input> inputs);
 Origins origins(std::span<const Tensor> inputs);
 
-/// Sets the history and the tangent of y, each if an input has one.
+/// Sets the history of y to `node` if an input requires a gradient, and the tangent of y if an
+/// input has a tangent.
 void attach(Tensor& y, const std::shared_ptr<Node>& node, Origins origins);
 
-/// The output without its history, with which the node would own itself.
+/// The output, saved in its node without its history: with the history the node would own itself.
 class SavedOutput {
  public:
   explicit SavedOutput(const Tensor& y) : saved_(y.detach()) {}
-  /// The output with its tangent and, where the sweep itself is recorded, with its history.
+  /// The output with its tangent and, if the backward pass itself is recorded, with its history.
   Tensor attached(Node& node) const;
 
  private:
@@ -225,20 +235,21 @@ struct NoOutput {
 
 [[noreturn]] void throw_freed(const char* operation);
 
-/// Owns the inputs' nodes and frees them iteratively. Links is std::array or std::vector.
+/// A node that owns the nodes of its inputs, and destroys them without recursion. Links is a
+/// std::array or std::vector of them.
 template <class Links>
 class LinkedNode : public Node {
  public:
   LinkedNode(const char* operation, const Tensor& y, Links links)
       : Node(operation, y), links_(std::move(links)) {}
-  ~LinkedNode() override { bury(links_); }  // the rules are destroyed by now; ~Node drains
+  ~LinkedNode() override { bury(links_); }  // after the rules are destroyed; ~Node calls drain()
   std::span<std::shared_ptr<Node>> inputs() final { return links_; }
 
  protected:
   Links links_;
 };
 
-/// A node of N inputs with one rule each: rule(g) or rule(g, y).
+/// A node with one rule per input: rule(g) or rule(g, y).
 template <class... Rules>
 class RuleNode final : public LinkedNode<std::array<std::shared_ptr<Node>, sizeof...(Rules)>> {
   static constexpr bool uses_output =
@@ -309,7 +320,7 @@ class RuleNode final : public LinkedNode<std::array<std::shared_ptr<Node>, sizeo
   std::optional<State> state_;
 };
 
-/// A node whose one rule gives all gradients: rule(g, sink) or rule(g, y, sink).
+/// A node with one rule for the gradients of all inputs: rule(g, sink) or rule(g, y, sink).
 template <class Rule>
 class JointNode final : public LinkedNode<std::vector<std::shared_ptr<Node>>> {
   static constexpr bool uses_output =
@@ -343,11 +354,11 @@ class JointNode final : public LinkedNode<std::vector<std::shared_ptr<Node>>> {
 
 }  // namespace detail
 
-/// Records that y was computed from `inputs`, with one rule per input, in order. A rule takes the
-/// gradient g of y, or g and y, and returns the input's gradient; it is called only when that is
-/// wanted. Rules are written in public operations, so that their own derivatives exist; they
-/// capture inputs by `saved(x)`. Returns y with its history, or y unchanged when nothing is to be
-/// recorded.
+/// Records that y was computed from `inputs`, with one gradient rule per input, in order. A rule
+/// takes the gradient g of y, or g and y, and returns the gradient of its input; it is called only
+/// if that input needs a gradient. Rules are written in public operations, so that they are
+/// differentiable too; they capture inputs by `saved(x)`. Returns y with its history, or y
+/// unchanged if no input needs a derivative.
 ///
 ///   return record("mul", kernels::binary(Binary::mul, a, b), {a, b},
 ///                 [b = saved(b)](const Tensor& g) { return g * b; },
@@ -363,9 +374,9 @@ Tensor record(const char* operation, Tensor y, std::initializer_list<detail::Inp
   return y;
 }
 
-/// Records y as record() does, with one rule for all inputs: rule(g, sink) or rule(g, y, sink)
-/// queries sink.needs(i) and calls sink.give(i, gradient). For fused gradients and any number of
-/// inputs.
+/// Records y as record() does, but with one rule for all inputs: rule(g, sink) or rule(g, y, sink),
+/// which calls sink.give(i, gradient) for each input i (and may skip those for which sink.needs(i)
+/// is false). For fused gradients and any number of inputs.
 template <class Rule>
 Tensor record_joint(const char* operation, Tensor y, std::span<const Tensor> inputs, Rule rule) {
   if (!recorded(inputs)) return y;

@@ -26,7 +26,7 @@ void RunningMoments::add(const Tensor& x) {
 }
 
 Tensor RunningMoments::standard_error() const {
-  LADON_CHECK(count_ >= 2, "standard_error", "needs two samples, got ", count_);
+  LADON_CHECK(count_ >= 2, "standard_error", "needs at least two samples, got ", count_);
   const auto n = static_cast<double>(count_);
   return root_ / std::sqrt((n - 1) * n);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Derivatives of saturating functions, as differentiable operations. Each is computed from x, in a
-// form without cancellation: 1 − y for a saturated y = f(x) has lost its digits.
+// Derivatives of saturating functions, as differentiable operations. Each is computed from x and
+// not from y = f(x), because 1 − y has lost its digits where y is close to 1.
 
 #include "ladon/core/tensor.h"
 
@@ -8,7 +8,7 @@ namespace ladon::detail {
 
 /// σ(x)·σ(−x), the derivative of the sigmoid.
 Tensor sigmoid_slope(const Tensor& x);
-/// 1 − tanh(x)².
+/// 1 − tanh(x)², the derivative of tanh.
 Tensor tanh_slope(const Tensor& x);
 
 }  // namespace ladon::detail

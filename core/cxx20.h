@@ -24,7 +24,8 @@ std::unique_ptr<T[]> array_for_overwrite(std::size_t n) {
   return std::unique_ptr<T[]>(new T[n]);
 }
 
-/// std::from_chars of a double: the end of the number, or `at` if there is none in range.
+/// Parses a double as std::from_chars does. Returns the end of the number, or `at` if no number
+/// that fits a double begins there.
 inline const char* parse(const char* at, const char* end, double& value) {
 #ifdef __cpp_lib_to_chars
   const auto [next, error] = std::from_chars(at, end, value);
@@ -40,7 +41,7 @@ inline const char* parse(const char* at, const char* end, double& value) {
 #endif
 }
 
-/// Operations of std::atomic_ref<T>, relaxed.
+/// Operations of std::atomic_ref<T>, with relaxed memory order.
 template <class T>
 T atomic_fetch_add(T& x, T more) {
   return __atomic_fetch_add(&x, more, __ATOMIC_RELAXED);

@@ -12,14 +12,15 @@ namespace ladon {
 
 /// Ordered by promotion: an operation on two dtypes computes in the larger one. f16 and bf16
 /// take half the memory of f32 and are for storage only: their tensors can be made, viewed, copied,
-/// cast, saved and printed. Operations that accept integers accept them too, as f32; those that
-/// need a floating-point tensor throw Error (cast(x, f32) is exact). They have no gradients.
+/// cast, saved and printed. Operations that accept integer tensors also accept f16 and bf16, and
+/// compute in f32; operations that need a floating-point tensor throw Error (convert with
+/// cast(x, f32), which is exact). f16 and bf16 tensors have no gradients.
 enum class DType : std::uint8_t { boolean, i64, f16, bf16, f32, f64 };
 
 inline constexpr DType boolean = DType::boolean;
 inline constexpr DType i64 = DType::i64;
 inline constexpr DType f16 = DType::f16;  ///< IEEE 754 half: 11 significant bits, 2⁻²⁴ to 65504.
-inline constexpr DType bf16 = DType::bf16;  ///< Upper half of f32: 8 significant bits, its range.
+inline constexpr DType bf16 = DType::bf16;  ///< Upper half of an f32: 8 significant bits.
 inline constexpr DType f32 = DType::f32;
 inline constexpr DType f64 = DType::f64;
 
@@ -41,11 +42,11 @@ constexpr bool is_floating(DType t) { return t == DType::f32 || t == DType::f64;
 constexpr bool is_whole(DType t) { return t == DType::boolean || t == DType::i64; }
 
 /// Whether dtype t can hold `value`. Floating-point dtypes hold every number (rounded), i64 the
-/// integers in [−2⁶³, 2⁶³), bool 0 and 1. Other values would silently lose their fraction.
+/// integers in [−2⁶³, 2⁶³), bool 0 and 1. Converting any other value to t would change it silently.
 bool holds(DType t, double value);
 
 /// The dtype in which an operation on dtypes a and b computes: the larger one in the order
-/// bool < i64 < f32 < f64. A half with any other dtype gives f32.
+/// bool < i64 < f32 < f64. f16 or bf16 with bool, with i64 or with each other gives f32.
 constexpr DType promote(DType a, DType b) {
   const DType larger = a < b ? b : a;
   return a != b && is_half(larger) ? DType::f32 : larger;
@@ -101,7 +102,8 @@ decltype(auto) visit_dtype(DType t, F&& f) {
                "cast(x, f32)");
 }
 
-/// As visit_dtype(), also for f16 and bf16 (Float16, BFloat16): f may only move elements.
+/// Calls f as visit_dtype() does, and also for f16 and bf16, with T = Float16 or BFloat16: f may
+/// only move elements, not compute with them.
 template <class F>
 decltype(auto) visit_stored(DType t, F&& f) {
   if (t == DType::f16) return f.template operator()<Float16>();
@@ -109,7 +111,7 @@ decltype(auto) visit_stored(DType t, F&& f) {
   return visit_dtype(t, f);
 }
 
-/// Calls f as visit_dtype(), for floating dtypes only; throws Error naming `operation` otherwise.
+/// Calls f as visit_dtype() does for f32 and f64. Throws Error naming `operation` for other dtypes.
 template <class F>
 decltype(auto) visit_floating(std::string_view operation, DType t, F&& f) {
   LADON_CHECK(is_floating(t), operation, "needs a floating-point tensor, got ", t,

@@ -1,7 +1,7 @@
 #pragma once
 // Errors. A user's mistake throws `ladon::Error`, whose message reads
 //   [operation] what is wrong, both values; a hint
-// A mistake of Ladon's own throws `ladon::InternalError`. Nothing aborts.
+// A bug in Ladon itself throws `ladon::InternalError`. Ladon never aborts the program.
 
 #include <initializer_list>
 #include <iosfwd>
@@ -29,7 +29,7 @@ namespace detail {
 
 // Printing of numbers and text, declared here because <ostream> itself is slow to compile in every
 // source that includes this header.
-void print(std::ostream& out, double value);  ///< a NaN without its sign
+void print(std::ostream& out, double value);  ///< Prints NaN without its sign.
 void print(std::ostream& out, long long value);
 void print(std::ostream& out, unsigned long long value);
 void print(std::ostream& out, char value);
@@ -71,8 +71,8 @@ class MessagePart {
   void (*print_)(std::ostream& out, const void* value);
 };
 
-/// The parts, concatenated. Throws when memory runs out, where a stream would cut the text short
-/// without notice: the text may be written to a file.
+/// Concatenates the parts. Throws if memory runs out. (A stream would truncate the text without
+/// notice, and the text may be written to a file.)
 std::string join(std::initializer_list<MessagePart> parts);
 
 template <class... Parts>
@@ -88,7 +88,7 @@ template <class... Parts>
   throw_error(operation, join({MessagePart(parts)...}));
 }
 
-/// Throws InternalError unless `ok`: states what Ladon itself relies on.
+/// Throws InternalError unless `ok`. `invariant` says what should hold.
 void require(bool ok, const char* invariant);
 
 }  // namespace detail

@@ -8,7 +8,8 @@
 
 namespace ladon::mapped {
 
-/// One call of vmap. Calls are numbered as they begin: one inside another has the higher number.
+/// One call of vmap. Calls are numbered in the order in which they begin, so a nested call has a
+/// higher number than the call around it.
 struct Level {
   std::uint64_t call;
   std::int64_t examples;
@@ -50,7 +51,7 @@ class Levels {
   const Level* end() const { return shared_ ? begin() + shared_->levels.size() : nullptr; }
   /// Product of the numbers of examples of a range of levels; 1 for an empty range.
   static std::int64_t count(const Level* from, const Level* to);
-  /// Position of the level, or where it would be inserted.
+  /// Position of the level in the list, or the position at which it would be inserted.
   const Level* place(const Level& level) const;
 
   Levels with(const Levels& others) const;
@@ -65,7 +66,7 @@ class Levels {
   void release();
   bool has_all(const Levels& others) const;
 
-  Shared* shared_ = nullptr;  // null for none
+  Shared* shared_ = nullptr;  // null for no levels
 };
 
 }  // namespace ladon::mapped

@@ -24,7 +24,7 @@ Tensor show(const Tensor& x, int rank) {
 
 namespace {
 
-/// x with its first `replaced` axes reshaped to `first`; a view if possible.
+/// x with its first `replaced` axes reshaped to the axes `first`; a view if possible.
 Tensor leading(const Tensor& x, const Shape& first, int replaced) {
   Shape shape = first;
   for (int axis = replaced; axis < x.rank(); ++axis) shape.append(x.shape()[axis]);
@@ -71,7 +71,7 @@ Tensor divide(const Tensor& x, const Level& level) {
 
 Tensor repeat(const Tensor& x, const Levels& levels) {
   if (!x.mapped() || x.levels() == levels) return x;
-  Shape own, all;  // one axis per run of levels that x has, or lacks
+  Shape own, all;  // one axis per run of levels that x has, or that x lacks
   bool had = false;
   for (const Level& level : levels) {
     const bool has = x.levels().contains(level);
@@ -161,7 +161,7 @@ std::vector<Tensor> each(const std::vector<Tensor>& operands, const Function& f)
     for (std::size_t k = 0; k < all.size(); ++k) {
       if (!all[k].defined())
         one.emplace_back();
-      else  // zeros give the shapes if there are no examples
+      else  // without examples f runs on zeros, for the shapes of its results
         one.push_back(n > 0 ? view::select(all[k], 0, i)
                             : zeros(operands[k].shape(), operands[k].dtype()));
     }

@@ -4,9 +4,10 @@
 // all examples at once.
 //
 // Each call of vmap is a level (levels.h). A tensor has one entry per example of each level that it
-// depends on: inside a call over B examples that runs a call over b, a tensor of the inner level
-// has b entries, one of the outer level B, and one of both B·b, the inner level varying fastest. A
-// level is identified by its call, also where a backward sweep meets tensors of a finished call.
+// depends on. If a vmap over B examples runs a nested vmap over b examples, a tensor that depends
+// on the inner level alone has b entries, a tensor that depends on the outer level alone has B, and
+// a tensor that depends on both has B·b entries, the inner level varying fastest. A level is
+// identified by the number of its call, so a backward pass can use tensors of a finished call.
 //
 // The examples lie along a hidden leading axis: shape(), rank() and count() are those of one
 // example, and axes are counted without it. Kernels handle the hidden axis themselves: those that
@@ -34,8 +35,8 @@ class Generator;
 
 namespace ladon::mapped {
 
-/// While one is alive on this thread, functions of one example are computed for all examples of
-/// these levels, the calls of vmap that are running. Without levels: for a single example.
+/// While a Scope is alive on this thread, functions written for one example compute all examples of
+/// its levels, which are the running calls of vmap. Without levels they compute a single example.
 class Scope {
  public:
   explicit Scope(Levels levels)
@@ -45,28 +46,30 @@ class Scope {
   Levels levels_;
   detail::Scoped<const Levels*> mode_;
 };
-/// The levels of the present scope.
+/// Levels of the youngest Scope on this thread; no levels outside of any Scope.
 inline Levels running() {
   return detail::modes.mapped_levels ? *detail::modes.mapped_levels : Levels();
 }
 inline bool active() { return !running().none(); }
 
 /// Makes the first axis of x [examples, shape..] the hidden axis of a new level: a tensor of
-/// `shape` that is mapped by this level too.
+/// `shape` that is mapped by `level` in addition to the levels of x.
 Tensor merge(const Tensor& x, const Level& level);
-/// The inverse, for a tensor that is mapped by the level. A view if it has no other level.
+/// Inverse of merge(), for a tensor x that is mapped by `level`: makes the examples of the level
+/// the first axis. Returns a view if x has no other level.
 Tensor divide(const Tensor& x, const Level& level);
 
-/// [examples, shape..] as a mapped tensor of `shape`.
+/// Returns x [examples, shape..] as a tensor of `shape` that is mapped by `levels`.
 Tensor hide(const Tensor& x, Levels levels);
 /// Exposes the examples of a mapped tensor as a leading axis, followed by axes of size 1 until one
-/// example has `rank` axes: [examples, 1.., shape..]. Returns any other tensor, also an undefined
-/// one, as it is.
+/// example has `rank` axes: [examples, 1.., shape..]. Returns an unmapped or undefined tensor
+/// unchanged.
 Tensor show(const Tensor& x, int rank = 0);
-/// Repeats a mapped tensor over the examples of further levels; returns any other as it is.
+/// Repeats a mapped tensor over the examples of those of `levels` that it lacks. Returns an
+/// unmapped tensor unchanged.
 Tensor repeat(const Tensor& x, const Levels& levels);
-/// As show(), with the examples of all these levels along the leading axis. A tensor that is not
-/// mapped is expanded along it with stride 0.
+/// Exposes the examples of all `levels` as a leading axis, as show() does. A tensor that is not
+/// mapped is expanded along this axis with stride 0.
 Tensor spread(const Tensor& x, const Levels& levels, int rank = 0);
 
 /// Union of the levels of all operands.
@@ -77,15 +80,16 @@ bool any(const Tensors&... x) {
   return (x.mapped() || ...);
 }
 
-/// A destination for results of the operands: y, or y copied once per example if operands have
-/// levels that y lacks.
+/// Returns a tensor in which results computed from the operands can be stored: y itself, or one
+/// copy of y per example if the operands have levels that y lacks.
 Tensor room(const Tensor& y, std::initializer_list<const Tensor*> operands);
 
-/// Index of an axis of one example after show() has put the examples before it.
+/// Converts the index of an axis of one example to its index after show(), which adds the examples
+/// as axis 0. Negative indices count from the end and do not change.
 inline int next(int axis) { return axis < 0 ? axis : axis + 1; }
 std::vector<int> next(std::vector<int> axes);
 
-/// f of operands that broadcast against each other, at least one of them mapped.
+/// Computes f of operands that broadcast against each other, at least one of which is mapped.
 template <class F, class... Tensors>
 Tensor broadcast(const F& f, const Tensors&... x) {
   Levels all = levels({&x...});
@@ -94,7 +98,7 @@ Tensor broadcast(const F& f, const Tensors&... x) {
   return hide(y, std::move(all));
 }
 
-/// f of the operands, each with the examples as a leading axis.
+/// Computes f of the operands, giving f each operand with the examples as a leading axis.
 template <class F, class... Tensors>
 Tensor batched(const F& f, const Tensors&... x) {
   Levels all = levels({&x...});
@@ -102,12 +106,13 @@ Tensor batched(const F& f, const Tensors&... x) {
   return hide(y, std::move(all));
 }
 
-/// The result of `draw`; inside a Scope, one result per example. Example i then draws from split(i)
-/// of a split of `rng`, which advances by one block, and the draws run in parallel. Throws Error
-/// naming `operation` for a shape that no tensor can have.
+/// Returns draw(rng); inside a Scope, one draw per example. There `rng` advances by one block, and
+/// is split once; example i draws from split(i) of the result, and the draws run in parallel.
+/// Throws Error naming `operation` for a shape that no tensor can have.
 Tensor drawn(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
              const std::function<Tensor(Generator& own)>& draw);
-/// As above, for a distribution with a parameter: `draw` gets the parameter of its example.
+/// As above, for a distribution with a parameter: `draw` is called with the parameter of its
+/// example.
 Tensor drawn(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
              const Tensor& parameter,
              const std::function<Tensor(Generator& own, const Tensor& parameter)>& draw);

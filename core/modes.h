@@ -37,12 +37,12 @@ struct Modes {
   std::uint64_t tangents_below = 2;  ///< Tangents of this level and above are ignored (forward.h).
   const mapped::Levels* mapped_levels = nullptr;  ///< mapped::Scope; null outside of one.
   bool looking = false;                           ///< LookThrough
-  const char* sweeping = "";  ///< The operation whose gradient is being computed.
-  /// Demands of the living EvaluationScopes (autograd/evaluation.h), by value: a task may outlive
-  /// the scopes.
+  const char* sweeping = "";  ///< Operation whose gradient the backward pass is computing.
+  /// Restrictions of the living EvaluationScopes (autograd/evaluation.h), stored by value because a
+  /// task may outlive the scopes.
   struct Evaluation {
     const char* operation = nullptr;  ///< Operation of the youngest scope; null if there is none.
-    bool examples_alone = false;      ///< Whether any scope demands it.
+    bool examples_alone = false;      ///< Whether any scope forbids batch statistics.
   };
   Evaluation evaluating = {};
 
@@ -57,7 +57,7 @@ struct Modes {
   };
   Watchers watchers = {};
 
-  /// Modes of a task: these, without the watchers.
+  /// Modes for a task that this thread starts: the same modes, without watchers.
   Modes of_task() const {
     Modes modes = *this;
     modes.watchers = {};
@@ -100,10 +100,10 @@ class LivingScope {
   Thread* thread_;
   void* mode_;
   std::size_t size_;
-  std::byte before_[8];  // value that the mode gets when this ends
+  std::byte before_[8];  // value that the mode gets when this scope ends
 };
 
-/// A scope that users may hold: sets a mode of the thread while it is alive.
+/// A scope that users may hold: it sets a mode of its thread while the scope is alive.
 template <class T>
 class Scoped : private LivingScope {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
@@ -112,7 +112,7 @@ class Scoped : private LivingScope {
   Scoped(T& mode, std::type_identity_t<T> value) : LivingScope(&mode, &value, sizeof(T)) {}
 
  protected:
-  /// Value that the mode gets when this ends.
+  /// Value that the mode gets when this scope ends.
   T before() const {
     T value;
     std::memcpy(&value, LivingScope::before(), sizeof(T));

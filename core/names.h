@@ -6,7 +6,7 @@
 
 namespace ladon {
 
-/// The position of `name` in a list of names. Throws Error listing them when it is none of them.
+/// The position of `name` in `names`. Throws Error that lists `names` if `name` is not among them.
 std::size_t index_of_name(std::string_view operation, std::string_view name,
                           std::span<const std::string_view> names);
 

@@ -15,8 +15,8 @@
 namespace ladon {
 
 /// Form of packed weights. float32: unchanged. bfloat16: rounded, half the bytes. int8: integers up
-/// to ±127 times a scale, one scale per output and block of 64 inputs (the largest |w| of the block
-/// / 127), .27 of the bytes; a weight errs by half a scale at most.
+/// to ±127 times a scale, with one scale per output and block of 64 inputs (the largest |weight| of
+/// the block, divided by 127): 0.27 times the bytes, and each weight errs by at most half a scale.
 enum class WeightForm { float32, bfloat16, int8 };
 
 /// Copies of weights, in the order in which products read them, for inference:
@@ -24,35 +24,36 @@ enum class WeightForm { float32, bfloat16, int8 };
 ///   const PackedWeights packed(model.parameters(), WeightForm::int8);
 ///   generate(next_token(model), prompt, {}, rng);
 ///
-/// While it is alive on this thread, products with these f32 tensors as matrices ([.., m, k] ·
-/// [k, n]: every Linear, projection of attention, and tied embedding) read the copies, unless they
-/// are recorded (so use NoGrad). With few rows, as in decoding, a product takes as long as reading
-/// its weights, so fewer bytes are faster. Results are those of RowwiseProducts (core/rowwise.h),
-/// bit for bit, with the weights as packed: rows do not depend on each other.
+/// While the object is alive on this thread, products with these weights, if f32, as the matrix
+/// ([.., m, k] · [k, n]: every Linear, projection of attention, and tied embedding) read the
+/// copies, unless the product is recorded for autograd (so use NoGrad). With few rows, as in
+/// decoding, a product takes as long as reading its weights, so fewer bytes are faster. Results
+/// are, bit for bit, those of RowwiseProducts (core/rowwise.h) with the packed values of the
+/// weights: rows do not depend on each other.
 ///
 /// A weight is copied at the first product with it, and again at the first one after it was written
 /// to. The weights themselves keep their values and their memory; bytes() counts the copies alone.
 /// A product throws Error if a weight is not finite (int8) or would round to infinity (bfloat16).
-/// Background tasks that were started while it was alive must end before it.
+/// Background tasks that were started while the object was alive must end before it is destroyed.
 ///
-/// Of several on a thread the one made last is used, in whatever order they end. It may end on
-/// another thread while its own thread computes nothing. If no product has read it (all were
-/// recorded, or on other threads, or the weights are not f32), it warns on std::cerr when it
-/// ends, once per process.
+/// If several objects are alive on a thread, the one constructed last is used, in whatever order
+/// they are destroyed. An object may be destroyed on another thread while its own thread computes
+/// nothing. If no product has read the copies (all products were recorded or ran on other threads,
+/// or the weights are not f32), the destructor warns on std::cerr, once per process.
 class PackedWeights : private detail::Scoped<const PackedWeights*> {
  public:
   explicit PackedWeights(std::vector<Tensor> weights, WeightForm form = WeightForm::float32);
   ~PackedWeights();
   std::size_t bytes() const;
-  /// Number of products with its weights, on this thread, that read no copy because they were
-  /// recorded.
+  /// Number of products with these weights, on this thread, that read the original weights because
+  /// they were recorded for autograd.
   std::int64_t passed_over() const { return passed_over_.load(std::memory_order_relaxed); }
 
   // --- for products ---
 
   void pass_over(const Tensor& matrix) const;
   struct Matrix;
-  /// The copy of a matrix [k, n]; null unless it is one of the weights, in any layout.
+  /// The copy of a matrix [k, n]; null unless the matrix is one of the weights, in any layout.
   std::shared_ptr<const Matrix> find(const Tensor& matrix) const;
 
  private:

@@ -83,7 +83,7 @@ Tensor empty_checked(std::string_view operation, const Shape& shape, DType dtype
   return empty(shape, dtype);
 }
 
-/// A tensor filled by `draw`; inside vmap, one per example.
+/// A tensor filled by `draw`; inside vmap, one tensor per example.
 template <int PerBlock, class T, class Draw>
 Tensor filled(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
               const Draw& draw) {
@@ -120,11 +120,11 @@ Words Generator::block(std::uint64_t position) const {
       {low_word(seed_), high_word(seed_)});
 }
 
-// Nested second runs draw from the innermost tape; every recorder notes the position returned.
+// Nested replays read the innermost tape; every recorder notes the position returned.
 std::uint64_t Generator::reserve(std::uint64_t blocks) {
   LADON_CHECK(!mapped::active(), "random",
-              "a number drawn inside vmap would be the same for every example; draw a tensor, or "
-              "draw it outside and pass it in");
+              "a single number drawn inside vmap would be the same for every example; draw a "
+              "tensor, or draw the number outside vmap and pass it in");
   const detail::Modes::Watchers& watchers = detail::modes.watchers;
   const std::uint64_t first = watchers.player ? watchers.player->next(*this, blocks)
                                               : detail::atomic_fetch_add(position_, blocks);
@@ -180,7 +180,8 @@ Tensor uniform(const Shape& shape, Generator& rng, double low, double high, DTyp
   return visit_floating("uniform", dtype, [&]<class T>() {
     const T from = static_cast<T>(low), to = static_cast<T>(high), width = to - from;
     LADON_CHECK(from < to && std::isfinite(width), "uniform",
-                "needs finite low < high that differ as ", dtype, ", got ", low, " and ", high);
+                "needs finite low < high that differ when rounded to ", dtype, ", got ", low,
+                " and ", high);
     const T last = std::nextafter(to, from);  // from + u·width may round up to `to`
     return filled<per_block<T>, T>(
         "uniform", shape, dtype, rng, [=](const std::uint32_t* w, T* values, std::int64_t n) {

@@ -15,7 +15,8 @@
 // A word pair (a, b) is the 64-bit integer a + 2³²·b. Uniforms take the top 24 bits of a word or
 // the top 53 of a pair. Normals are Box–Muller pairs (cosine first): √(−2 ln u) times cos πv and
 // sin πv, with u in (0, 1] and v in (−1, 1) the midpoints of the intervals that the two words (or
-// pairs) select; u and πv are rounded to the dtype. Both have the same bits on every processor.
+// pairs) select; u and πv are rounded to the dtype. Uniforms and normals have the same bits on
+// every processor.
 
 #include <array>
 #include <cstdint>
@@ -30,16 +31,18 @@ namespace ladon {
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key);
 
-/// A position in the random sequence of a seed. Passed explicitly; drawing advances it. Copies draw
-/// the same numbers. Several threads may draw from one at once: no number is then drawn twice, but
-/// which thread gets which varies from run to run; for reproducible results give each its split(i).
+/// A random generator: a seed, a stream and a position in their sequence, which drawing advances.
+/// It is passed explicitly. Copies draw the same numbers. Several threads may draw from the same
+/// generator at once: no number is then drawn twice, but which thread gets which number varies from
+/// run to run. For reproducible results give thread i its own generator split(i).
 class Generator {
  public:
   explicit Generator(std::uint64_t seed, std::uint64_t stream = 0);
 
-  /// An independent generator, whose sequence depends only on this one's seed, stream and `index`
-  /// (not on its position). Its seed and stream are the word pairs of the block with counter
-  /// (index low, index high, stream low, stream high) and key seed XOR 0x73706c6974 ("split").
+  /// An independent generator, whose sequence depends only on `index` and on the seed and stream of
+  /// this generator (not on the position). Its seed and stream are the word pairs of the block with
+  /// counter (index low, index high, stream low, stream high) and key seed XOR 0x73706c6974
+  /// ("split").
   Generator split(std::uint64_t index) const;
 
   /// 32 random bits: w0 of the next block.
@@ -48,7 +51,7 @@ class Generator {
   double uniform();
   /// An integer in [0, n), unbiased. Throws Error if n < 1.
   std::int64_t below(std::int64_t n);
-  /// N(0, 1), finite: |z| < 8.7.
+  /// A draw from N(0, 1); always finite, of absolute value below 8.7.
   double normal();
 
   std::uint64_t seed() const { return seed_; }
@@ -57,8 +60,8 @@ class Generator {
   std::uint64_t position() const;
   void set_position(std::uint64_t blocks);
 
-  /// Reserves `blocks` consecutive blocks and returns the position of the first. Every draw begins
-  /// with it, also those of the tensor functions below.
+  /// Reserves `blocks` consecutive blocks and returns the position of the first. Every draw calls
+  /// this function first, including the draws of the tensor functions below.
   std::uint64_t reserve(std::uint64_t blocks);
   std::array<std::uint32_t, 4> block(std::uint64_t position) const;
 
@@ -79,7 +82,7 @@ struct DrawTape {
   std::vector<Draw> draws;
 };
 
-/// While one is alive on this thread, every reservation is recorded on the tape.
+/// While an object of this class is alive, every reservation of its thread is recorded on the tape.
 class RecordDraws : private Scoped<RecordDraws*> {
  public:
   explicit RecordDraws(DrawTape& tape) : Scoped(modes.watchers.recorder, this), tape_(tape) {}
@@ -89,9 +92,10 @@ class RecordDraws : private Scoped<RecordDraws*> {
   DrawTape& tape_;
 };
 
-/// While one is alive on this thread, reserve() returns the positions on the tape, in order, and
-/// advances no generator. A reservation that differs from the tape's (another generator, another
-/// number of blocks, one too many) throws Error naming `operation`.
+/// While an object of this class is alive on this thread, reserve() returns the positions on the
+/// tape, in order, and advances no generator. A reservation that differs from the one on the tape
+/// (another generator, another number of blocks, or more reservations) throws Error naming
+/// `operation`.
 class ReplayDraws : private Scoped<ReplayDraws*> {
  public:
   ReplayDraws(const char* operation, const DrawTape& tape)
@@ -109,7 +113,8 @@ class ReplayDraws : private Scoped<ReplayDraws*> {
   std::size_t used_ = 0;
 };
 
-/// Whether this thread is replaying, so that a counter of runs can leave this second run out.
+/// Whether this thread is replaying draws: code that counts runs of a model then skips this run,
+/// which repeats an earlier one.
 bool replaying();
 
 }  // namespace detail
@@ -120,7 +125,8 @@ bool replaying();
 /// Uniform in [low, high), low < high, both finite.
 Tensor uniform(const Shape& shape, Generator& rng, double low = 0, double high = 1,
                DType dtype = f32);
-/// N(mean, stddev²), stddev ≥ 0. Always finite: |z| < 6.8 in f32, 8.7 in f64 (times stddev).
+/// N(mean, stddev²), stddev ≥ 0. Always finite: within 6.8 (f32) or 8.7 (f64) standard deviations
+/// of the mean.
 Tensor normal(const Shape& shape, Generator& rng, double mean = 0, double stddev = 1,
               DType dtype = f32);
 /// Draws in a given dtype, with the default parameters: normal({2, 3}, rng, f64).
@@ -130,8 +136,8 @@ inline Tensor uniform(const Shape& shape, Generator& rng, DType dtype) {
 inline Tensor normal(const Shape& shape, Generator& rng, DType dtype) {
   return normal(shape, rng, 0, 1, dtype);
 }
-/// N(mean, stddev²) conditioned on |z − mean| ≤ bound·stddev, bound > 0, by the inverse
-/// distribution function.
+/// Draws z from N(mean, stddev²) conditioned on |z − mean| ≤ bound·stddev, bound > 0, by inverting
+/// the distribution function.
 Tensor truncated_normal(const Shape& shape, Generator& rng, double mean = 0, double stddev = 1,
                         double bound = 2, DType dtype = f32);
 /// bool, true with probability p in [0, 1], rounded to a multiple of 2⁻³².

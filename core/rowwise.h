@@ -5,11 +5,11 @@
 
 namespace ladon {
 
-/// While one is alive on this thread, products with matrices ([.., m, k] · [k, n], so every Linear)
-/// are summed row by row, in an order that depends on the matrix alone. Otherwise BLAS chooses the
-/// order by the number of rows, and the last bits of a row depend on how many other rows there are.
-/// So a token has the same logits alone, in a batch, and with a cache
-/// (layers/attention/attention_cache.h).
+/// While an object of this class is alive on this thread, products with matrices ([.., m, k] ·
+/// [k, n], so every Linear) are summed row by row, in an order that depends on the matrix alone. So
+/// a token has the same logits alone, in a batch, and with a cache
+/// (layers/attention/attention_cache.h). Without it, BLAS chooses the order of summation by the
+/// number of rows, and the last bits of a row depend on how many other rows there are.
 struct RowwiseProducts : private detail::Scoped<bool> {
   RowwiseProducts() : Scoped(detail::modes.rowwise, true) {}
 };

@@ -34,15 +34,17 @@ void Shape::append(std::int64_t size) { insert(rank_, size); }
 void Shape::insert(int position, std::int64_t size) {
   LADON_CHECK(rank_ < max_rank, "shape", "a tensor has at most ", max_rank, " axes, got ",
               rank_ + 1);
-  LADON_CHECK(position >= 0 && position <= rank_, "shape", "cannot insert an axis at position ",
-              position, " of ", *this);
+  LADON_CHECK(position >= 0 && position <= rank_, "shape",
+              "needs a position from 0 to the rank to insert an axis, got ", position,
+              " for shape ", *this);
   std::copy_backward(begin() + position, end(), end() + 1);
   sizes_[position] = size;
   ++rank_;
 }
 
 void Shape::erase(int position) {
-  LADON_CHECK(position >= 0 && position < rank_, "shape", "cannot erase axis ", position, " of ",
+  LADON_CHECK(position >= 0 && position < rank_, "shape",
+              "needs an axis from 0 to the rank − 1 to erase, got ", position, " for shape ",
               *this);
   std::copy(begin() + position + 1, end(), begin() + position);
   --rank_;
@@ -77,7 +79,7 @@ Shape detail::contiguous_strides(const Shape& shape) {
 std::int64_t detail::checked_count(std::string_view operation, const Shape& shape) {
   std::int64_t n = 1;
   for (const std::int64_t size : shape) {
-    LADON_CHECK(size >= 0, operation, "a size is negative in shape ", shape);
+    LADON_CHECK(size >= 0, operation, "sizes must not be negative, got shape ", shape);
     const bool overflow = __builtin_mul_overflow(n, std::max<std::int64_t>(size, 1), &n);
     LADON_CHECK(!overflow && n <= max_count, operation, "the sizes of shape ", shape,
                 " multiply to more than 2^60 elements");

@@ -78,21 +78,21 @@ inline constexpr std::int64_t max_count = (std::int64_t{1} << 60) - 1;
 
 namespace detail {
 
-/// Element count of a shape. Throws Error on a negative size, or where the product of the sizes
-/// that are not 0 is above max_count: strides of an empty tensor must fit too.
+/// Element count of a shape. Throws Error on a negative size, or if the product of the sizes that
+/// are not 0 is above max_count (so that the strides of an empty tensor cannot overflow either).
 std::int64_t checked_count(std::string_view operation, const Shape& shape);
-/// a + b; throws Error where that is above max_count, or below its negative.
+/// a + b; throws Error if the sum is above max_count or below −max_count.
 std::int64_t checked_sum(std::string_view operation, std::int64_t a, std::int64_t b);
-/// a·b, likewise.
+/// a·b; throws Error if the product is above max_count or below −max_count.
 std::int64_t checked_product(std::string_view operation, std::int64_t a, std::int64_t b);
 
-/// Maps an axis in [−rank, rank) to [0, rank); throws Error otherwise.
+/// Maps an axis in [−rank, rank) to [0, rank); throws Error for an axis outside that range.
 int normalize_axis(std::string_view operation, int axis, int rank);
 
 }  // namespace detail
 
-/// The shape two operands broadcast to (NumPy's rule: aligned at the right, 1 stretches).
-/// Throws Error naming both shapes where they do not fit.
+/// The shape that two operands broadcast to, by NumPy's rule: axes are aligned at the right, and an
+/// axis of size 1 stretches. Throws Error naming both shapes if they do not broadcast.
 Shape broadcast_shapes(std::string_view operation, const Shape& a, const Shape& b);
 
 }  // namespace ladon

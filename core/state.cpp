@@ -15,7 +15,7 @@ Tensor state_of(std::int64_t count) { return from_vector(std::vector{count}, {})
 
 const Tensor& StateReader::entry(const std::string& name) {
   const auto at = state_.find(name);
-  LADON_CHECK(at != state_.end(), "load_state_dict", "the state has no \"", name, "\"");
+  LADON_CHECK(at != state_.end(), "load_state_dict", "the state has no entry \"", name, "\"");
   LADON_CHECK(at->second.defined(), "load_state_dict", "\"", name, "\" is undefined");
   used_.insert(name);
   return at->second;

@@ -1,5 +1,5 @@
 #pragma once
-// States: named tensors that an object is saved as and restored from.
+// State of an object, to save and restore it: tensors by name.
 
 #include <cstdint>
 #include <map>
@@ -16,13 +16,14 @@ using StateDict = std::map<std::string, Tensor>;
 
 namespace detail {
 
-/// A generator as i64 [3]: the bits of seed, stream and position.
+/// State of a generator: i64 [3] with the bits of seed, stream and position.
 Tensor state_of(const Generator& rng);
-/// An i64 of rank 0.
+/// State of a counter: i64 of rank 0.
 Tensor state_of(std::int64_t count);
 
-/// Reads a state, entry by entry. An entry that does not fit throws Error of load_state_dict, which
-/// names it. So an object that restores itself first reads all entries, and changes only then.
+/// Reads a state, entry by entry. A missing entry, or an entry of another dtype or shape, throws
+/// Error naming the operation load_state_dict and the entry. An object that restores itself must
+/// read all entries before it changes, so that an error leaves it as it was.
 class StateReader {
  public:
   explicit StateReader(const StateDict& state) : state_(state) {}
@@ -32,7 +33,8 @@ class StateReader {
   /// The entry of that name; the second form checks its dtype and shape.
   const Tensor& entry(const std::string& name);
   const Tensor& entry(const std::string& name, DType dtype, const Shape& shape);
-  /// An f64 of rank 0, and an i64 of rank 0 that is not negative.
+  /// Values of an entry that must be an f64 of rank 0 (number), or an i64 of rank 0 that is not
+  /// negative (count).
   double number(const std::string& name);
   std::int64_t count(const std::string& name);
   /// The generator that state_of saved.

@@ -12,8 +12,8 @@ std::atomic<std::size_t> in_use{0}, peak{0};
 }
 
 Storage::Block* Storage::allocate(std::size_t bytes) {
-  LADON_CHECK(bytes <= std::numeric_limits<std::size_t>::max() / 2, "storage", "cannot hold ",
-              bytes, " bytes");
+  LADON_CHECK(bytes <= std::numeric_limits<std::size_t>::max() / 2, "storage", "cannot allocate ",
+              bytes, " bytes: more than half the address space");
   void* memory = detail::allocate_memory(sizeof(Block) + bytes);
   LADON_CHECK(memory != nullptr, "storage", "out of memory: could not allocate ", bytes, " bytes; ",
               bytes_in_use(), " are in use");

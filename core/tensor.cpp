@@ -28,7 +28,7 @@ Tensor::Tensor(Storage storage, DType dtype, const Shape& shape, const Shape& st
       offset_(offset),
       dtype_(dtype) {
   LADON_CHECK(shape.rank() == strides.rank(), "tensor", "shape ", shape, " and strides ", strides,
-              " have different numbers of axes");
+              " must have the same number of axes");
   bool fits = std::all_of(shape.begin(), shape.end(), [](std::int64_t n) { return n >= 0; });
   const bool empty = fits && detail::checked_count("tensor", shape) == 0;
   std::int64_t first = offset, last = offset;
@@ -99,8 +99,8 @@ void Tensor::check_dtype(DType wanted) const {
 
 void Tensor::throw_strided() const {
   detail::fail("data", "the elements of shape ", shape_, " with strides ", strides_,
-               " are not in row-major order; read contiguous(x), or go by strides with "
-               "strided_data()");
+               " are not in row-major order, which data() needs; read contiguous(x), or use "
+               "strided_data() and the strides");
 }
 
 void Tensor::check_item() const {

@@ -30,19 +30,20 @@ class Tangent;
 /// (slices, transposes, expansions) share storage too; element (i, j, …) is at
 /// offset + i·strides[0] + j·strides[1] + …, where strides may be zero or negative.
 ///
-/// A default-constructed Tensor is undefined: it holds nothing and means "none".
+/// A default-constructed Tensor is undefined: it has no elements and means "no tensor".
 ///
 /// Threads. Different tensors may be used in different threads, and one tensor may be *read* by any
 /// number of them at once: operations on it, recorded or not, `grad()` and `backward()` included
-/// (a graph that two sweeps share needs retain_graph). backward() from several threads onto common
-/// leaves loses nothing, but the last bits of the sums then depend on timing. Whatever changes a
-/// tensor (mutable_data, the operations named with a trailing _, set_grad, set_requires_grad,
-/// set_history, hooks, an optimizer's step) must not run at the same time as any other use of it.
+/// (a graph that two backward passes share needs retain_graph). If several threads call backward()
+/// on graphs with common leaves, the leaves accumulate all gradients, but the last bits of the sums
+/// depend on timing. Whatever changes a tensor (mutable_data, the operations named with a trailing
+/// _, set_grad, set_requires_grad, set_history, hooks, an optimizer's step) must not run at the
+/// same time as any other use of it.
 class Tensor {
  public:
   Tensor() = default;
-  /// A window on existing storage. Throws Error for a negative size, or where an index of the
-  /// window falls outside the storage.
+  /// A window on existing storage. Throws Error for a negative size, or if an element of the window
+  /// lies outside the storage.
   Tensor(Storage storage, DType dtype, const Shape& shape, const Shape& strides,
          std::int64_t offset = 0);
 
@@ -70,24 +71,24 @@ class Tensor {
   mapped::Levels levels() && { return std::move(levels_); }
   /// Number of examples; −1 for a tensor that is not mapped.
   std::int64_t examples() const { return levels_.examples(); }
-  /// x [examples, shape..] as a mapped tensor; and the inverse.
+  /// Converts x [examples, shape..] to a mapped tensor of `shape`; with_examples() is the inverse.
   static Tensor over_examples(const Tensor& x, mapped::Levels levels);
   Tensor with_examples() const;
 
-  /// The elements, count() of them in row-major order. Throws Error unless T matches the dtype and
-  /// the tensor is contiguous, and not mapped.
+  /// Pointer to the count() elements in row-major order. Throws Error unless T matches the dtype
+  /// and the tensor is contiguous and not mapped.
   template <class T>
   const T* data() const {
     check_row_major();
     return strided_data<T>();
   }
-  /// Pointer as data(), for writing: counts as an in-place edit, which autograd detects.
+  /// As data(), for writing: a call counts as an in-place edit, which autograd detects.
   template <class T>
   T* mutable_data() {
     check_row_major();
     return mutable_strided_data<T>();
   }
-  /// The first element, for a reader that goes by strides(); any layout.
+  /// Pointer to the first element of a tensor in any layout; strides() leads to the other elements.
   template <class T>
   const T* strided_data() const {
     check_dtype(dtype_of<T>());
@@ -102,8 +103,8 @@ class Tensor {
     return reinterpret_cast<T*>(storage_.bytes()) + offset_;
   }
 
-  /// The only element, converted to T. Throws Error unless count() is 1, or where T is an integer
-  /// that does not hold it: NaN, a fraction, out of range.
+  /// The only element, converted to T. Throws Error unless count() is 1, or if T is an integer type
+  /// that cannot hold the element: NaN, a fraction, or a value out of range.
   template <class T = double>
   T item() const {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -114,7 +115,8 @@ class Tensor {
     if (dtype_ == DType::i64) return static_cast<T>(integer_item());  // all 64 bits
     return static_cast<T>(number_item());
   }
-  /// All elements in row-major order, converted to T; Error as item().
+  /// All elements in row-major order, converted to T. Throws Error if T is an integer type that
+  /// cannot hold an element.
   template <class T = double>
   std::vector<T> to_vector() const;
 

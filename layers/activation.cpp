@@ -68,7 +68,8 @@ DualFunction Polynomial::dual_function() const {
                                : DualFunction::hermite(coefficients);
 }
 
-// Clenshaw's scheme, from the recurrence h_{k+1} = r_k·x·h_k + s_k·h_{k−1}:
+// Clenshaw's scheme for φ(x) = Σ_k c_k·h_k(x), with basis polynomials h_{k+1} = r_k·x·h_k +
+// s_k·h_{k−1}:
 //   b_k = c_k + r_k·x·b_{k+1} + s_{k+1}·b_{k+2},  φ(x) = b_0.
 // Powers: r = 1, s = 0 (Horner). Orthonormal Hermite: r_k = 1/√(k+1), s_k = −√(k/(k+1)).
 Tensor Polynomial::forward(const Tensor& x) const {
@@ -101,7 +102,8 @@ Elementwise::Elementwise(infinite::Pointwise f, std::string t, int terms)
 Elementwise::Elementwise(DualFunction d)
     : function(d.function()), dual(std::move(d)), title(dual.name()) {
   LADON_CHECK(static_cast<bool>(function), "Elementwise", "the dual `", title,
-              "` does not hold its function; take an Activation, or DualFunction::closed");
+              "` does not hold its function φ, which the layer must apply; use Activation, or make "
+              "the dual with DualFunction::closed");
 }
 
 infinite::KernelNode Elementwise::limit(const infinite::KernelNode& k) const {

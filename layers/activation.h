@@ -16,11 +16,12 @@ struct Activation : Layer {
   Nonlinearity function;
   std::optional<double> parameter;
 
-  /// Throws Error for a parameter given to a function that takes none.
+  /// Throws Error if a parameter is given for a function that has no parameter.
   explicit Activation(Nonlinearity f, std::optional<double> parameter = {});
   Tensor forward(const Tensor& x) const override { return activate(function, x, parameter); }
   bool per_position() const override { return true; }
-  /// k' = E[φ(u)φ(v)], t' = t·E[φ'(u)φ'(v)], where (u, v) has the covariance k.
+  /// k' = E[φ(u)φ(v)], t' = t·E[φ'(u)φ'(v)] for the function φ and Gaussian (u, v) with covariance
+  /// k.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;
@@ -35,7 +36,8 @@ struct Polynomial : Layer {
 
   /// Throws Error unless there are 1 to 65 coefficients.
   explicit Polynomial(std::vector<double> coefficients, Basis basis = Basis::power);
-  /// xⁿ, and the n-th orthonormal Hermite polynomial. Both throw Error for n outside 0 … 64.
+  /// monomial(n) is xⁿ, hermite(n) the n-th orthonormal Hermite polynomial. Both throw Error for n
+  /// outside 0 … 64.
   static Polynomial monomial(int n);
   static Polynomial hermite(int n);
 
@@ -62,7 +64,7 @@ struct Elementwise : Layer {
   /// Throws Error if `function` is empty, or if DualFunction::numeric rejects `terms`.
   explicit Elementwise(infinite::Pointwise function, std::string title = "φ", int terms = 128);
   /// Layer of a dual from DualFunction::closed or numeric, titled with the dual's name. Throws
-  /// Error for any other dual, since it does not store its function.
+  /// Error for any other dual, since only these store their function.
   explicit Elementwise(infinite::DualFunction dual);
   Tensor forward(const Tensor& x) const override { return function(x); }
   bool per_position() const override { return true; }

@@ -26,7 +26,7 @@ std::string list_of(const char* what, const LayerContainer& c) {
 }
 
 void check_branches(const LayerContainer& c) {
-  LADON_CHECK(!c.layers.empty(), c.describe(), "has no branches");
+  LADON_CHECK(!c.layers.empty(), c.describe(), "has no branches, but needs at least one");
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ bool LayerContainer::per_position() const {
 
 namespace {
 
-// A moved-from network would silently return its input.
+// Without this check a moved-from network would silently return its input.
 void check_layers(const Sequential& c) {
   LADON_CHECK(!c.layers.empty(), c.describe(),
               "has no layers: none was added, or it was moved from; Identity() returns its input");
@@ -53,7 +53,7 @@ void check_layers(const Sequential& c) {
 Tensor Sequential::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_layers(*this);
   Tensor y = x;
-  bool pooled = false;  // then the mask may not fit positions that a later layer makes
+  bool pooled = false;  // after it, the mask may not fit positions that a later layer makes
   for (const auto& layer : layers) {
     const bool vectors = y.rank() <= 2 && is_floating(y.dtype());  // without positions
     const bool other =
@@ -122,7 +122,7 @@ void check_width(const ConcatenateBranches& c, std::size_t i, const Tensor& y) {
 void check_widths(const ConcatenateBranches& c) {
   check_branches(c);
   LADON_CHECK(c.widths.size() == c.layers.size(), "ConcatenateBranches", "has ", c.layers.size(),
-              " branches, but ", c.widths.size(), " widths");
+              " branches, but ", c.widths.size(), " widths; it needs one width per branch");
 }
 
 }  // namespace
@@ -152,7 +152,7 @@ std::string ConcatenateBranches::describe() const { return list_of("ConcatenateB
 
 Residual::Residual(double a, Owned<Layer> layer) : alpha(a), branch(std::move(layer)) {
   LADON_CHECK(alpha >= 0 && alpha <= 1, "Residual", "alpha must lie in [0, 1], got ", alpha);
-  LADON_CHECK(static_cast<bool>(branch), "Residual", "the branch is null");
+  LADON_CHECK(static_cast<bool>(branch), "Residual", "the branch must be a layer, but is null");
 }
 
 Tensor Residual::forward_masked(const Tensor& x, const Tensor& mask) const {

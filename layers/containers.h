@@ -9,7 +9,7 @@
 
 namespace ladon {
 
-/// The identity: a branch that passes its input on.
+/// The identity function, y = x; for example the skip branch of a residual block.
 struct Identity : Layer {
   Tensor forward(const Tensor& x) const override { return x; }
   bool per_position() const override { return true; }
@@ -22,13 +22,14 @@ struct Identity : Layer {
 struct LayerContainer : Layer {
   std::vector<Owned<Layer>> layers;
 
-  /// Adds a layer at the end, and puts it into evaluation mode if the container is in it.
+  /// Adds a layer at the end, and puts it into evaluation mode if the container is in evaluation
+  /// mode.
   void append(Owned<Layer> layer) {
     if (layer && !training()) layer->eval();
     layers.push_back(std::move(layer));
   }
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
-  bool per_position() const override;  ///< Whether all layers are.
+  bool per_position() const override;  ///< Whether all layers are per-position.
   void visit(Visitor& v) override { v("layers", layers); }
 };
 
@@ -45,8 +46,8 @@ struct Sequential : LayerContainer {
 };
 
 /// y = Σ_i branch_i(x):  a residual block is SumBranches(Identity(), Sequential(…)). The limit adds
-/// kernels, which needs all branches but one to end in random linear maps with separate weights
-/// (Error if not).
+/// the branches' kernels, which is right only if all branches but one end in random linear maps
+/// with separate weights (Error if not).
 struct SumBranches : LayerContainer {
   template <class... L>
   explicit SumBranches(L... list) {
@@ -57,9 +58,10 @@ struct SumBranches : LayerContainer {
   std::string describe() const override;
 };
 
-/// y = Π_i branch_i(x), elementwise: gates. The limit multiplies kernels, t' = Σ_i t_i Π_{j≠i} k_j,
-/// under the same condition as for SumBranches. The product is not Gaussian: a random linear map
-/// must come before the next activation.
+/// y = Π_i branch_i(x), elementwise, as in gated units. The limit multiplies the branches' NNGP
+/// kernels k_i, and their tangent kernels t_i give t' = Σ_i t_i Π_{j≠i} k_j, under the same
+/// condition as for SumBranches. The product is not Gaussian: a random linear map must come before
+/// the next activation.
 struct MultiplyBranches : LayerContainer {
   template <class... L>
   explicit MultiplyBranches(L... list) {
@@ -71,9 +73,9 @@ struct MultiplyBranches : LayerContainer {
 };
 
 /// Concatenates the channels of its branches:  ConcatenateBranches({8, 4}, branch_8, branch_4). The
-/// limit is the mean of their kernels over channels, k' = Σ_i (d_i/Σ_j d_j)·k_i, likewise for t.
-/// Branches may be correlated, but the next layer must be a random linear map: the channels of
-/// different branches are not identically distributed.
+/// limit is the mean of their kernels over channels, k' = Σ_i (d_i/Σ_j d_j)·k_i for d_i channels of
+/// branch i; likewise for the tangent kernel t. Branches may be correlated, but the next layer must
+/// be a random linear map: the channels of different branches are not identically distributed.
 struct ConcatenateBranches : LayerContainer {
   std::vector<std::int64_t> widths;  ///< d_i, channels of branch i (Error if its output differs).
 
@@ -87,9 +89,11 @@ struct ConcatenateBranches : LayerContainer {
   std::string describe() const override;
 };
 
-/// y = sqrt(alpha)·x + sqrt(1 − alpha)·branch(x):  k' = alpha·k + (1 − alpha)·k_branch, which keeps
-/// the variance. With attention as the branch it is the residual attention of Hron et al. 2020. The
-/// branch must end in a random linear map (limit() throws Error if not).
+/// y = sqrt(alpha)·x + sqrt(1 − alpha)·branch(x), with the limit
+///   k' = alpha·k + (1 − alpha)·k_branch:
+/// y has the variance of x if branch(x) has it. With attention as the branch it is the residual
+/// attention of Hron et al. 2020. The branch must end in a random linear map (limit() throws Error
+/// if not).
 struct Residual : Layer {
   double alpha;
   Owned<Layer> branch;

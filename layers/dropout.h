@@ -16,9 +16,10 @@ struct Dropout : Layer {
   Dropout(double p, Generator& rng);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// In training mode the variance of each element, k_nn or k_nn,aa, is multiplied by
-  /// E[mask²]/(1 − p)² = 1/(1 − p) where a pair is known to be one input (Kernel::same). Masks of
-  /// different elements are independent: covariances stay. In evaluation mode it is the identity.
+  /// In training mode, the variance of each element (the kernel of an input and a position with
+  /// themselves) is multiplied by E[mask²]/(1 − p)² = 1/(1 − p), where two inputs are known to be
+  /// the same one (Kernel::same). Dropout masks of different elements are independent, so
+  /// covariances do not change. In evaluation mode the limit is the identity.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override { v.generator("rng", rng); }
   std::string describe() const override;

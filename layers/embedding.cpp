@@ -58,7 +58,8 @@ infinite::KernelNode Embedding::limit(const infinite::KernelNode& k) const {
   return infinite::map_pairs(k, step, [=](const infinite::Pairs& pairs) {
     for (const Tensor& own : {pairs.left_variance(), pairs.right_variance()})
       LADON_CHECK(all(equal(own, 1)).item<bool>(), "Embedding",
-                  "the limit takes the kernel of indices, with 1 on its diagonal (input_kernel)");
+                  "the input of the limit must be the kernel of indices, which has 1 on its "
+                  "diagonal; make it with input_kernel");
     const Tensor equals = padded ? pairs.visible(pairs.nngp) : pairs.nngp;
     infinite::PairKernels y{variance() * equals, {}};
     if (pairs.ntk.defined()) y.ntk = standard ? equals : y.nngp;

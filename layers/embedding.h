@@ -17,15 +17,16 @@ struct EmbeddingOptions {
 /// index outside [0, count).
 struct Embedding : Layer {
   Tensor weight;      ///< [count, dim]
-  Tensor weight_std;  ///< σ, an f64 number; undefined in standard parameterization
+  Tensor weight_std;  ///< σ, an f64 scalar; undefined in standard parameterization
   std::int64_t padding_index;
   double init_std;  ///< σ in standard parameterization.
 
   Embedding(const EmbeddingOptions& options, Generator& rng);
   Tensor forward(const Tensor& index) const override;
   bool per_position() const override { return true; }
-  /// k' = σ²·1{i = i'}, from the kernel of indices (input_kernel); t' = 1{i = i'}, or k' in NTK
-  /// parameterization. The limit does not know the padding index: mask those positions.
+  /// Limit for indices i and i', from the kernel of indices (input_kernel): k' = σ²·1{i = i'}, and
+  /// t' = 1{i = i'}, or k' in NTK parameterization. The limit does not see which indices are
+  /// padding_index: mask their positions.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -6,7 +6,7 @@
 
 namespace ladon {
 
-// Multiplying by a number instead of a tensor is faster and gives the same bits.
+// Multiplying by a number instead of a tensor is faster and gives bitwise the same result.
 Tensor scaled(const Tensor& x, const Tensor& s) {
   if (is_plain(s)) return x * number_of("scaled", s);
   check_floating("scaled", x);

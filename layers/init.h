@@ -1,5 +1,6 @@
 #pragma once
-// Initializers by name. Fans follow the shape [out, in, ...]: fan_in = in·rest, fan_out = out·rest.
+// Initializers by name. For a shape [out, in, ...], fan_in and fan_out are `in` and `out`, each
+// times the product of all further sizes.
 
 #include <string_view>
 
@@ -23,7 +24,8 @@ enum class Init {
                ///< 2014)
 };
 
-/// The initializer of that name ("xavier_uniform"). Throws Error listing the names otherwise.
+/// The initializer named `name` ("xavier_uniform"). Throws Error listing all names if there is
+/// none.
 Init init_from_name(std::string_view name);
 std::string_view to_string(Init init);
 

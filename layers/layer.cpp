@@ -27,10 +27,10 @@ Tensor Layer::operator()(const Tensor& x, const Tensor& mask) const {
 void Layer::check_mask(const Tensor& x, const Tensor& mask) const {
   if (!mask.defined()) return;
   LADON_CHECK(x.defined(), describe(), "the input is an undefined tensor");
-  const int positions = x.rank() - (is_floating(x.dtype()) ? 2 : 1);  // number of their axes
+  const int positions = x.rank() - (is_floating(x.dtype()) ? 2 : 1);  // number of axes of positions
   LADON_CHECK(positions > 0, describe(), "got a second tensor, ", mask.dtype(), " ", mask.shape(),
-              ", which is taken for a mask of positions; but the inputs ", x.shape(),
-              " have no positions. A model of two inputs derives from Callable and has a "
+              ", which must be a mask of positions; but the inputs ", x.shape(),
+              " have no positions. A model of two inputs must derive from Callable and define "
               "forward(x, y)");
   const Shape expected = detail::mask_shape(x);
   LADON_CHECK(mask.dtype() == boolean && mask.shape() == expected, describe(),
@@ -65,7 +65,8 @@ std::string Layer::summary(const Tensor& x) const {
 }
 
 HookHandle Layer::register_forward_hook(ForwardHook hook) {
-  LADON_CHECK(static_cast<bool>(hook), "register_forward_hook", "the hook is empty");
+  LADON_CHECK(static_cast<bool>(hook), "register_forward_hook",
+              "the hook must be a function, but it is empty");
   if (!hooks_.list) hooks_.list = std::make_shared<std::map<std::uint64_t, ForwardHook>>();
   static std::atomic<std::uint64_t> next{0};
   const std::uint64_t id = next.fetch_add(1, std::memory_order_relaxed);
@@ -76,7 +77,7 @@ HookHandle Layer::register_forward_hook(ForwardHook hook) {
 }
 
 Tensor Layer::Hooks::run(Tensor y) const {
-  const std::map<std::uint64_t, ForwardHook> now = *list;  // a hook may add or remove one
+  const std::map<std::uint64_t, ForwardHook> now = *list;  // a copy: a hook may add or remove hooks
   for (const auto& [id, hook] : now)
     if (const Tensor replaced = hook(y); replaced.defined()) y = replaced;
   return y;
@@ -84,7 +85,7 @@ Tensor Layer::Hooks::run(Tensor y) const {
 
 namespace {
 
-// The calls that run on this thread, and the origin of the Error that is being propagated.
+// The layer calls that run on this thread, and the origin of the Error that is being propagated.
 thread_local int depth = 0;
 thread_local const Layer* outermost = nullptr;
 thread_local std::exception_ptr thrown;         // kept alive, so that its address is not reused
@@ -96,7 +97,7 @@ std::vector<std::string> place_of(const Layer& layer) {
   std::vector<std::string> place{outermost->describe()};
   if (&layer == outermost) return place;
   const std::optional<std::string> path = outermost->path_of(layer);
-  if (!path) place.push_back(layer.describe());  // visit() does not list it
+  if (!path) place.push_back(layer.describe());  // its owner's visit() does not list it
   std::istringstream members(path.value_or(""));
   for (std::string member; std::getline(members, member, '.');) place.push_back(member);
   return place;

@@ -24,24 +24,25 @@ class Layer : public Module {
   Tensor operator()(const Tensor& x) const {
     return called([this, &x] { return forward(x); });
   }
-  /// Output of forward() for sequences of unequal length: `mask` (bool [batch, T]) is true at
+  /// Output for sequences of unequal length: `mask` (bool [batch, T] for T positions) is true at
   /// tokens and false at padding; undefined: no padding. Layers that mix positions override it. The
-  /// default throws Error for a mask unless the layer is per_position(). Called by layer(x, mask),
-  /// it gets x with 0 where padding holds NaN, ∞ or an index (layers/masked.h).
+  /// default throws Error for a mask unless the layer is per_position(). layer(x, mask) calls it
+  /// with an x in which NaN, ∞ and indices at padding are replaced by 0 (layers/masked.h).
   virtual Tensor forward_masked(const Tensor& x, const Tensor& mask) const;
-  /// Throws Error unless the mask fits the positions of x: [batch, T] for x [batch, T, dim],
-  /// [batch, H, W, dim] (T = H·W) or indices [batch, T]. Vectors have no positions, so any mask is
-  /// an Error rather than ignored. A model of two inputs is a Callable with a forward() of both.
+  /// Calls forward_masked(x, mask). Throws Error unless the mask fits the positions of x: [batch,
+  /// T] for x [batch, T, dim], [batch, H, W, dim] (T = H·W) or indices [batch, T]. Vectors [batch,
+  /// dim] have no positions, so a mask for them throws Error (it is not ignored). A model of two
+  /// inputs is a Callable with a forward(x, y).
   Tensor operator()(const Tensor& x, const Tensor& mask) const;
-  /// Whether each position of the output depends on the same position of the input alone, so that
-  /// no mask is needed.
+  /// Whether each position of the output depends only on the same position of the input, so that
+  /// the layer needs no mask.
   virtual bool per_position() const { return false; }
 
-  /// The layer at infinite width: its output kernels as functions of its input kernels, as steps of
-  /// a graph (infinite/kernel/graph.h). Called once, before any kernel is evaluated. Throws Error
-  /// if the layer has no known limit, or if its inputs do not have the distribution that the
-  /// derivation needs. Layers made of layers call those as functions, layer(node), so that an Error
-  /// names the layer that threw it.
+  /// The layer at infinite width: its output kernels as functions of its input kernels, recorded as
+  /// steps of a graph (infinite/kernel/graph.h). Called once, before any kernel is evaluated.
+  /// Throws Error if the layer has no known limit, or if its inputs do not have the distribution
+  /// that the derivation needs. A layer made of other layers calls them as functions, layer(node),
+  /// so that an Error names the layer that threw it.
   virtual infinite::KernelNode limit(const infinite::KernelNode& inputs) const;
   infinite::KernelNode operator()(const infinite::KernelNode& inputs) const;
 
@@ -72,7 +73,7 @@ class Layer : public Module {
   }
 
  private:
-  /// One call on this thread's stack of calls.
+  /// One layer call on this thread's stack of layer calls.
   class Call {
    public:
     explicit Call(const Layer& layer);
@@ -100,8 +101,8 @@ class Layer : public Module {
 };
 
 namespace detail {
-/// Warns on std::cerr, once per kind of layer, that its input is f64 and its weights are f32:
-/// everything after it is then computed in f64, at twice the cost.
+/// Warns on std::cerr, once per kind of layer, that its input is f64 and its weights are f32: the
+/// layer and all after it then compute in f64, at twice the cost.
 void warn_of_precision(const char* layer, const Tensor& x, const Tensor& weight);
 }  // namespace detail
 
@@ -110,9 +111,10 @@ void warn_of_precision(const char* layer, const Tensor& x, const Tensor& weight)
 /// accepts go to Layer's operators: layer(x, mask), layer(node). Braces need a type:
 /// AttentionMask{.causal = true}.
 ///
-/// A forward(x, mask) of `Self` gets x unchanged, since its second tensor may mean anything. If it
-/// is a mask, pass it to all layers that see x, even per-position ones, linear(x, mask): a layer
-/// that gets no mask computes with any NaN in the padding.
+/// A forward(x, mask) of `Self` gets x with its padding unchanged, since this class cannot know
+/// whether the second tensor is a mask. If it is one, pass it to all layers that get x, even
+/// per-position ones, linear(x, mask): a layer without the mask computes with any NaN in the
+/// padding.
 template <class Self>
 class Callable : public Layer {
   template <class... Arguments>

@@ -69,7 +69,8 @@ Tensor Linear::forward(const Tensor& x) const {
 }
 
 infinite::KernelNode Linear::limit(const infinite::KernelNode& k) const {
-  LADON_CHECK(!std::isnan(init_std), "Linear", "weights that are all one have no Gaussian limit");
+  LADON_CHECK(!std::isnan(init_std), "Linear",
+              "weights that are all one have no Gaussian limit; draw them at random");
   k.law.need_channels("Linear", weight.size(1));
   const bool standard = parameterization() == Parameterization::standard;
   const double fan_in = static_cast<double>(weight.size(1)), biases = bias.defined() ? 1 : 0;

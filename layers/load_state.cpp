@@ -17,7 +17,7 @@ namespace {
 
 bool converts(DType from, DType to) { return from == to || (!is_whole(from) && !is_whole(to)); }
 
-/// The entries whose names begin with a prefix, under names without it.
+/// The entries of `state` whose names begin with `prefix`, with the prefix removed from the names.
 StateDict under(const std::string& prefix, const StateDict& state) {
   if (prefix.empty()) return state;
   StateDict inner;
@@ -47,7 +47,7 @@ LoadReport compare(const StateDict& own, const StateDict& state) {
   return report;
 }
 
-/// Prefix under which the state has all missing names; empty if there is none.
+/// Prefix with which the state has all missing names; empty if no such prefix exists.
 std::string common_prefix(const LoadReport& report, const StateDict& state) {
   for (const auto& [name, x] : state)
     if (!report.missing.empty() && name.ends_with("." + report.missing[0])) {
@@ -69,10 +69,11 @@ std::string hint(const LoadReport& report, const StateDict& state, const LoadOpt
          (options.strict ? "; strict = false loads what fits" : "");
 }
 
-/// Why nothing fits: a name with different shapes or dtypes, or no name in common.
+/// Explains why no tensor fits: names a tensor whose shapes or dtypes differ, or says that no name
+/// is in both.
 std::string first_misfit(const LoadReport& report, const StateDict& own, const StateDict& state) {
   if (report.misfits.empty())
-    return detail::join("it begins with `", state.begin()->first, "`, the module with `",
+    return detail::join("its first name is `", state.begin()->first, "`, the module's is `",
                         own.begin()->first, "`");
   const LoadReport::Misfit& x = report.misfits[0];
   return detail::join("`", x.name, "` is ", x.given_dtype, " ", x.given, " in the state and ",
@@ -90,7 +91,7 @@ void check_strict(const LoadReport& report, const StateDict& own, const StateDic
                 "` has shape ", x.given, " in the state and ", x.expected, " in the module");
     detail::fail(operation, "`", x.name, "` is ", x.given_dtype, " in the state and ",
                  x.expected_dtype,
-                 " in the module; floating dtypes and halves are converted, others are not");
+                 " in the module; only floating and half-precision dtypes are converted");
   }
   if (!report.surplus.empty())
     detail::fail(operation, "the state has `", report.surplus[0], "` (shape ",
@@ -104,8 +105,8 @@ bool same_bits(const Tensor& a, const Tensor& b) {
                      static_cast<std::size_t>(a.count()) * item_size(a.dtype())) == 0;
 }
 
-/// Throws Error if a tensor that has two names in the module is given two values: the last would
-/// win.
+/// Throws Error if the state has different values for two names of one tensor of the module: the
+/// value loaded last would overwrite the first.
 void check_ties(const LoadReport& report, const StateDict& own, const StateDict& given) {
   std::map<detail::Identity, std::string> first;
   for (const std::string& name : report.loaded) {
@@ -120,7 +121,7 @@ void check_ties(const LoadReport& report, const StateDict& own, const StateDict&
     LADON_CHECK(same_bits(value(at->second), value(name)), "load_state_dict", "`", at->second,
                 "` and `", name,
                 "` are one tensor in the module, but differ in the state; give both the same "
-                "numbers, or untie them in the module");
+                "values, or untie them in the module");
   }
 }
 
@@ -156,11 +157,11 @@ LoadReport detail::load_state(const StateDict& own, const StateDict& state,
   const StateDict given = under(options.prefix, state);
   LoadReport report = compare(own, given);
   if (options.strict) check_strict(report, own, given, options);
-  LADON_CHECK(own.empty() || !given.empty(), "load_state_dict", "the state holds no tensor",
+  LADON_CHECK(own.empty() || !given.empty(), "load_state_dict", "the state has no tensors",
               options.prefix.empty() ? "" : " under `" + options.prefix + "`",
               "; the module begins with `", own.begin()->first, "`");
   LADON_CHECK(!report.loaded.empty() || own.empty(), "load_state_dict",
-              "nothing of the state fits: ", first_misfit(report, own, given),
+              "no tensor of the state fits the module: ", first_misfit(report, own, given),
               hint(report, given, options));
   const NoGrad no_grad;
   check_ties(report, own, given);

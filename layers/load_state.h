@@ -1,5 +1,5 @@
 #pragma once
-// Loading tensors by name, wholly or in part.
+// Loading of tensors by name, all of them or those that fit.
 
 #include <iosfwd>
 #include <string>
@@ -10,15 +10,15 @@
 namespace ladon {
 
 struct LoadOptions {
-  /// Whether names and shapes must agree exactly. If not, whatever fits is loaded, and the report
-  /// lists the rest.
+  /// Whether names and shapes must agree exactly. If false, the tensors that fit are loaded, and
+  /// the report lists the others.
   bool strict = true;
-  /// Only entries whose names begin with it are read, under names without it. "encoder." extracts
-  /// the encoder of a whole model.
+  /// Only entries whose names begin with this prefix are read, and the prefix is removed from their
+  /// names. "encoder." loads the encoder from the state of a whole model.
   std::string prefix = {};
 };
 
-/// Report of a load, entry by entry. Printed: one line per entry that was not loaded.
+/// Report of a load, entry by entry. operator<< prints one line per entry that was not loaded.
 struct LoadReport {
   struct Misfit {
     std::string name;
@@ -37,13 +37,13 @@ std::ostream& operator<<(std::ostream& out, const LoadReport& report);
 namespace detail {
 
 /// Copies `state` into the tensors of `own`, which share storage with the module; `state` may
-/// contain the same tensors. Floating dtypes and halves are cast. Throws Error, and changes
+/// contain the same tensors. Floating and half-precision dtypes are cast. Throws Error, and changes
 /// nothing, if a strict load does not fit (as load_state_dict); if two names of one tied tensor
-/// have different values (strict or not); if no entry has the prefix; and if nothing at all could
-/// be loaded though there was something to load.
+/// have different values (strict or not); if no entry has the prefix; and if `own` is not empty but
+/// no tensor can be loaded.
 LoadReport load_state(const StateDict& own, const StateDict& state, const LoadOptions& options);
-/// The same from a safetensors file of a state dict. Throws Error for a saved TrainingRun. Errors
-/// name the file.
+/// As load_state() of the state dict in a safetensors file. Throws Error for a saved TrainingRun.
+/// Errors name the file.
 LoadReport load_state(const StateDict& own, const std::string& path, const LoadOptions& options);
 
 }  // namespace detail

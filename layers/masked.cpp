@@ -11,10 +11,11 @@
 namespace ladon::detail {
 namespace {
 
-/// Magnitude from which numbers count as odd, as NaN and ∞ do: their squares may overflow.
+/// Magnitude from which a number counts as "odd", as NaN and ∞ do: its square may overflow.
 double odd_from(DType dtype) { return dtype == f64 ? 0x1p500 : 0x1p60; }
 
-/// Whether padding of x [N, .., d] may contain an odd number; usually it does not.
+/// Whether padding of x [N, .., d] may contain an odd number; true without a search if x or the
+/// mask is mapped or not contiguous.
 bool may_hold_odd(const Tensor& x, const Tensor& mask) {
   if (x.mapped() || mask.mapped() || !x.contiguous() || !mask.contiguous()) return true;
   const bool* visible = mask.data<bool>();
@@ -29,7 +30,7 @@ bool may_hold_odd(const Tensor& x, const Tensor& mask) {
   });
 }
 
-/// True where x is odd.
+/// True where an element of x is odd.
 Tensor odd_of(const Tensor& x) { return logical_not(less(abs(x.detach()), odd_from(x.dtype()))); }
 
 /// Whether `mask` is a mask of the positions of x, so that its padding can be replaced.

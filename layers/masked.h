@@ -12,27 +12,28 @@ namespace ladon::detail {
 /// and has at least one axis of positions.
 Shape mask_shape(const Tensor& x);
 
-/// x with 0 at masked positions, where `mask` (bool [N, positions]) is false: floating x [N, .., d]
-/// only where a number is not finite or so large that its square may overflow, indices i64 [N, T]
-/// everywhere. Otherwise NaN in padding would make gradients of weights NaN, since 0·NaN is NaN.
-/// Returns x itself if there is no mask or nothing to replace, and for a mask of a wrong shape,
-/// which the layer then rejects.
+/// x with 0 at masked positions, where `mask` (bool [N, positions]) is false: in floating
+/// x [N, .., d] only elements that are not finite or so large that their square may overflow, in
+/// indices i64 [N, T] all elements. Without this, NaN in padding would make gradients of weights
+/// NaN, since 0·NaN is NaN. Returns x itself if there is no mask or nothing to replace, and for a
+/// mask of a wrong shape, which the layer then rejects.
 ///
-/// layer(x, mask) does it for every layer, so that it holds in user-written models too. Code that
-/// takes a mask in another way (AttentionMask, a cache, a memory) calls it itself. Other padding
-/// values stay, so that outputs at padding are computed from them, as in PyTorch.
+/// layer(x, mask) calls it for every layer, user-written ones too. Code that takes a mask in
+/// another way (AttentionMask, a cache, a memory) calls it itself. Other padding values stay, so
+/// outputs at padding are computed from them, as in PyTorch.
 Tensor blank_masked(const Tensor& x, const Tensor& mask);
 
 /// A mask (bool [N, positions]) reshaped to broadcast over x [N, .., d]: [N, .., 1]. Throws Error
-/// naming `operation` for one that does not fit.
+/// naming `operation` if the mask does not fit x.
 Tensor spread_mask(std::string_view operation, const Tensor& x, const Tensor& mask);
 /// x [N, .., d] with zeros where mask (bool [N, positions], true = token) is false; x itself
 /// without a mask. Throws Error naming `operation` for a mask that does not fit.
 Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& mask);
 
-/// f(x), where f acts on each position of [N, .., d] alone. Where its output at padding is NaN, ∞
-/// or huge (exp of 100, a product of three), so that gradients would be NaN, f gets 0 as input
-/// there. An infinite slope at a finite output, as of sqrt at 0, is not detected.
+/// f(x) for an f that acts on each position of x [N, .., d] separately. Where its output at padding
+/// is NaN, ∞ or huge (exp(100), a product of three factors), which could make gradients NaN, the
+/// result is recomputed with 0 as input at that padding. An infinite slope at a finite output, as
+/// of sqrt at 0, is not detected.
 Tensor settled(const std::function<Tensor(const Tensor& x)>& f, const Tensor& x,
                const Tensor& mask);
 

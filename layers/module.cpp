@@ -68,7 +68,7 @@ class Walk final : public Visitor {
 }  // namespace
 
 void detail::check_nesting(const char* operation, int depth) {
-  constexpr int most = 1000;  // calls of some 4 kB in a sanitizer's build, of a stack of 8 MB
+  constexpr int most = 1000;  // each call takes about 4 kB of the 8 MB stack under sanitizers
   LADON_CHECK(depth < most, operation, "modules are nested deeper than ", most,
               ", which would overflow the stack; put the layers into one Sequential, one after the "
               "other");
@@ -76,7 +76,7 @@ void detail::check_nesting(const char* operation, int depth) {
 
 namespace {
 
-/// A read-only walk: its callbacks do not change the module.
+/// Walks a const module; the callbacks of `walk` must not change it.
 void look(Walk& walk, const Module& root) { walk.run(const_cast<Module&>(root)); }
 
 /// Display width of UTF-8 text: its number of code points.
@@ -118,7 +118,8 @@ ParameterSet Module::choose(const ParameterChoice& choice) const {
 }
 
 ParameterSet Module::choose(const std::function<bool(const Module&)>& choice) const {
-  LADON_CHECK(static_cast<bool>(choice), "choose", "the choice is an empty function");
+  LADON_CHECK(static_cast<bool>(choice), "choose",
+              "the choice must be a function of a module, but it is empty");
   ParameterSet inside;
   Walk walk;
   walk.on_module = [&](const std::string&, Module& m) {
@@ -126,7 +127,7 @@ ParameterSet Module::choose(const std::function<bool(const Module&)>& choice) co
   };
   look(walk, *this);
   const ParameterSet all = named_parameters();
-  return all.except(all.except(inside));  // under their names in this module
+  return all.except(all.except(inside));  // the same tensors, under their names in this module
 }
 
 std::vector<std::pair<std::string, Tensor>> Module::hyperparameters() const {
@@ -151,7 +152,8 @@ void Module::set_hyperparameter(const std::string& path, const Tensor& value) {
     known = true;
   };
   walk.run(*this);
-  LADON_CHECK(known, "set_hyperparameter", "the module has no hyper-parameter `", path, "`");
+  LADON_CHECK(known, "set_hyperparameter", "the module has no hyper-parameter `", path,
+              "`; hyperparameters() lists those that it has");
 }
 
 std::vector<std::pair<std::string, Generator*>> Module::generators() {
@@ -172,7 +174,7 @@ StateDict Module::state_dict() const {
   Walk walk;
   walk.on_tensor = [&](const std::string& path, Tensor& x, Walk::Kind) {
     LADON_CHECK(state.emplace(path, x.detach()).second, "state_dict", "two members are named `",
-                path, "`; visit() must name each once");
+                path, "`; visit() must give each member a different name");
   };
   look(walk, *this);
   return state;

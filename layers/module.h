@@ -1,5 +1,5 @@
 #pragma once
-// Modules: parameters and what is computed with them.
+// Modules: base class of everything that owns parameters.
 //
 // A module's members are ordinary public tensors and modules, and one method lists them:
 //
@@ -9,9 +9,9 @@
 //     void visit(Visitor& v) override { v("weight", weight); v("bias", bias); }
 //   };
 //
-// Names, state dict, dtype and mode changes, clones, counts and summary all derive from that
-// listing, so a reassigned member is always included. (A member that visit() does not list is
-// missed; summary(x) reports it.)
+// Names, state dict, dtype and mode changes, clones, counts and summary all use that list, so a
+// reassigned member is always included. (A member that visit() does not list is ignored by all of
+// them; summary(x) reports it.)
 //
 // Threads: the rules for Tensor (core/tensor.h) hold for modules. One model may run forward and
 // backward in several threads at once; operations that change it (train, to, load, hooks, an
@@ -84,10 +84,10 @@ class Visitor {
   }
   /// A tensor that is saved with the module but not trained (a position table).
   virtual void buffer(std::string_view name, Tensor& x) = 0;
-  /// A scalar buffer (rank 0) that sets the prior of trained tensors: a weight's standard
-  /// deviation.
+  /// A scalar buffer (rank 0) that sets the prior of trained tensors, such as the standard
+  /// deviation of a weight.
   virtual void hyperparameter(std::string_view name, Tensor& x) { buffer(name, x); }
-  /// A generator that the module draws from as it runs.
+  /// A random generator that the module draws from in forward().
   virtual void generator(std::string_view, Generator&) {}
 
  protected:
@@ -107,9 +107,10 @@ class Module {
   /// Trained tensors in visiting order; a tensor that several members share comes once.
   std::vector<Tensor> parameters() const;
   ParameterSet named_parameters() const;
-  /// A subset of them, as by ParameterSet::choose: those whose names match a pattern, such as
-  /// "*.attention.query"; those that a function of name and tensor picks; those inside modules that
-  /// a function picks; or those inside modules of one type, choose<LayerNorm>().
+  /// Subset of named_parameters(), as ParameterSet::choose: the parameters whose names match a
+  /// pattern, such as "*.attention.query"; for which a function of name and tensor is true; which
+  /// are inside modules for which a function is true; or inside modules of one type,
+  /// choose<LayerNorm>().
   ParameterSet choose(const std::string& pattern) const;
   ParameterSet choose(std::initializer_list<const char*> patterns) const;  ///< Matches any pattern.
   ParameterSet choose(const ParameterChoice& choice) const;
@@ -122,15 +123,15 @@ class Module {
   /// Excludes all parameters from training, or includes them again (ParameterSet::freeze).
   void freeze() { named_parameters().freeze(); }
   void thaw() { named_parameters().thaw(); }
-  /// Hyper-parameters of the prior of the trained tensors (f64 numbers; only layers in NTK
-  /// parameterization list them). A limit is differentiable with respect to them once they require
-  /// gradients.
+  /// Hyper-parameters of the prior of the trained tensors (f64 scalars; only layers in NTK
+  /// parameterization list them). The kernel of a limit is differentiable with respect to those
+  /// that require gradients.
   std::vector<std::pair<std::string, Tensor>> hyperparameters() const;
   /// Replaces a hyper-parameter by `value` (f64, rank 0; a leaf or a function of leaves). Throws
-  /// Error if there is none of this name.
+  /// Error if the module has no hyper-parameter named `path`.
   void set_hyperparameter(const std::string& path, const Tensor& value);
-  /// The generators that the module draws from as it runs (those of dropout, …), by dotted name.
-  /// state_dict does not contain them, but a resumed run needs their positions
+  /// The random generators that the module draws from in forward() (those of dropout, …), by dotted
+  /// name. state_dict does not contain them, but a resumed run needs their states
   /// (optim/extra/training/training_run.h saves them).
   std::vector<std::pair<std::string, Generator*>> generators();
   /// Clears all gradients.
@@ -138,20 +139,22 @@ class Module {
 
   /// Parameters and buffers by name; they share storage with the module.
   StateDict state_dict() const;
-  /// Copies values into the module's tensors. Floating dtypes and halves (a bf16 checkpoint) are
-  /// cast; names, shapes and all other dtypes must agree exactly, unless options.strict is false.
-  /// Otherwise throws Error naming the first mismatch, and leaves the module unchanged; likewise if
-  /// two names of one tied tensor have different values.
+  /// Copies values into the module's tensors. Floating and half-precision dtypes (a bf16
+  /// checkpoint) are cast; names, shapes and all other dtypes must agree exactly, unless
+  /// options.strict is false. If they do not agree, throws Error naming the first mismatch, and
+  /// leaves the module unchanged; likewise if two names of one tied tensor have different values.
   ///   std::cout << model.load("old.safetensors", {.strict = false});   // lists what did not fit
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {});
   /// Writes the state dict to a safetensors file, or reads it. Throws Error as the file functions
-  /// and load_state_dict do; also for a module without tensors, as a moved-from container is.
+  /// and load_state_dict do. save() also throws for a module without tensors, such as a moved-from
+  /// container.
   void save(const std::string& path) const;
   LoadReport load(const std::string& path, const LoadOptions& options = {});
 
   /// Converts parameters and floating buffers. Do this before an optimizer or a particle method
-  /// takes the parameters: they become new leaves, and whoever holds the old ones gets an Error at
-  /// the next step. Throws Error while they hold averaged values (WeightAverage::apply).
+  /// takes the parameters: they become new leaves, and an optimizer that holds the old leaves
+  /// throws Error at its next step. Throws Error while parameters hold averaged values
+  /// (WeightAverage::apply).
   void to(DType dtype);
   /// Training mode (dropout draws) or evaluation mode, for this module and all inside it.
   void train(bool on = true);
@@ -162,12 +165,12 @@ class Module {
   std::string summary() const;
   /// Trained tensors that `output` (recorded, computed by this module) depends on and that visit()
   /// does not list, one line each: forgotten members, or tensors from outside. Tensors in `known`
-  /// (inputs that require gradients) are skipped.
+  /// (such as inputs that require gradients) are skipped.
   std::vector<std::string> unlisted(const Tensor& output,
                                     const std::vector<Tensor>& known = {}) const;
 
-  /// The dotted name of a module inside this one ("" for itself); nullopt if visit() does not reach
-  /// it.
+  /// The dotted name of the module `inner` inside this one ("" for this module itself); nullopt if
+  /// visit() does not reach it.
   std::optional<std::string> path_of(const Module& inner) const;
 
  private:
@@ -175,7 +178,7 @@ class Module {
 };
 
 namespace detail {
-/// Throws Error where modules are nested so deeply that recursion would overflow the stack.
+/// Throws Error if modules are nested so deeply that recursion would overflow the stack.
 void check_nesting(const char* operation, int depth);
 /// Calls f with each member that is a trained tensor; a shared tensor comes once per member.
 void for_each_parameter(Module& module,
@@ -183,16 +186,17 @@ void for_each_parameter(Module& module,
 /// Calls f with each module, beginning with the outermost, whose path is "".
 void for_each_module(Module& module,
                      const std::function<void(const std::string& path, Module& inner)>& f);
-/// Calls f with each member that holds a replaceable layer, and the mode of the module around it.
-/// Members that stand for several parts ("feedforward") are empty.
+/// Calls f with each member that holds a replaceable layer, and whether the module around it is in
+/// training mode. `place` is empty for a name that stands for several parts ("feedforward").
 void for_each_place(
     Module& module,
     const std::function<void(const std::string& path, Owned<Layer>& place, bool training)>& f);
 /// Scope of an operation that replaces parameters of a model. Its destructor marks the parameters
-/// that left the model as replaced `by` ("share_with"), so that the next step of an optimizer made
-/// before throws Error, and unmarks those that are in the model. A leaf does not know how many
-/// models contain it, so the mark holds for all of them. Throws Error while parameters hold
-/// averaged values: restoring their own values would not reach the new ones.
+/// that left the model as replaced by the operation `by` ("share_with"), so that an optimizer that
+/// holds them throws Error at its next step, and unmarks those that are in the model. A leaf does
+/// not know how many models contain it, so the mark applies in all of them. The constructor throws
+/// Error while parameters hold averaged values (WeightAverage::apply): the original values would
+/// later be restored into the old tensors, not into the new ones.
 class Replacing {
  public:
   Replacing(Module& model, std::string by);
@@ -205,7 +209,8 @@ class Replacing {
   std::string by_;
   std::vector<Tensor> before_;
 };
-/// Gives a copy tensors separate from the original's, and splits its generators by `index`.
+/// Replaces the tensors that `copy` shares with its original by clones, and splits its generators
+/// by `index`.
 void separate(Module& copy, std::uint64_t index);
 }  // namespace detail
 
@@ -223,10 +228,11 @@ M clone(const M& module, std::uint64_t index = 0) {
 }
 
 /// Scaling of trained tensors. Both choices give the same distribution of functions at
-/// initialization, but train differently under gradient descent.
+/// initialization, but train differently under gradient descent. `in` is the number of inputs of
+/// the layer.
 enum class Parameterization {
-  standard,  ///< The variance is that of the weights: W_ij ~ N(0, σ_w²/in), y = x·Wᵀ + b.
-  ntk        ///< The scale is a factor: W_ij ~ N(0, 1), y = σ_w/sqrt(in)·x·Wᵀ + σ_b·b
+  standard,  ///< The weights carry the scale: W_ij ~ N(0, σ_w²/in), y = x·Wᵀ + b.
+  ntk        ///< A factor carries the scale: W_ij ~ N(0, 1), y = σ_w/sqrt(in)·x·Wᵀ + σ_b·b
              ///< (Jacot et al. 2018).
 };
 

@@ -22,7 +22,7 @@ struct Row {
   std::string_view name;
   Tensor (*apply)(const Tensor& x, double parameter);
   DualFunction (*dual)(double parameter);
-  double parameter;  // its default, or none
+  double parameter;  // its default value; `none` if the function has no parameter
 };
 
 constexpr std::array<Row, 19> rows = {{
@@ -83,7 +83,7 @@ bool detail::has_parameter(Nonlinearity f) { return !std::isnan(row(f).parameter
 
 double detail::checked_parameter(Nonlinearity f, std::optional<double> parameter) {
   LADON_CHECK(!parameter || detail::has_parameter(f), "Activation", to_string(f),
-              " has no parameter, got ", parameter.value_or(0));
+              " has no parameter (leaky_relu and rbf have one), got ", parameter.value_or(0));
   LADON_CHECK(f != Nonlinearity::rbf || parameter.value_or(1) >= 0, "Activation", "rbf's γ is ",
               parameter.value_or(1), "; it must not be negative");
   return parameter.value_or(row(f).parameter);

@@ -32,7 +32,7 @@ enum class Nonlinearity {
   count  ///< Number of nonlinearities.
 };
 
-/// The nonlinearity of that name ("gelu"). Throws Error listing the names otherwise.
+/// The nonlinearity named `name` ("gelu"). Throws Error listing all names if there is none.
 Nonlinearity nonlinearity_from_name(std::string_view name);
 std::string_view to_string(Nonlinearity f);
 
@@ -40,8 +40,8 @@ std::string_view to_string(Nonlinearity f);
 /// throws Error for a parameter of any other function.
 Tensor activate(Nonlinearity f, const Tensor& x, std::optional<double> parameter = {});
 
-/// Dual of f: the map that it induces on kernels of wide networks. The parameter is as in
-/// activate().
+/// Dual of f: the map of kernels that f induces in an infinitely wide network. The parameter is as
+/// in activate().
 infinite::DualFunction dual_of(Nonlinearity f, std::optional<double> parameter = {});
 namespace detail {
 

@@ -31,8 +31,8 @@ Tensor LayerNorm::forward(const Tensor& x) const {
 
 namespace {
 
-/// Kernel of inputs normalized to unit power. A trained weight adds the new NNGP kernel and
-/// `beside` (1 for a trained bias) to the NTK.
+/// Limit of a layer that normalizes inputs to unit power. If `trained`, the weight adds the new
+/// NNGP kernel to the NTK, and the bias adds `beside` (1 for a trained bias, else 0).
 infinite::KernelNode normalized(const infinite::KernelNode& k, bool centered, double eps,
                                 bool trained, double beside, const infinite::Law& makes) {
   const bool less_means = centered && k.has_means;
@@ -53,7 +53,8 @@ infinite::KernelNode normalized(const infinite::KernelNode& k, bool centered, do
                             .means = infinite::MeanMap()};
   return infinite::map_pairs(k, step, [=](const infinite::Pairs& inputs) {
     const infinite::Pairs pairs = centered ? inputs.centered("LayerNorm", eps) : inputs;
-    // The variance is at least the smallest positive number: zeros stay zeros even if eps = 0.
+    // Clamps the variance to the smallest positive number, so that inputs of zeros stay zeros if
+    // eps = 0.
     const auto inverse_root = [&](const Tensor& variance) {
       return 1 / sqrt(maximum(variance + eps, scalar(std::numeric_limits<double>::min(), f64)));
     };
@@ -114,7 +115,8 @@ std::string RmsNorm::describe() const { return detail::join("RmsNorm(", dim, ")"
 
 GroupNorm::GroupNorm(const GroupNormOptions& o) : groups(o.groups), dim(o.dim), eps(o.eps) {
   LADON_CHECK(dim > 0 && groups > 0 && dim % groups == 0, "GroupNorm", groups,
-              " groups do not divide ", dim, " channels evenly");
+              " groups do not divide ", dim,
+              " channels evenly; dim must be a positive multiple of groups");
   if (!o.affine) return;
   weight = parameter(ones({dim}));
   bias = parameter(zeros({dim}));

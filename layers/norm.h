@@ -20,12 +20,13 @@ struct LayerNorm : Layer {
   explicit LayerNorm(const LayerNormOptions& options);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// k'_ab = c_ab/r with r = sqrt((ε + c_aa)(ε + c_bb)) and c_ab = k_ab − m_a·m_b; t' = t/r, plus
-  /// k' + 1 if the weight (1) and the bias (0) are trained. m are means over channels: those of the
-  /// data, or 0 in the limit of many random channels (Yang 2019, "Tensor programs I"; Hron et al.
-  /// 2020). A trained weight's part of the NTK is h_c·h'_c in channel c, which equals k' only on
-  /// average over channels: the next layer must then be a random linear map. Throws Error if m is
-  /// unknown, as after an activation.
+  /// Limit for positions a and b with the kernels k_ab and t_ab: k'_ab = c_ab/r, where
+  /// r = sqrt((ε + c_aa)(ε + c_bb)) and c_ab = k_ab − m_a·m_b; t'_ab = t_ab/r, plus k'_ab + 1 if
+  /// weight and bias are trained. m_a is the mean over channels: that of the data, or 0 in the
+  /// limit of many random channels (Yang 2019, "Tensor programs I"; Hron et al. 2020). A trained
+  /// weight's part of the NTK is h_c·h'_c in channel c of the normalized inputs h and h', which
+  /// equals k' only on average over channels: the next layer must then be a random linear map.
+  /// Throws Error if m is unknown, as after an activation.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
@@ -38,7 +39,7 @@ struct GroupNormOptions {
 };
 
 /// Zero mean and unit variance of each group of channels, over all positions of an example:
-/// [N, positions.., dim] → the same   (Wu and He 2018). It takes no mask, and has no limit here.
+/// [N, positions.., dim] → the same   (Wu and He 2018). A mask, and limit(), throw Error.
 struct GroupNorm : Layer {
   Tensor weight, bias;  ///< [dim]; undefined when affine = false
   std::int64_t groups, dim;
@@ -83,9 +84,9 @@ struct RmsNorm : Layer {
   explicit RmsNorm(const RmsNormOptions& options);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// As LayerNorm's, but without centring, so that channels may have any mean, and without the + 1
-  /// of a bias. Means that a fixed table of positions added are divided by each input's power, and
-  /// so unknown afterwards.
+  /// As LayerNorm::limit, but without centring, so that channels may have any mean, and without the
+  /// + 1 of a bias. If a fixed table of positions gave the channels a mean, this mean is unknown
+  /// after the layer, which divides it by each input's power.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

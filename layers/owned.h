@@ -16,10 +16,9 @@ template <class T>
 class Owned {
  public:
   Owned() = default;
-  /// Takes an object, by value or by unique_ptr.
+  /// Takes ownership of an object, given by value or by unique_ptr.
   template <std::derived_from<T> M>
-  Owned(M object)
-      : Owned(std::make_unique<M>(std::move(object))) {}  // NOLINT: implicit, as both are
+  Owned(M object) : Owned(std::make_unique<M>(std::move(object))) {}  // NOLINT: implicit conversion
   template <std::derived_from<T> M>
   Owned(std::unique_ptr<M> object) : object_(std::move(object)) {  // NOLINT
     if constexpr (std::is_copy_constructible_v<M>)
@@ -28,13 +27,14 @@ class Owned {
       };
   }
 
-  /// Throws Error if the object's type is unknown (it came as a pointer to T) or not copyable.
+  /// Copies the object. Throws Error if its type is unknown (it was given as a pointer to T) or not
+  /// copyable.
   Owned(const Owned& other) : copy_(other.copy_) {
     if (!other.object_) return;
     LADON_CHECK(
         copy_ != nullptr, "copy", "`", other.object_->describe(),
-        "` cannot be copied: its type is not copyable, or it came as a pointer to its base; "
-        "pass layers by value");
+        "` cannot be copied: its type is not copyable, or it was given as a pointer to its base "
+        "class; pass layers by value");
     object_ = copy_(*other.object_);
   }
   Owned(Owned&&) noexcept = default;
@@ -45,10 +45,11 @@ class Owned {
   }
 
   T* get() const { return object_.get(); }
-  /// Both throw Error if there is no object, as in a moved-from owner.
+  /// Both throw Error if this owns no object, for example after being moved from.
   T* operator->() const { return &**this; }
   T& operator*() const {
-    LADON_CHECK(object_ != nullptr, "Owned", "there is no layer: its owner was moved from");
+    LADON_CHECK(object_ != nullptr, "Owned",
+                "there is no layer: its owner was moved from, or was never given one");
     return *object_;
   }
   explicit operator bool() const { return object_ != nullptr; }

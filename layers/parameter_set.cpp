@@ -24,7 +24,8 @@
 namespace ladon {
 namespace {
 
-/// Shape of one parameter's piece of rows [.., n]: their leading axes, then the parameter's.
+/// Shape of the piece of `rows` [.., count] that holds one parameter of shape `shape`: the leading
+/// axes of `rows`, then `shape`.
 Shape after(const Shape& rows, const Shape& shape) {
   Shape y;
   for (int axis = 0; axis + 1 < rows.rank(); ++axis) y.append(rows[axis]);
@@ -227,7 +228,7 @@ double ParameterSet::norm() const {
     squares += number_of("norm", sum(square(cast(x.detach(), f64))));
   if (std::isfinite(squares) && squares >= 1e-280) return std::sqrt(squares);
   std::vector<Tensor> norms{
-      zeros({1}, f64)};  // the squares over- or underflow; norm() rescales first
+      zeros({1}, f64)};  // the squares over- or underflowed; ladon::norm() rescales first
   for (const auto& [name, x] : once)
     norms.push_back(reshape(ladon::norm(cast(x.detach(), f64)), {1}));
   return number_of("norm", ladon::norm(concat(norms, 0)));
@@ -240,13 +241,15 @@ Tensor ParameterSet::to_row() const {
 
 Tensor ParameterSet::to_row(const std::vector<Tensor>& values) const {
   LADON_CHECK(!empty() && values.size() == size(), "to_row", "there are ", size(),
-              " parameters and ", values.size(), " values");
+              " parameters and ", values.size(),
+              " values; it needs one value per parameter, and at least one parameter");
   check_distinct("to_row");
   std::vector<Tensor> parts;
   for (std::size_t i = 0; i < size(); ++i) {
     const auto& [name, x] = (*this)[i];
     LADON_CHECK(!values[i].defined() || values[i].shape() == x.shape(), "to_row", "the value of `",
-                name, "` has shape ", values[i].shape(), ", the parameter has ", x.shape());
+                name, "` has shape ", values[i].shape(), ", but the parameter has shape ",
+                x.shape());
     parts.push_back(values[i].defined() ? cast(flatten(values[i].detach()), f64)
                                         : zeros({x.count()}, f64));
   }
@@ -258,7 +261,8 @@ std::vector<Tensor> ParameterSet::pieces(const Tensor& rows) const {
   check_distinct("pieces");
   const std::int64_t columns = count();
   LADON_CHECK(rows.defined() && rows.rank() >= 1 && rows.size(-1) == columns, "pieces", "the ",
-              size(), " parameters have ", columns, " numbers, the rows are ",
+              size(), " parameters have ", columns,
+              " values, so rows must have as many columns; got shape ",
               rows.defined() ? rows.shape() : Shape{});
   std::vector<Tensor> pieces;
   if (!empty()) cut(*this, 0, size(), rows, pieces);
@@ -268,7 +272,7 @@ std::vector<Tensor> ParameterSet::pieces(const Tensor& rows) const {
 void ParameterSet::assign_row(const Tensor& row) const {
   check_in_place("assign_row");
   LADON_CHECK(row.defined() && row.shape() == Shape{count()}, "assign_row", "the ", size(),
-              " parameters have ", count(), " numbers, the row is ",
+              " parameters have ", count(), " values, so the row must have as many; got shape ",
               row.defined() ? row.shape() : Shape{});
   std::vector<Tensor> values = pieces(row.detach());
   for (Tensor& value : values)  // a row that is a view of a parameter would change while it is read
@@ -294,7 +298,7 @@ void ParameterSet::share_with(Module& model) const {
     LADON_CHECK(
         given.emplace(name, x).second || detail::identity(given.at(name)) == detail::identity(x),
         "share_with", "two different parameters are named `", name,
-        "`, and the other model has only one of this name");
+        "`, but the other model has only one of this name; share a set with distinct names");
   std::map<detail::Identity, std::pair<std::string, Tensor>> instead;  // name and new tensor
   std::set<std::string> found;
   detail::for_each_parameter(model, [&](const std::string& path, Tensor& place) {
@@ -303,17 +307,18 @@ void ParameterSet::share_with(Module& model) const {
     const Tensor& x = mine->second;
     LADON_CHECK(place.shape() == x.shape() && place.dtype() == x.dtype(), "share_with", "`", path,
                 "` is ", place.dtype(), " ", place.shape(), " in the other model and ", x.dtype(),
-                " ", x.shape(), " here");
+                " ", x.shape(), " in this set; dtypes and shapes must agree");
     const auto& [first, one] =
         instead.emplace(detail::identity(place), std::pair(path, x)).first->second;
     LADON_CHECK(
         detail::identity(one) == detail::identity(x), "share_with", "`", first, "` and `", path,
-        "` are one tensor in the other model, and two here; tie them here, or untie them there");
+        "` are one tensor in the other model, but two tensors in this set; tie them in this set's "
+        "model, or untie them in the other model");
     found.insert(path);
   });
   for (const auto& [name, x] : *this)
     LADON_CHECK(found.contains(name), "share_with", "the other model has no parameter `", name,
-                "`");
+                "`; choose() only parameters that both models have");
   const detail::Replacing replacing(model, "share_with");
   detail::for_each_parameter(model, [&](const std::string&, Tensor& place) {
     const auto at = instead.find(detail::identity(place));
@@ -326,7 +331,7 @@ StateDict ParameterSet::state_dict() const {
   StateDict state;
   for (const auto& [name, x] : *this)
     LADON_CHECK(state.emplace(name, x.detach()).second, "state_dict", "two parameters are named `",
-                name, "`");
+                name, "`, but names must differ; use with_prefix()");
   return state;
 }
 
@@ -344,18 +349,20 @@ LoadReport ParameterSet::load(const std::string& path, const LoadOptions& option
 }
 
 std::vector<Tensor> stack_parameters(const std::vector<ParameterSet>& members) {
-  LADON_CHECK(!members.empty(), "stack_parameters", "there are no members");
+  LADON_CHECK(!members.empty(), "stack_parameters",
+              "there are no members; it needs the parameters of at least one");
   for (std::size_t i = 0; i < members.size(); ++i) {
     members[i].check_in_place("stack_parameters");
-    LADON_CHECK(members[i].size() == members[0].size(), "stack_parameters", "member 0 has ",
-                members[0].size(), " parameters, member ", i, " has ", members[i].size());
+    LADON_CHECK(members[i].size() == members[0].size(), "stack_parameters",
+                "all members must have the same parameters, but member 0 has ", members[0].size(),
+                " and member ", i, " has ", members[i].size());
     for (std::size_t k = 0; k < members[0].size(); ++k) {
       const auto& [name, x] = members[i][k];
       const auto& [first_name, first] = members[0][k];
       LADON_CHECK(name == first_name && x.shape() == first.shape() && x.dtype() == first.dtype(),
-                  "stack_parameters", "member ", i, " has `", name, "` (", x.dtype(), " ",
-                  x.shape(), ") where member 0 has `", first_name, "` (", first.dtype(), " ",
-                  first.shape(), ")");
+                  "stack_parameters", "all members must have the same parameters, but member ", i,
+                  " has `", name, "` (", x.dtype(), " ", x.shape(), ") where member 0 has `",
+                  first_name, "` (", first.dtype(), " ", first.shape(), ")");
     }
   }
   const NoGrad off;

@@ -1,5 +1,5 @@
 #pragma once
-// Sets of named parameters: of a model, of a part of it, or tensors outside any model.
+// Sets of named parameters: those of a model, of a part of a model, or tensors outside any model.
 //
 //   model.freeze();                                       // all parameters
 //   const ParameterSet head = model.choose("head.*");     // those of the head
@@ -8,16 +8,16 @@
 //   …
 //   head.save("head.safetensors");
 //
-// A set holds handles of the tensors: changing it changes the model. Everything that acts on
-// parameters takes a set: optimizers and averages, rows of samplers and particles, functional_call.
-// Make it after Module::to(dtype) and replace(), which put new tensors into the model: using an
-// older set is an Error.
+// A set holds handles of the tensors, so writing to them changes the model. Everything that acts on
+// parameters takes a set: optimizers, weight averages, samplers, particle methods, functional_call.
+// Make the set after Module::to(dtype) and replace(), which put new tensors into the model: using
+// an older set is an Error.
 //
 // Two handles are the same tensor if they share a node of the graph or, without history, view the
 // same elements. A set made by hand may hold a tensor twice, under two names; choose() and | keep
 // it once, and operations that sum over a set (count, norm, perturb, clip_grad_norm) count it once.
 // Two different tensors that share memory (parameter(x.detach())) cannot be updated separately:
-// optimizers, averages and rows reject them.
+// optimizers, weight averages, to_row() and pieces() reject them.
 
 #include <concepts>
 #include <cstdint>
@@ -45,7 +45,7 @@ bool matches_name(const std::string& pattern, const std::string& name);
 /// Chooses parameters by their dotted name and value.
 using ParameterChoice = std::function<bool(const std::string& name, const Tensor& parameter)>;
 
-/// Named tensors in order; a model and choose() give each once:
+/// Named tensors in order. A set made from a model or by choose() contains each tensor once:
 ///   for (auto& [name, x] : model.named_parameters()) x.set_requires_grad(false);
 class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
  public:
@@ -59,8 +59,8 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   ParameterSet(std::initializer_list<Tensor> tensors) : ParameterSet(std::vector(tensors)) {}
 
   std::vector<Tensor> tensors() const;
-  /// The same tensors with `prefix` ("encoder.") before each name. An optimizer stores its state by
-  /// name, so the parameters of two models in one optimizer need different names.
+  /// The same tensors with `prefix` (for example "encoder.") before each name. An optimizer stores
+  /// its state by name, so the parameters of two models in one optimizer need different names.
   ParameterSet with_prefix(const std::string& prefix) const;
 
   // --- subsets ---
@@ -68,14 +68,15 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   /// Each tensor once, under the first of its names.
   ParameterSet distinct() const;
 
-  /// Parameters whose names match a pattern (matches_name). Throws Error if none does: a misspelt
-  /// name would otherwise freeze nothing without notice.
+  /// Parameters whose names match a pattern (matches_name). Throws Error if no name matches: a
+  /// misspelt name would otherwise silently freeze nothing.
   ParameterSet choose(const std::string& pattern) const;
   /// Parameters that match any of the patterns; each pattern must match at least one.
   ParameterSet choose(std::initializer_list<const char*> patterns) const;
   /// Parameters that `choice` picks, possibly none. Throws Error for an empty function.
   ParameterSet choose(const ParameterChoice& choice) const;
-  /// Parameters that do not match `pattern`, or are not in `others`. It is no Error if none match.
+  /// Parameters that do not match `pattern`, or are not in `others`. A pattern that matches nothing
+  /// is no Error.
   ParameterSet except(const std::string& pattern) const;
   ParameterSet except(const ParameterSet& others) const;
   /// Parameters that are not frozen. Throws Error as check_in_place does.
@@ -87,54 +88,57 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 
   /// A frozen parameter gets no gradient (an existing one is cleared), costs no time in backward,
   /// and is skipped by optimizers. It stays a parameter: it is saved, copied and counted. A graph
-  /// recorded before gives it no gradient either. Throws Error for a tensor that is not a leaf:
-  /// make it with parameter(x).
+  /// recorded before freezing gives it no gradient either. Throws Error for a tensor that is not a
+  /// leaf: make it with parameter(x).
   void freeze() const { set_frozen(true); }
   void thaw() const { set_frozen(false); }
-  /// Clears all gradients. Throws Error as check_in_place does: the model's current tensors would
-  /// keep theirs.
+  /// Clears all gradients. Throws Error as check_in_place does, since the tensors that are now in
+  /// the model would keep their gradients.
   void zero_grad() const;
 
   /// Throws Error, naming `operation`, if Module::to, share_with or replace exchanged one of these
-  /// tensors after this set (or the set it was chosen from) was taken. No Error once the
-  /// tensor is in a model again, as after unmerge_low_rank().
+  /// tensors after this set (or the set it was chosen from) was made. No Error if the tensor is in
+  /// a model again, as after unmerge_low_rank().
   void check_in_place(const char* operation) const;
-  /// Throws Error, naming `operation`, which writes or replaces parameters, while one temporarily
-  /// holds an averaged value (WeightAverage::apply).
+  /// Throws Error, naming `operation`, which writes or replaces parameters, while a parameter
+  /// temporarily holds an averaged value (WeightAverage::apply).
   void check_own_values(const char* operation) const;
-  /// When the set was taken, by the clock of Leaf::check_in_place.
+  /// Time stamp of the set for Leaf::check_in_place: value of replacements() when it was made.
   std::uint64_t taken() const { return taken_; }
 
   // --- values ---
 
   std::int64_t count() const;  ///< Number of scalars in all parameters.
   double norm() const;         ///< Euclidean norm of all values.
-  /// All values as one row, f64 [count()], without history; and a row (any floating dtype, cast)
-  /// written into the parameters. Throw Error for another shape, and if the set has a tensor twice,
-  /// or two that share memory: a row would contain their values twice.
+  /// to_row(): all values as one row, f64 [count()], without history. assign_row(): writes such a
+  /// row (any floating dtype, cast) into the parameters. Throw Error for another shape, and if the
+  /// set has a tensor twice, or two that share memory: a row would contain their values twice.
   Tensor to_row() const;
   void assign_row(const Tensor& row) const;
-  /// Row of one tensor per parameter, with its shape (usually gradients); undefined: zeros.
+  /// Row of `values` (usually gradients), one tensor per parameter, of the parameter's shape; an
+  /// undefined one gives zeros.
   Tensor to_row(const std::vector<Tensor>& values) const;
   /// Cuts rows [.., count()] into one tensor [.., shape..] per parameter, of its dtype, as
-  /// functional_call() takes them. Recorded, so that rows get gradients.
+  /// functional_call() takes them. Differentiable with respect to `rows`.
   std::vector<Tensor> pieces(const Tensor& rows) const;
   /// x ← x + stddev·ξ, ξ ~ N(0, 1), for each parameter in order.
   void perturb(double stddev, Generator& rng) const;
 
   // --- sharing and saving ---
 
-  /// Replaces the parameters of the same names in another model by these tensors (in every member
-  /// that holds a tied one), so that both models share them. Throws Error, and changes nothing, if
-  /// a name is missing there, or has another shape or dtype, if two tensors of the set have one
-  /// name, and if two are given for one tied tensor. Make optimizers of the other model anew.
+  /// Replaces the parameters of the same names in another model by these tensors, so that both
+  /// models share them. A parameter that several members hold (tied weights) is replaced in all of
+  /// them. Throws Error, and changes nothing, if the other model lacks a name or has it with
+  /// another shape or dtype, if two tensors of the set have the same name, or if the set has two
+  /// tensors for one tied parameter. Optimizers of the other model must be made anew.
   void share_with(Module& model) const;
 
   /// Parameters by name, sharing storage.
   StateDict state_dict() const;
   /// Copies values into the parameters; throws Error as Module::load_state_dict does.
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {}) const;
-  /// Saves the parameters to a safetensors file (an empty set: Error), and loads them from one.
+  /// Saves the parameters to a safetensors file, and loads them from one. save() throws Error for
+  /// an empty set.
   void save(const std::string& path) const;
   LoadReport load(const std::string& path, const LoadOptions& options = {}) const;
 
@@ -147,18 +151,19 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
 };
 
 namespace detail {
-/// Key that is equal for handles of one tensor, and differs between tensors: the node of the graph,
-/// or without history the elements that it views and its tangent. Valid while the tensor lives.
+/// Key that is equal for handles of one tensor, and differs between tensors: its node of the graph
+/// or, without history, the elements that it views and its tangent. Valid while the tensor lives.
 using Identity = std::vector<std::uint64_t>;
 Identity identity(const Tensor& x);
 
-/// Memory of tensors that must not overlap, so that updating one does not change another. Only
-/// contiguous tensors are checked: other tensors may have foreign elements between their own.
+/// Registry of tensors whose memory must not overlap, so that updating one does not change another.
+/// Only contiguous tensors are checked: elements of other tensors may lie between those of a
+/// strided tensor.
 class Apart {
  public:
   /// The name of a registered tensor that shares elements with x; null if none does.
   const std::string* find(const Tensor& x) const;
-  /// The same, and registers x if none does.
+  /// As find(x); if no registered tensor shares elements with x, registers x under `name`.
   const std::string* add(const std::string& name, const Tensor& x);
 
  private:

@@ -19,7 +19,7 @@ void ParameterUses::report_product(const Tensor& x, const Tensor& y, double bias
   });
 }
 
-// ∂/∂w = Σ_t h_t ∘ δ_t,  ∂/∂b = Σ_t δ_t.
+// ∂/∂w = Σ_t h_t ∘ δ_t,  ∂/∂b = Σ_t δ_t, sums over positions t.
 void ParameterUses::report_affine(const Tensor& h, const Tensor& y) {
   report(y, [h = h.detach()](const Tensor& delta) {  // [batch, .., d] → [batch, 2d]
     const auto rows = [&](const Tensor& t) { return reshape(t, {t.size(0), -1, t.size(-1)}); };

@@ -1,10 +1,11 @@
 #pragma once
-// Uses of trained tensors, reported by the layers as they run. The empirical tangent kernel of a
-// network needs them (infinite/finite/empirical.h).
+// Uses of trained tensors, which layers report in their forward pass. The empirical tangent kernel
+// of a network needs them (infinite/finite/empirical.h).
 //
 // The tangent kernel Σ_θ ⟨∂f(x)/∂θ, ∂f(x')/∂θ⟩ needs no Jacobian if it is known how θ is used. For
-// y = x·Wᵀ at each position, a gradient δ of y gives ∂/∂W = Σ_t δ_t x_tᵀ, and the inner product of
-// two of them is Σ_tt' ⟨x_t, x'_t'⟩⟨δ_t, δ'_t'⟩   (Novak et al. 2022, "Fast finite width NTK").
+// y_t = W·x_t at each position t, a gradient δ_t with respect to y_t gives ∂/∂W = Σ_t δ_t x_tᵀ, and
+// the inner product of two such matrices is Σ_tt' ⟨x_t, x'_t'⟩⟨δ_t, δ'_t'⟩   (Novak et al. 2022,
+// "Fast finite width NTK").
 
 #include <functional>
 #include <vector>
@@ -24,8 +25,9 @@ class ParameterUses : private detail::Scoped<ParameterUses*> {
   struct Product {
     Tensor input, output;
   };
-  /// Any other use: `gradient` maps δ, the gradient of the output [batch, ..], to the gradient of
-  /// the trained tensor for each example, [batch, P]. Must be linear in δ.
+  /// Any other use: `gradient` maps δ, the gradient with respect to the output [batch, ..], to the
+  /// gradient of the trained tensor for each example, [batch, number of its elements]. Must be
+  /// linear in δ.
   struct Use {
     Tensor output;
     std::function<Tensor(const Tensor& delta)> gradient;
@@ -39,13 +41,13 @@ class ParameterUses : private detail::Scoped<ParameterUses*> {
   /// The innermost active object of this thread, or null.
   static ParameterUses* active() { return detail::modes.watchers.uses; }
 
-  // Reports by layers; without effect if no object is active.
+  // Functions that layers call to report a use; without effect if no object is active.
 
   /// y = x·Wᵀ + bias_scale·b for a trained W and, if bias_scale ≠ 0, a trained b.
   static void report_product(const Tensor& x, const Tensor& y, double bias_scale = 0);
   /// y = w ∘ h + b for trained w and b, one per channel.
   static void report_affine(const Tensor& h, const Tensor& y);
-  /// Another use of a trained tensor.
+  /// Any other use of a trained tensor (Use).
   static void report(const Tensor& y, std::function<Tensor(const Tensor& delta)> gradient);
 };
 

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> pooling_names = {"mean", "max", "first"};
 
-/// [B, T] → [B, T, 1], after checking it against x; undefined if the mask is.
+/// The mask [B, T] as [B, T, 1], after checking it against x; undefined if the mask is undefined.
 Tensor column_mask(const char* operation, const Tensor& x, const Tensor& mask) {
   LADON_CHECK(x.rank() == 3, operation, "expects [batch, T, dim], got shape ", x.shape());
   if (!mask.defined()) return {};
@@ -44,7 +44,7 @@ Pooling pooling_from_name(std::string_view name) {
 
 Tensor mean_positions(const Tensor& x, const Tensor& mask) {
   const Tensor visible = column_mask("mean_positions", x, mask);
-  // If the sum overflows the dtype though the mean does not, scaled-down terms are summed.
+  // If the sum overflows the dtype, scaled-down terms are summed, since the mean may be finite.
   const auto over = [](const Tensor& seen, const auto& count) {
     const Tensor total = sum(seen, 1);
     if (all(isfinite(mapped::show(total))).item<bool>()) return total / count;
@@ -103,7 +103,7 @@ infinite::Step reduced(const KernelNode& k, const std::string& how) {
           .positions = Shape{}};
 }
 
-/// Sums contiguous rows, so that a pair's sum depends on its own T × T block alone.
+/// Sums contiguous rows, so that the sum of a pair of inputs depends only on its own T × T block.
 Tensor row_sums(const Tensor& x) { return sum(contiguous(x), -1); }
 
 }  // namespace

@@ -4,10 +4,10 @@
 // `mask` (bool [batch, T], true = token; T = H·W for images) excludes padding; undefined: every
 // position counts. A sequence without tokens gives zeros.
 //
-// Pooling is linear over positions, y_n = A_n·x_n for a matrix A_n that depends on the mask alone,
-// and the same for each channel. So its limit is k' = A_n·k·A_mᵀ for the T × T block k of inputs n
-// and m, and t' = A_n·t·A_mᵀ   (Novak et al. 2019, "Bayesian deep convolutional networks with many
-// channels are Gaussian processes").
+// Pooling (except by the maximum) is linear over positions: y_n = A_n·x_n for an input x_n [T, dim]
+// and a matrix A_n that depends only on the mask, and is the same for each channel. So its limit is
+// k' = A_n·k·A_mᵀ for the T × T block k of inputs n and m, and t' = A_n·t·A_mᵀ   (Novak et al.
+// 2019, "Bayesian deep convolutional networks with many channels are Gaussian processes").
 
 #include <string_view>
 
@@ -19,20 +19,21 @@ namespace ladon {
 
 enum class Pooling { mean, max, first };
 
-/// The pooling of that name ("mean"). Throws Error listing the names otherwise.
+/// The pooling named `name` ("mean"). Throws Error listing all names if there is none.
 Pooling pooling_from_name(std::string_view name);
 
 Tensor mean_positions(const Tensor& x, const Tensor& mask = {});
-/// 0 for a sequence whose positions are all masked.
+/// Maximum of each channel over the visible positions; 0 for a sequence whose positions are all
+/// masked.
 Tensor max_positions(const Tensor& x, const Tensor& mask = {});
-/// The first position's vector, whatever the mask.
+/// The vector of the first position, even if it is padding.
 Tensor first_token(const Tensor& x);
 Tensor pool(Pooling kind, const Tensor& x, const Tensor& mask = {});
 
 // --- layers ---
 
 /// The mean over all positions:  [N, T, d] or [N, H, W, d] → [N, d].  k' = mean of k_ab over the
-/// visible a and b.
+/// visible positions a and b.
 struct MeanPositions : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
@@ -41,7 +42,8 @@ struct MeanPositions : Layer {
   std::string describe() const override { return "MeanPositions"; }
 };
 
-/// The sum over all positions, with shapes as MeanPositions.  k' = Σ k_ab over the visible a and b.
+/// The sum over all positions, with shapes as MeanPositions.  k' = Σ k_ab over the visible
+/// positions a and b.
 struct SumPositions : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;

@@ -17,7 +17,7 @@
 namespace ladon {
 namespace {
 
-/// Gradients of the trained parameters.
+/// Gradients of the parameters that are not frozen and have a gradient.
 std::vector<Tensor> gradients_of(const char* operation, const ParameterSet& parameters) {
   parameters.check_in_place(operation);
   std::vector<Tensor> gradients;
@@ -51,7 +51,8 @@ double largest(const Tensor& x) {
   return std::isnan(most) ? std::numeric_limits<double>::infinity() : most;
 }
 
-/// Norm of gradients as most·root = most·sqrt(Σ (g/most)²), so that neither factor overflows.
+/// Norm of the gradients as the product most·root with root = sqrt(Σ (g/most)²), where `most` is 1
+/// or the largest |g|: neither factor overflows.
 struct Norm {
   double most = 1, root = 0;
   double value() const { return most * root; }
@@ -79,7 +80,8 @@ double clip_grad_norm(const ParameterSet& parameters, double max_norm, ClipOptio
   const bool finite = std::isfinite(norm.root);
   LADON_CHECK(finite || !options.error_if_nonfinite, "clip_grad_norm",
               "the norm of the gradients is ", norm.root,
-              "; find the operation with DetectAnomaly, or pass error_if_nonfinite = false");
+              "; it must be finite: find the operation that made it so with DetectAnomaly, or pass "
+              "error_if_nonfinite = false");
   if (finite && norm.value() > max_norm)
     for (const Tensor& g : gradients) mul_(g, max_norm / norm.most / norm.root);
   return norm.value();

@@ -13,13 +13,13 @@ struct ClipOptions {
 
 /// Scales all gradients by max_norm/norm if their joint Euclidean norm, computed in f64, exceeds
 /// max_norm. Returns the norm before scaling. Parameters that are frozen or have no gradient are
-/// skipped, and one that occurs twice in the set counts once. The norm is right even if squares
-/// overflow or underflow f64. Throws Error unless max_norm > 0, and as ParameterSet::check_in_place
-/// does.
+/// skipped, and a parameter that occurs twice in the set counts once. The norm is right even if
+/// squares of elements overflow or underflow f64. Throws Error unless max_norm > 0, and where
+/// ParameterSet::check_in_place does.
 double clip_grad_norm(const ParameterSet& parameters, double max_norm, ClipOptions options = {});
 
-/// Limits every entry of the gradients to [−max_value, max_value]; NaN stays NaN. Throws Error
-/// as clip_grad_norm does.
+/// Clamps every element of the gradients to [−max_value, max_value]; NaN stays NaN. Throws Error
+/// unless max_value > 0, and where ParameterSet::check_in_place does.
 void clip_grad_value(const ParameterSet& parameters, double max_value);
 
 }  // namespace ladon

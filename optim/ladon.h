@@ -1,6 +1,6 @@
 #pragma once
-// All of Ladon: programs may #include "ladon/ladon.h". The library itself includes only what it
-// uses, and so should a program that is to compile fast.
+// All of Ladon: programs may #include "ladon/ladon.h". To compile faster, include only the headers
+// that are used, as the library itself does.
 
 #include "ladon/autograd/checkpoint.h"
 #include "ladon/autograd/functional.h"

@@ -24,14 +24,14 @@ Tensor state_of(const Shape& shape) {
   return from_vector(std::vector<std::int64_t>(shape.begin(), shape.end()), {shape.rank()});
 }
 
-/// Whether a moment of that name is a sum or a mean of squares, whose root a step takes.
+/// Whether a moment of this name is a sum or a mean of squares, so that steps take its square root.
 bool of_squares(const std::string& moment) {
   return moment.starts_with("second_moment") || moment == "largest_second" ||
          moment == "sum_of_squares";
 }
 
-/// Throws Error unless all elements of the gradient are finite and, with `squared`, their squares
-/// too: ∞ in a moment would stop its parameter from ever changing again.
+/// Throws Error unless all elements of the gradient are finite and, if `squared`, their squares are
+/// finite too: ∞ in a moment would stop the parameter from ever changing again.
 void check_range(const std::string& name, const Tensor& gradient, bool squared) {
   const double largest = gradient.dtype() == f32 ? std::numeric_limits<float>::max()
                                                  : std::numeric_limits<double>::max();
@@ -43,11 +43,11 @@ void check_range(const std::string& name, const Tensor& gradient, bool squared) 
                         gradient.shape(), ")");
   };
   LADON_CHECK(std::isfinite(worst), "step", whose(), " is not finite (", worst,
-              "), and nothing was changed; DetectAnomaly finds the operation");
+              "), and no parameter was changed; DetectAnomaly finds the operation that made it so");
   detail::fail(
       "step", whose(), " has an element of size ", worst,
-      ", whose square overflows its dtype, and nothing was changed; call clip_grad_norm() first, "
-      "or scale the loss");
+      ", whose square overflows its dtype, and no parameter was changed; call clip_grad_norm() "
+      "first, or scale the loss");
 }
 
 }  // namespace
@@ -147,8 +147,8 @@ StateDict Optimizer::state_dict() const {
   return state;
 }
 
-/// Throws Error that lists the parameters whose shapes differ from those in the state, if the state
-/// has shapes.
+/// Throws an Error listing the parameters whose shapes differ from their shapes in the state, if
+/// the state has shapes.
 void Optimizer::check_shapes(const StateDict& state, const std::vector<std::string>& names) const {
   std::string misfits;
   for (const Item& item : items_) {
@@ -176,8 +176,7 @@ void Optimizer::load_state_dict(const StateDict& state) {
     const std::string& name = names[present.index];
     Item item = present;
     const std::string count = entry(name, "steps");
-    item.steps =
-        reader.has(count) ? reader.count(count) : 0;  // may be missing: see parameters_of()
+    item.steps = reader.has(count) ? reader.count(count) : 0;  // may be missing in version 0.1
     item.moments.clear();
     if (const std::string shape = entry(name, "shape"); reader.has(shape))
       reader.entry(shape, i64, {item.parameter.rank()});
@@ -188,7 +187,8 @@ void Optimizer::load_state_dict(const StateDict& state) {
       LADON_CHECK(!of_squares(moment_names_[j]) || moment.count() == 0 ||
                       number_of("load_state_dict", amin(moment.detach())) >= 0,
                   "load_state_dict", "\"", entry(name, moment_names_[j]),
-                  "\" has a negative or NaN element, but it must be a mean of squares");
+                  "\" has a negative or NaN element, but it must be a mean of squares, so at "
+                  "least 0");
       item.moments.push_back(kernels::clone(moment.detach()));
     }
     items.push_back(std::move(item));
@@ -205,7 +205,7 @@ bool bias_or_vector(const std::string& name, const Tensor& parameter) {
 
 namespace {
 
-/// Two groups: all parameters but the spared ones, and the spared ones.
+/// Two groups: first all parameters except `spared`, then `spared` without weight decay.
 ParameterGroups groups_of(const ParameterSet& all, const ParameterSet& spared) {
   const ParameterSet decayed = all.except(spared);
   ParameterGroups groups;
@@ -217,7 +217,9 @@ ParameterGroups groups_of(const ParameterSet& all, const ParameterSet& spared) {
 }  // namespace
 
 ParameterGroups decay_except(const ParameterSet& parameters, const ParameterChoice& spared) {
-  LADON_CHECK(static_cast<bool>(spared), "decay_except", "the choice is an empty function");
+  LADON_CHECK(static_cast<bool>(spared), "decay_except",
+              "`spared` is an empty function; pass one that returns true for parameters without "
+              "weight decay");
   return groups_of(parameters, parameters.choose(spared));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Optimizers: they compute new parameters from gradients. Each update rule has its own header
-// (sgd.h, adam.h); this one has what they share.
+// Base class of optimizers, which update parameters from their gradients, and groups of parameters.
+// Each update rule has its own header (sgd.h, adam.h).
 //
 //   AdamW adam(decay_except(model), {.lr = 1e-3, .weight_decay = 0.1});
 //   adam.set_schedule(schedule::cosine({.steps = 1000, .warmup = 50}));
@@ -11,7 +11,8 @@
 //   }
 //
 // Gradients add up until zero_grad(). A batch of N items that is too large for memory can therefore
-// be split: the sum of the parts' mean losses, weighted by n_i/N for n_i items, is the mean of all:
+// be split into parts: the mean loss of a part of n_i items, weighted by n_i/N and summed over the
+// parts, is the mean loss of the batch:
 //     for (const Batch& part : parts)
 //       backward(cross_entropy(model(part.x), part.labels) * (double(part.labels.count()) / N));
 //     adam.step();
@@ -30,11 +31,11 @@
 
 namespace ladon {
 
-/// Parameters with their own settings.
+/// Parameters with a learning-rate factor and a weight decay that differ from the optimizer's.
 struct ParameterGroup {
   ParameterSet parameters;
   double lr_scale = 1;                      ///< Their learning rate is lr·lr_scale.
-  std::optional<double> weight_decay = {};  ///< Replaces the optimizer's.
+  std::optional<double> weight_decay = {};  ///< Overrides the optimizer's weight decay.
 };
 
 /// Groups of parameters that an optimizer updates. A model, a set of parameters, or a list of
@@ -57,76 +58,80 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Updates in place every parameter that has a gradient and is not frozen; the others stay.
-  /// Gradients are kept. Calls the at_step of each rewritten gradient (autograd/leaf.h) once, after
-  /// its update: a sampler's noise. Throws Error, and changes nothing, if no parameter has a
-  /// gradient, if one was replaced by Module::to, if a gradient contains NaN or ∞, or, for rules
-  /// that keep squares, an element whose square overflows its dtype (1.8e19 in f32): PyTorch
-  /// accepts these, and such a parameter never moves again.
+  /// Updates in place every parameter that has a gradient and is not frozen. Gradients are kept
+  /// until zero_grad(). If a particle method has rewritten a gradient and needs noise, that noise
+  /// is added to the parameter after its update (Rewrite::at_step, autograd/leaf.h). Throws Error,
+  /// and changes nothing, if no parameter has a gradient, if a parameter was replaced by
+  /// Module::to, if a gradient contains NaN or ∞, or, for update rules that keep squared gradients,
+  /// if the square of an element overflows its dtype (above 1.8e19 in f32): PyTorch accepts such
+  /// gradients, and the parameter never moves again.
   virtual void step();
-  /// Clears the gradients.
+  /// Clears the gradients of all parameters.
   void zero_grad();
 
   double lr() const { return lr_; }
   /// Throws Error unless lr is finite and ≥ 0.
   void set_lr(double lr);
-  /// From now on each step uses the rate lr·factor(number of steps before it). An empty function:
-  /// lr alone. The schedule is not part of the state: set it again on a resumed optimizer, which
-  /// continues at its step.
+  /// Makes each later step use the rate lr·factor(number of steps before it); an empty function
+  /// means factor 1. The schedule is not part of the saved state: set it again on a resumed
+  /// optimizer, which continues the schedule at its saved number of steps.
   void set_schedule(Schedule factor) { schedule_ = std::move(factor); }
-  /// The learning rate of the next step. Throws Error unless the schedule's factor is finite and ≥
-  /// 0.
+  /// The learning rate of the next step, including the schedule. Throws Error unless the schedule's
+  /// factor is finite and ≥ 0.
   double rate() const;
-  /// Calls of step() so far.
+  /// Number of calls of step() so far.
   std::int64_t steps() const { return steps_; }
 
-  /// A copy of all that a resumed run needs besides the parameters: "lr" (f64), "steps" (i64), and
-  /// for each parameter "parameter.NAME.steps" and "parameter.NAME.shape" (i64) and, once it was
-  /// updated, its moments, such as "parameter.NAME.momentum". NAME is the parameter's name in its
-  /// set; its group does not matter. Tensors without names (`Adam({a, b})`,
-  /// `Adam(model.parameters())`) are numbered in the order of the set, "parameter.0.steps" (over
-  /// all groups, if several have no names): if loaded in another order, their states go to the
-  /// wrong tensors unless shapes differ. Throws Error where two parameters have the same name
-  /// (ParameterSet::with_prefix renames them). Tensors only: save it with save_safetensors.
+  /// A copy of the optimizer's state, which a resumed run needs in addition to the parameters: "lr"
+  /// (f64), "steps" (i64), and for each parameter "parameter.NAME.steps" and "parameter.NAME.shape"
+  /// (i64) and, once it was updated, its moments, such as "parameter.NAME.momentum". NAME is the
+  /// parameter's name in its set; its group does not matter. Tensors without names (`Adam({a, b})`,
+  /// `Adam(model.parameters())`) are numbered in the order of the set, "parameter.0.steps" (if
+  /// several groups have no names, the numbers run over all groups): loaded in another order, the
+  /// states go to the wrong tensors, which is an Error only where shapes differ. Throws Error where
+  /// two parameters have the same name (ParameterSet::with_prefix renames them). All entries are
+  /// tensors, so save_safetensors can save the state.
   virtual StateDict state_dict() const;
-  /// Restores such a state by names; training then continues with the same bits. Throws Error, and
-  /// changes nothing, if the state belongs to other parameters, listing those that are missing,
-  /// unknown, or of another shape; also for any other entry that is missing, unknown, or of another
-  /// shape or dtype. States of version 0.1 number their parameters, and have no entry for those
-  /// that were never updated. They load into an optimizer of tensors without names, in the order in
-  /// which they were saved.
+  /// Restores a state from state_dict() by parameter names; training then continues bit for bit.
+  /// Throws Error, and changes nothing, if the state belongs to other parameters (the message lists
+  /// those that are missing, unknown, or of another shape), and for any other entry that is
+  /// missing, unknown, or of another shape or dtype. States of version 0.1 number their parameters
+  /// and have no entry for parameters that were never updated; they load into an optimizer of
+  /// tensors without names, given in the order in which they were saved.
   virtual void load_state_dict(const StateDict& state);
 
  protected:
   struct Item {
     std::size_t index;  ///< Index among the parameters of all groups.
-    std::string name;   ///< Name in its set.
+    std::string name;   ///< Name in its ParameterSet.
     Tensor parameter;
     double lr_scale;
     double weight_decay;
-    std::uint64_t taken;               ///< Time at which its set was taken (Leaf::check_in_place).
-    std::int64_t steps = 0;            ///< Updates so far, this one included.
+    std::uint64_t taken;     ///< Time stamp of its ParameterSet (argument of Leaf::check_in_place).
+    std::int64_t steps = 0;  ///< Updates so far, this one included.
     std::vector<Tensor> moments = {};  ///< In the order of moment_names; empty before the first
                                        ///< update.
   };
 
-  /// Throws Error if there is no parameter, if one is not a contiguous leaf that requires a
-  /// gradient, if one occurs twice, or if a setting is negative or not finite.
+  /// Throws Error if there is no parameter, if a parameter is not a contiguous leaf that requires a
+  /// gradient, if a parameter occurs twice, or if lr, a weight decay or an lr_scale is negative or
+  /// not finite.
   Optimizer(ParameterGroups groups, double lr, double weight_decay,
             std::vector<std::string> moment_names);
 
   /// Updates one parameter with its (contiguous) gradient; `lr` includes the group's scale.
   virtual void update(Item& item, const Tensor& gradient, double lr) = 0;
-  /// Throws Error to refuse a gradient. Called for all parameters before any is changed.
+  /// Override to throw Error for a gradient that the update rule cannot use. Called for all
+  /// parameters before any parameter is changed.
   virtual void check(const Item&, const Tensor&) const {}
-  /// Whether moments hold squares of gradients.
+  /// Whether the moments include squared gradients, so that step() checks squares for overflow.
   virtual bool squares_gradients() const { return false; }
-  /// Moment number `which` of a parameter before its first update; by default zeros of its shape.
+  /// Initial value of a parameter's moment moment_names[which]; by default zeros of its shape.
   virtual Tensor initial(std::size_t which, const Tensor& parameter) const;
   std::size_t size() const { return items_.size(); }  ///< Number of parameters.
-  /// Names of the parameters in states, in the order of Item::index. For a state of version 0.1,
-  /// which has no shapes, tensors without names are numbered over all groups. Throws Error naming
-  /// `operation` if two parameters have the same name.
+  /// Names of the parameters as keys of a state, in the order of Item::index. For a `state` of
+  /// version 0.1, recognized by its lack of shapes, tensors without names are numbered over all
+  /// groups. Throws Error naming `operation` if two parameters have the same name.
   std::vector<std::string> state_names(const char* operation, const StateDict& state = {}) const;
 
  private:
@@ -140,18 +145,19 @@ class Optimizer {
   std::int64_t steps_ = 0;
 };
 
-/// Whether a parameter is a bias (its name ends in "bias") or has at most one axis (the weights of
-/// norms).
+/// Whether a parameter is a bias (its name ends in "bias") or has at most one axis, as the weights
+/// of LayerNorm have.
 bool bias_or_vector(const std::string& name, const Tensor& parameter);
-/// The parameters of a model, or of a part of it, in two groups: first those with weight decay,
-/// then the spared ones without. An empty group is left out. Throws Error if `spared` is an empty
-/// function.
+/// Splits parameters into two groups: first those with the optimizer's weight decay, then those
+/// without weight decay, for which spared(name, parameter) is true. An empty group is left out.
+/// Throws Error if `spared` is an empty function.
 ///   AdamW adam(decay_except(model, [](auto& name, auto&) { return name == "embedding.weight"; }));
 ParameterGroups decay_except(const ParameterSet& parameters,
                              const ParameterChoice& spared = bias_or_vector);
-/// The same with the spared parameters given by patterns of names, each of which must match at
-/// least one (ParameterSet::choose).
+/// The same split, where the parameters without weight decay are given by a pattern of names, which
+/// must match at least one parameter (ParameterSet::choose).
 ParameterGroups decay_except(const ParameterSet& parameters, const std::string& spared);
+/// The same split with several patterns, each of which must match at least one parameter.
 ///   AdamW adam(decay_except(model, {"*.bias", "embedding.weight"}));
 ParameterGroups decay_except(const ParameterSet& parameters,
                              std::initializer_list<const char*> spared);

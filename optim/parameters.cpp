@@ -12,8 +12,9 @@
 namespace ladon::detail {
 namespace {
 
-/// Marks the parameters to renumber: those of sets of unnamed tensors, each numbered "0", "1", …,
-/// if two sets share a number. Marks none if some number does not continue such a sequence.
+/// Marks the parameters that need new numbers in a state: the members of sets of unnamed tensors,
+/// each set numbered "0", "1", …, if two sets share a number. Marks no parameter if any number does
+/// not continue such a sequence.
 std::vector<bool> to_be_numbered(const ParameterSet& parameters) {
   std::vector<bool> alone;
   std::set<std::string> known;
@@ -29,7 +30,7 @@ std::vector<bool> to_be_numbered(const ParameterSet& parameters) {
   return meet && !part ? alone : std::vector<bool>(alone.size(), false);
 }
 
-/// "`a`, `b` and 3 more".
+/// Text of at most eight names, such as "`a`, `b` and 3 more".
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size() && i < 8; ++i)
@@ -87,7 +88,7 @@ void check_same_parameters(const std::vector<std::string>& names,
   fail("load_state_dict", "the state belongs to other parameters:",
        missing.empty() ? "" : " it lacks " + listed(missing),
        missing.empty() || surplus.empty() ? "" : ", and",
-       surplus.empty() ? "" : " it has " + listed(surplus) + ", not known here",
+       surplus.empty() ? "" : " it has " + listed(surplus) + ", not known to this optimizer",
        !surplus.empty() && numbered
            ? "; states of version 0.1, and of optimizers made from tensors without names, number "
              "their parameters: load them into an optimizer of model.parameters(), or rename "
@@ -96,18 +97,21 @@ void check_same_parameters(const std::vector<std::string>& names,
 }
 
 void check_parameters(const ParameterSet& parameters) {
-  LADON_CHECK(!parameters.empty(), "optimizer", "there is no parameter to optimize");
+  LADON_CHECK(!parameters.empty(), "optimizer",
+              "there is no parameter to optimize; pass at least one");
   std::map<const detail::Node*, std::string> seen;
   for (const auto& [name, x] : parameters) {
     LADON_CHECK(x.defined() && x.history(), "optimizer", "parameter ", name,
                 " does not require a gradient; create it with parameter(x)");
     LADON_CHECK(x.contiguous(), "optimizer", "parameter ", name, " of shape ", x.shape(),
-                " is not contiguous (strides ", x.strides(), ")");
+                " is not contiguous (strides ", x.strides(), "); use parameter(contiguous(x))");
     LADON_CHECK(Leaf::of(x), "optimizer", "parameter ", name, " is the result of `",
-                x.history()->operation(), "`; only leaves keep a gradient");
+                x.history()->operation(),
+                "`, but only leaves keep a gradient; pass the parameters that it was computed "
+                "from");
     const auto [first, is_new] = seen.emplace(x.history().get(), name);
     LADON_CHECK(is_new, "optimizer", "parameters ", first->second, " and ", name,
-                " are the same tensor, which would be updated twice per step");
+                " are the same tensor, which would be updated twice per step; pass it once");
   }
   check_apart("optimizer", parameters);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Checks that every optimizer makes: of the tensors that it will change, and of its settings.
+// Checks of the parameters and settings of optimizers, and names of parameters in saved states.
 
 #include <set>
 #include <string>
@@ -10,36 +10,39 @@
 
 namespace ladon::detail {
 
-/// Throws Error if there is no parameter, if one is not a contiguous leaf that requires a gradient,
-/// if one occurs twice, or if two share memory.
+/// Throws Error if there is no parameter, if a parameter is not a contiguous leaf that requires a
+/// gradient, if a parameter occurs twice, or if two parameters share memory.
 void check_parameters(const ParameterSet& parameters);
 
 /// Throws Error naming `operation` if two tensors of the set share memory.
 void check_apart(const char* operation, const ParameterSet& parameters);
 
-/// Whether a name is an index, as sets of unnamed tensors have: "0", "1", ….
+/// Whether a name is a number, as in a set of unnamed tensors: "0", "1", ….
 bool is_place(const std::string& name);
-/// Names of the parameters in a state: those of the set. Several sets of unnamed tensors, each
-/// numbered "0", "1", …, would use a name twice: then they are numbered over all sets. Throws Error
-/// naming `operation` if two parameters have the same name.
+/// Names of the parameters as keys of a state: their names in `parameters`. If that is the union of
+/// several sets of unnamed tensors, each numbered "0", "1", …, so that names occur twice, the
+/// unnamed tensors get their index in the union instead. Throws Error naming `operation` if two
+/// parameters still have the same name.
 std::vector<std::string> state_names(const char* operation, const ParameterSet& parameters);
-/// The NAMEs of a state's entries "prefixNAMEending".
+/// The set of names NAME for which the state has an entry with the key prefix + NAME + ending.
 std::set<std::string> names_in(const StateDict& state, const std::string& prefix,
                                const std::string& ending = "");
-/// The parameters that the state of an optimizer has entries for. If all `names` are numbers and
-/// the state is of version 0.1, names without an entry are included: it has none for parameters
-/// that were never updated.
+/// Names of the parameters that an optimizer's state has entries for. If all `names` are numbers
+/// and the state is of version 0.1, all `names` are included: such a state has no entries for
+/// parameters that were never updated.
 std::set<std::string> parameters_of(const StateDict& state, const std::vector<std::string>& names);
-/// Throws Error naming load_state_dict, with a list, if the parameters in a state differ from
-/// these.
+/// Throws Error naming load_state_dict, with a list of the differences, unless the parameters in a
+/// state, `in_state`, are exactly `names`.
 void check_same_parameters(const std::vector<std::string>& names,
                            const std::set<std::string>& in_state);
 
-/// The gradient of ⟨cotangent, value⟩ (an undefined cotangent is 1) with respect to all parameters
-/// of a set, as a row, f64 [set.count()]: zeros for parameters that are frozen or not used.
+/// The gradient of the inner product ⟨cotangent, value⟩ with respect to all parameters of a set,
+/// flattened to f64 [set.count()]: zeros for parameters that are frozen or not used. An undefined
+/// cotangent stands for 1.
 Tensor gradient_row(const Tensor& value, const ParameterSet& set, const Tensor& cotangent = {});
 
-/// Throw Error naming `operation` unless the value is finite and at least 0, or lies in [0, 1).
+/// Throws Error naming `operation` unless `value` (called `name` in the message) is finite and ≥ 0
+/// (check_not_negative) or lies in [0, 1) (check_fraction).
 void check_not_negative(const char* operation, const char* name, double value);
 void check_fraction(const char* operation, const char* name, double value);
 

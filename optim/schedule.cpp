@@ -12,15 +12,16 @@ namespace schedule {
 namespace {
 
 double checked_step(std::int64_t step) {
-  LADON_CHECK(step >= 0, "schedule", "step is ", step, "; steps count from 0");
+  LADON_CHECK(step >= 0, "schedule", "step is ", step, "; it must be at least 0");
   return static_cast<double>(step);
 }
 
-/// Warm-up, then a decay from 1 to the floor: shape(p) goes from 1 at p = 0 to 0 at p = 1.
+/// Linear warm-up, then a decay from 1 to o.floor along shape(p), which falls from 1 at p = 0 to 0
+/// at p = 1.
 template <class Shape>
 Schedule decay(DecayOptions o, Shape shape) {
   LADON_CHECK(o.warmup >= 0 && o.warmup < o.steps, "schedule", "warmup is ", o.warmup, " of ",
-              o.steps, " steps; it must be at least 0 and less than the number of steps");
+              o.steps, " steps; it must be at least 0 and less than the total number of steps");
   LADON_CHECK(o.floor >= 0 && o.floor <= 1, "schedule", "floor is ", o.floor,
               "; it must be in [0, 1]");
   return [o, shape, rise = linear_warmup(o.warmup)](std::int64_t step) {
@@ -36,7 +37,8 @@ void check_factor(double factor) {
 }
 
 void check_given(const Schedule& schedule) {
-  LADON_CHECK(static_cast<bool>(schedule), "schedule", "the schedule is an empty function");
+  LADON_CHECK(static_cast<bool>(schedule), "schedule",
+              "a schedule is an empty function; pass a function from the step to a factor");
 }
 
 /// Half a cosine from a at p = 0 to b at p = 1.
@@ -89,7 +91,7 @@ Schedule step_decay(std::int64_t every, double factor) {
 
 Schedule milestones(std::vector<std::int64_t> steps, double factor) {
   LADON_CHECK(std::is_sorted(steps.begin(), steps.end()) && (steps.empty() || steps[0] >= 0),
-              "schedule", "milestones must be in ascending order and not negative");
+              "schedule", "milestones must be in ascending order and at least 0");
   check_factor(factor);
   return [steps = std::move(steps), factor](std::int64_t step) {
     checked_step(step);
@@ -114,7 +116,7 @@ Schedule one_cycle(OneCycleOptions o) {
 }
 
 Schedule sequence(std::vector<Stage> stages) {
-  LADON_CHECK(!stages.empty(), "schedule", "a sequence needs at least one stage");
+  LADON_CHECK(!stages.empty(), "schedule", "a sequence needs at least one stage, got 0");
   for (const Stage& stage : stages) {
     check_given(stage.factor);
     LADON_CHECK(stage.steps >= 0, "schedule", "a stage has ", stage.steps,

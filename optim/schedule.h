@@ -1,6 +1,6 @@
 #pragma once
-// Learning-rate schedules: functions from the number of steps made so far (from 0) to a factor by
-// which the base rate is multiplied.
+// Learning-rate schedules: functions from the number of steps made so far (0 before the first step)
+// to the factor that multiplies the base learning rate.
 //
 //   Adam adam(model.parameters(), {.lr = 1e-3});
 //   adam.set_schedule(schedule::cosine({.steps = 1000, .warmup = 50}));  // used by each step()
@@ -16,27 +16,29 @@ namespace ladon {
 
 class Optimizer;
 
-/// step → factor of the base learning rate. Throws Error for a negative step.
+/// Maps the number of steps made so far to the factor of the base learning rate. Throws Error for a
+/// negative number.
 using Schedule = std::function<double(std::int64_t step)>;
 
 namespace schedule {
 
-/// Always `factor`.
+/// The same `factor` at every step.
 Schedule constant(double factor = 1);
 
-/// min(1, (step + 1)/warmup): the first step has rate lr/warmup, step number `warmup` has rate lr.
-/// Always 1 if warmup is 0.
+/// min(1, (step + 1)/warmup): the first step has rate lr/warmup, the warmup-th step has rate lr. 1
+/// at every step if warmup is 0.
 Schedule linear_warmup(std::int64_t warmup);
 
 struct DecayOptions {
   std::int64_t steps;       ///< Total number of steps; the factor stays at `floor` after them.
-  std::int64_t warmup = 0;  ///< Linear warm-up over the first of these steps, as in linear_warmup.
-  double floor = 0;         ///< The factor at the end.
+  std::int64_t warmup = 0;  ///< Number of first steps with linear warm-up, as in linear_warmup.
+  double floor = 0;         ///< The factor after the last step.
 };
 /// After the warm-up, floor + (1 − floor)·(1 + cos πp)/2 with p = (step − warmup)/(steps − warmup).
 /// (Loshchilov and Hutter 2017.)  Throws Error unless 0 ≤ warmup < steps and floor is in [0, 1].
 Schedule cosine(DecayOptions options);
-/// After the warm-up, 1 − (1 − floor)·p. Errors as for cosine.
+/// After the warm-up, 1 − (1 − floor)·p with p = (step − warmup)/(steps − warmup). Errors as for
+/// cosine.
 Schedule linear_decay(DecayOptions options);
 
 /// min(t/warmup, sqrt(warmup/t)), t = step + 1; the peak is 1 at t = warmup. The rate of Vaswani et
@@ -45,10 +47,10 @@ Schedule inverse_sqrt(std::int64_t warmup);
 
 /// factor^⌊step/every⌋. Throws Error unless every ≥ 1 and factor is finite and ≥ 0.
 Schedule step_decay(std::int64_t every, double factor = 0.1);
-/// factor^k, where k is the number of milestones ≤ step. Throws Error unless milestones are not
-/// negative and in ascending order, and for a factor as above.
+/// factor^k, where k is the number of elements of `steps` that are ≤ the present step. Throws Error
+/// unless `steps` are not negative and in ascending order, and unless factor is finite and ≥ 0.
 Schedule milestones(std::vector<std::int64_t> steps, double factor = 0.1);
-/// factor^step. Throws Error for a factor as above.
+/// factor^step. Throws Error unless factor is finite and ≥ 0.
 Schedule exponential(double factor);
 
 struct OneCycleOptions {
@@ -58,18 +60,18 @@ struct OneCycleOptions {
   double end = 4e-6;    ///< The last factor.
 };
 /// From `start` up to 1 at step r·(K − 1), then down to `end` at step K − 1, both along half a
-/// cosine. The base rate is the highest one. (Smith and Topin 2018, arXiv 1708.07120.)  Throws
-/// Error unless K ≥ 1, r, start and end are in [0, 1].
+/// cosine. The optimizer's base rate is the maximum of the cycle. (Smith and Topin 2018, arXiv
+/// 1708.07120.) Throws Error unless K ≥ 1 and r, start and end are in [0, 1].
 Schedule one_cycle(OneCycleOptions options);
 
-/// A schedule and its number of steps.
+/// One stage of sequence(): a schedule and the number of steps for which it is used.
 struct Stage {
   Schedule factor;
   std::int64_t steps;
 };
-/// Schedules one after the other, each counting its own steps from 0; the last one continues for
-/// ever. Throws Error if there is no stage, and for an empty function or a negative number of
-/// steps.
+/// Runs schedules one after the other, each counting its own steps from 0; the last schedule
+/// continues for ever. Throws Error if there is no stage, for an empty function, and for a negative
+/// number of steps.
 ///   sequence({{linear_warmup(100), 100}, {constant(), 900}, {exponential(0.99), 1000}})
 Schedule sequence(std::vector<Stage> stages);
 /// The product of the factors. Throws Error for an empty function.
@@ -79,12 +81,14 @@ struct CyclicalOptions {
   std::int64_t steps;       ///< K, total number of steps.
   std::int64_t cycles = 4;  ///< C; each has L = ⌈K/C⌉ steps.
 };
-/// (1 + cos πp)/2 with p = cycle_fraction: every cycle begins at the full rate, to move to another
-/// mode, and ends near 0, where a sampler's draws are accurate. (Zhang, Li, Zhang, Chen and Wilson
-/// 2020, arXiv 1902.03932.)  Cycles continue after `steps`. Throws Error unless 1 ≤ cycles ≤ steps.
+/// (1 + cos πp)/2 with p from cycle_fraction: every cycle begins at the full learning rate, which
+/// lets a sampler move to another mode, and ends near 0, where its draws are accurate. (Zhang, Li,
+/// Zhang, Chen and Wilson 2020, arXiv 1902.03932.) Cycles continue after `steps`. Throws Error
+/// unless 1 ≤ cycles ≤ steps.
 Schedule cyclical(CyclicalOptions options);
-/// p = (step mod L)/L in [0, 1), the fraction of the current cycle that has passed. The paper
-/// explores without noise while p is below a threshold, and samples after it:
+/// p = (step mod L)/L in [0, 1), the fraction of the current cycle that has passed; L = ⌈K/C⌉ is
+/// the length of a cycle. Zhang et al. explore without noise while p is below a threshold, and
+/// sample afterwards:
 ///   sgld.set_temperature(fraction(step) < 0.8 ? 0 : 1);
 Schedule cycle_fraction(CyclicalOptions options);
 
@@ -92,31 +96,33 @@ Schedule cycle_fraction(CyclicalOptions options);
 
 struct PlateauOptions {
   enum class Mode { min, max };
-  Mode mode = Mode::min;       ///< Whether small (min) or large (max) figures are better.
-  double factor = 0.1;         ///< Factor of the rate at each reduction.
-  std::int64_t patience = 10;  ///< Number of consecutive figures without improvement that are
+  Mode mode = Mode::min;       ///< Whether small (min) or large (max) metrics are better.
+  double factor = 0.1;         ///< Each reduction multiplies the learning rate by this factor.
+  std::int64_t patience = 10;  ///< Number of consecutive metrics without improvement that are
                                ///< tolerated.
-  double threshold = 1e-4;     ///< An improvement must exceed the best figure by more than
-                               ///< threshold·|best|.
+  double threshold = 1e-4;     ///< A metric improves on the best one only if it is better by more
+                               ///< than threshold·|best|.
   double min_lr = 0;
 };
 
-/// Reduces the learning rate when a figure, reported once per epoch, has stopped improving.
+/// Reduces the learning rate when a metric, reported once per epoch, has stopped improving.
 class Plateau {
  public:
   /// Throws Error unless 0 < factor < 1, patience ≥ 0, threshold ≥ 0 and min_lr ≥ 0.
   explicit Plateau(PlateauOptions options = {});
 
-  /// Takes the next figure. After more than `patience` consecutive figures without improvement on
-  /// the best one, sets the optimizer's rate to max(lr·factor, min_lr) and starts counting again.
-  /// NaN never improves. Returns whether the rate changed.
+  /// Takes the next value of the metric. After more than `patience` consecutive values without
+  /// improvement on the best one, sets the optimizer's learning rate to max(lr·factor, min_lr) and
+  /// starts counting again. NaN never counts as an improvement. Returns whether the learning rate
+  /// changed.
   bool watch(double figure, Optimizer& optimizer);
 
-  /// The best figure (before the first: +∞, or −∞ for Mode::max), and the number of figures since.
+  /// The best value of the metric (before the first value +∞, or −∞ for Mode::max), and the number
+  /// of values since the best one or since the last reduction.
   double best() const { return best_; }
   std::int64_t waited() const { return waited_; }
-  /// "best" (f64) and "waited" (i64), to resume from. Throws Error, and changes nothing, where one
-  /// is missing or has another dtype or shape.
+  /// State to resume from: "best" (f64) and "waited" (i64). load_state_dict throws Error, and
+  /// changes nothing, if either entry is missing or has another dtype or shape.
   StateDict state_dict() const;
   void load_state_dict(const StateDict& state);
 

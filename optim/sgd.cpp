@@ -17,8 +17,8 @@ Sgd::Sgd(ParameterGroups groups, SgdOptions options)
   LADON_CHECK(options.dampening >= 0 && options.dampening <= 1, "sgd", "dampening is ",
               options.dampening, "; it must be in [0, 1]");
   LADON_CHECK(!options.nesterov || (options.momentum > 0 && options.dampening == 0), "sgd",
-              "Nesterov needs momentum > 0 and dampening = 0, got ", options.momentum, " and ",
-              options.dampening);
+              "Nesterov needs momentum > 0 and dampening = 0, got momentum ", options.momentum,
+              " and dampening ", options.dampening);
 }
 
 void Sgd::update(Item& item, const Tensor& gradient, double lr) {

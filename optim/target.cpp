@@ -8,7 +8,8 @@
 namespace ladon {
 
 void detail::check_target(const char* operation, const TargetDensity& target) {
-  LADON_CHECK(std::isfinite(target.count) && target.count > 0, operation, "N is ", target.count,
+  LADON_CHECK(std::isfinite(target.count) && target.count > 0, operation,
+              "the number of training items N is ", target.count,
               "; it must be positive and finite");
   LADON_CHECK(std::isfinite(target.prior_precision) && target.prior_precision >= 0, operation,
               "the prior's precision is ", target.prior_precision,

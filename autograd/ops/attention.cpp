@@ -36,7 +36,7 @@ struct Inputs {
 
 Shape leading(const Tensor& x) { return x.shape().sub(0, x.rank() - 3); }
 
-/// [.., heads, Tq, Tk].
+/// Shape of the logits, [.., heads, Tq, Tk].
 Shape logits_shape(const char* operation, const Tensor& q, const Tensor& k, const Tensor& v) {
   Shape shape =
       broadcast_shapes(operation, broadcast_shapes(operation, leading(q), leading(k)), leading(v));
@@ -60,22 +60,28 @@ Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, con
     LADON_CHECK(x->rank() >= 3 && x->rank() < Shape::max_rank, operation,
                 "needs [.., heads, time, width], got shape ", x->shape());
   }
-  LADON_CHECK(q.size(-1) == k.size(-1), operation, "queries are ", q.size(-1), " wide, keys ",
-              k.size(-1), ": ", q.shape(), " and ", k.shape());
+  LADON_CHECK(q.size(-1) == k.size(-1), operation,
+              "queries and keys must have the same width, but queries are ", q.size(-1),
+              " wide, keys ", k.size(-1), ": shapes ", q.shape(), " and ", k.shape());
   LADON_CHECK(k.size(-2) == v.size(-2) && k.size(-3) == v.size(-3), operation, "keys have shape ",
-              k.shape(), ", values ", v.shape(), "; heads and time must be equal");
+              k.shape(), ", values ", v.shape(), "; their axes heads and time must be equal");
   const std::int64_t heads = q.size(-3), shared = k.size(-3);
   LADON_CHECK(shared > 0 ? heads % shared == 0 : heads == 0, operation, heads,
-              " query heads cannot share ", shared, " key heads: not a multiple");
+              " query heads cannot share ", shared,
+              " key heads; the number of query heads must be a multiple of the number of key "
+              "heads");
   check_options(operation, options);
   const Shape shape = logits_shape(operation, q, k, v);
   const DType dtype = promote(promote(q.dtype(), k.dtype()), v.dtype());
   Tensor mask = options.mask;
   if (mask.defined()) {
     LADON_CHECK(mask.dtype() == boolean || is_floating(mask.dtype()), operation,
-                "the mask is boolean (true = may attend) or floating (added), got ", mask.dtype());
+                "the mask must be boolean (true = may attend) or floating (added to the logits), "
+                "got ",
+                mask.dtype());
     LADON_CHECK(broadcast_shapes(operation, mask.shape(), shape) == shape, operation,
-                "a mask of shape ", mask.shape(), " does not broadcast to the logits, ", shape);
+                "a mask of shape ", mask.shape(),
+                " does not broadcast to the logits [.., heads, queries, keys] of shape ", shape);
     if (mask.dtype() == f64 && dtype == f32) {  // finite values stay finite in f32
       constexpr double most = std::numeric_limits<float>::max();
       mask = where(isfinite(mask.detach()), clamp(mask, -most, most), mask);
@@ -95,9 +101,10 @@ Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, con
 
 // --- the composed form, in public operations: stores the whole Tq × Tk matrix ---
 
-// Grouped heads get an extra axis, along which keys and values are broadcast:
-//   q, logits, weights [.., H, a, b] ↔ [.., Hkv, group, a, b];
-//   k, v [.., Hkv, Tk, d] → [.., Hkv, 1, Tk, d]
+// With grouped heads, the query heads of each key head get an axis `group` = H/Hkv, along which
+// keys and values are broadcast:
+//   q, logits, weights [.., H, a, b] ↔ [.., Hkv, group, a, b]   (group_heads, merge_heads)
+//   k, v [.., Hkv, Tk, d] → [.., Hkv, 1, Tk, d]                 (spread_heads)
 Tensor group_heads(const Tensor& x, std::int64_t group) {
   if (group == 1) return x;
   Shape shape = x.shape();
@@ -118,20 +125,20 @@ Tensor too_late(std::int64_t queries, std::int64_t keys, std::int64_t offset) {
   return greater(arange(keys), unsqueeze(arange(offset, offset + queries), 1));
 }
 
-// A key or value is *ordinary* if it is finite and small enough that its products with gradients
-// cannot overflow. Ordinary ones go through one matrix product. The others, called odd, are added
-// key by key, only for queries that attend to them, because otherwise 0·NaN = NaN would reach the
-// other queries too.
+// An element of a key or value is *ordinary* if it is finite and small enough that its products
+// with gradients cannot overflow. Ordinary elements are multiplied in one matrix product. Keys and
+// values with other elements, called odd, are added one by one, only for the queries that attend to
+// them: in the matrix product, 0·NaN = NaN would reach the other queries too.
 
 Tensor ordinary(const Tensor& x) { return less(abs(x), x.dtype() == f64 ? 0x1p500 : 0x1p60); }
 
-/// Keys with an element that is not ordinary: bool [.., Tk] of x [.., Tk, d].
+/// Whether each key (or value) has an element that is not ordinary:  x [.., Tk, d] → bool [.., Tk].
 Tensor odd_keys(const Tensor& x) { return logical_not(all(ordinary(x.detach()), -1)); }
 
 bool has_odd_keys(const Tensor& x) { return kernels::anywhere(odd_keys(x)); }
 
-/// Indices of the odd keys that some query attends to in any batch or head; `seen` is bool [.., Tq,
-/// Tk].
+/// Indices of the odd keys that at least one query attends to, in any batch or head. `odd` is bool
+/// [.., Tk]; `seen`, bool [.., Tq, Tk], is true where a query attends to a key.
 std::vector<std::int64_t> seen_keys(const Tensor& odd, const Tensor& seen) {
   const Tensor both = mapped::show(logical_and(odd, any(seen, -2)));
   std::vector<int> others(static_cast<std::size_t>(both.rank() - 1));
@@ -146,15 +153,16 @@ std::vector<std::int64_t> seen_keys(const Tensor& odd, const Tensor& seen) {
 Tensor ordinary_part(const Tensor& x) {
   return where(ordinary(x.detach()), x, scalar(0, x.dtype()));
 }
-/// The elements of one key that ordinary_part() replaced by 0, [.., 1, d].
+/// The elements of one key that ordinary_part() replaced by 0, and 0 for its others: [.., 1, d].
 Tensor rest_of(const Tensor& x, std::int64_t key) {
   const Tensor one = slice(x, -2, {.start = key, .stop = key + 1});
   return where(ordinary(one.detach()), scalar(0, x.dtype()), one);
 }
 
 /// product(x) of keys or values x [.., Tk, d], in which odd keys affect only the queries that
-/// attend to them, by seen() bool [.., Tq, Tk]: the product of the ordinary parts plus, for each
-/// odd key that is attended to, of(key, rest_of(x, key), seen [.., Tq, 1]).
+/// attend to them: product(ordinary_part(x)) plus, for each odd key that a query attends to,
+/// of(key, rest_of(x, key), s). seen() returns bool [.., Tq, Tk], true where a query attends to a
+/// key, and s [.., Tq, 1] is the column of that key.
 template <class Product, class Seen, class OfKey>
 Tensor by_seen_keys(const Tensor& x, const Product& product, const Seen& seen, const OfKey& of) {
   const Tensor odd = odd_keys(x);
@@ -166,8 +174,8 @@ Tensor by_seen_keys(const Tensor& x, const Product& product, const Seen& seen, c
   return y;
 }
 
-/// Q·Kᵀ, in which an odd key contributes only to queries that may attend to it, by seen() bool [..,
-/// Tq, Tk].
+/// Q·Kᵀ, in which an odd key contributes only to queries that may attend to it: those for which
+/// seen(), bool [.., Tq, Tk], is true.
 template <class Seen>
 Tensor products(const Tensor& q, const Tensor& k, const Seen& seen) {
   const Tensor none = scalar(0, k.dtype());
@@ -179,7 +187,7 @@ Tensor products(const Tensor& q, const Tensor& k, const Seen& seen) {
       });
 }
 
-/// Whether a query may attend to a key, bool [.., Tq, Tk].
+/// Whether each query may attend to each key, bool [.., Tq, Tk].
 Tensor may_see(const Inputs& in, const AttentionOptions& options) {
   const std::int64_t queries = in.q.size(-2), keys = in.k.size(-2);
   Tensor may = ones({queries, keys}, boolean);
@@ -190,7 +198,7 @@ Tensor may_see(const Inputs& in, const AttentionOptions& options) {
 }
 
 /// The inputs with keys and values repeated for each query head (group 1) if there is a mask and an
-/// odd key or value; unchanged otherwise.
+/// odd key or value, because products() has no form for grouped heads; else unchanged.
 Inputs prepared(const Inputs& in, const AttentionOptions& options) {
   const bool hides = in.mask.defined() || options.causal;
   if (in.group == 1 || !hides || (!has_odd_keys(in.k) && !has_odd_keys(in.v))) return in;
@@ -236,9 +244,11 @@ AttentionResult composed(const Inputs& given, const AttentionOptions& options) {
           p};
 }
 
-// dV = Pᵀ·g,  dP = g·Vᵀ,  dL = P ∘ (dP − ⟨dP, P⟩),  dS = dL ∘ tanh'(S/c) with a soft cap c, dQ =
-// scale·dS·K,  dK = scale·dSᵀ·Q,  with S the logits before the cap. Gradients of a key or value are
-// summed over the query heads that share it.
+// With S the logits before the soft cap c, L those after it, P = softmax(L + mask) the weights, and
+// g the gradient of the output P·V:
+//   dV = Pᵀ·g,  dP = g·Vᵀ,  dL = P ∘ (dP − ⟨dP, P⟩),  dS = dL ∘ tanh'(S/c),
+//   dQ = scale·dS·K,  dK = scale·dSᵀ·Q.
+// Gradients of a key or value are summed over the query heads that share it.
 kernels::AttentionGradients gradients(const Inputs& given, const AttentionOptions& options,
                                       const Tensor& g) {
   const Inputs in = prepared(given, options);
@@ -273,7 +283,7 @@ Tensor fused(const Inputs& in, const AttentionOptions& options) {
       [q = saved(in.q), k = saved(in.k), v = saved(in.v), mask = saved(settings.mask), settings,
        log_sum = f.log_sum, group = in.group,
        options](const Tensor& g, const Tensor& y, detail::GradientSink& sink) {
-        const Inputs kept{*q, *k, *v, *mask, group, settings.scale};  // throws if one was edited
+        const Inputs kept{*q, *k, *v, *mask, group, settings.scale};  // throws if any was edited
         const kernels::AttentionGradients d = fast_or_composed(
             "attention_gradient", {g, kept.q, kept.k, kept.v},
             [&] {

@@ -9,28 +9,30 @@
 
 namespace ladon {
 
-/// A boolean mask is true where a query may attend; a floating one is added to the logits. A query
-/// that may attend to no key gives zeros, forward and backward, never NaN.
+/// A boolean mask is true where a query may attend to a key; a floating mask is added to the
+/// logits. A query that may attend to no key gives zeros, forward and backward, never NaN.
 struct AttentionOptions {
-  Tensor mask = {};     ///< bool or floating, broadcast to [.., heads, Tq, Tk]; a floating one may
-                        ///< require a gradient (which is computed unfused).
-  bool causal = false;  ///< Query i sees keys ≤ i + causal_offset.
+  Tensor mask = {};     ///< bool or floating, broadcast to [.., heads, Tq, Tk]; a floating mask may
+                        ///< require a gradient (attention is then not fused).
+  bool causal = false;  ///< Query i attends only to keys at positions ≤ i + causal_offset.
   std::int64_t causal_offset = 0;    ///< Keys that precede the first query (length of a cache).
   std::optional<double> scale = {};  ///< Factor of the logits; default 1/sqrt(head_dim).
-  double softcap = 0;                ///< c > 0: logits become c·tanh(logits/c), before the masks.
-  double dropout = 0;                ///< Probability of dropping a weight, with `rng`.
-  Generator* rng = nullptr;          ///< Needed when dropout > 0 (Error).
+  double softcap = 0;                ///< c > 0: logits become c·tanh(logits/c), before masking.
+  double dropout = 0;                ///< Probability of dropping an attention weight.
+  Generator* rng = nullptr;          ///< For dropout. Throws Error if null and dropout > 0.
 };
 
-/// softmax(scale·Q·Kᵀ + mask)·V.   q [.., H, Tq, d], k [.., Hkv, Tk, d], v [.., Hkv, Tk, dv]
-/// → [.., H, Tq, dv]; leading axes are equal or broadcast. H is a multiple of Hkv: query head h
-/// uses key head h/(H/Hkv) (grouped heads). Without a second derivative or dropout it runs fused,
-/// in tiles, and never stores the Tq × Tk matrix (Dao et al. 2022; Rabe and Staats 2021).
+/// Returns softmax(scale·Q·Kᵀ + mask)·V. For H query heads, Hkv key and value heads, Tq queries and
+/// Tk keys:  q [.., H, Tq, d], k [.., Hkv, Tk, d], v [.., Hkv, Tk, dv] → [.., H, Tq, dv]; leading
+/// axes are equal or broadcast. H is a multiple of Hkv: query head h uses key head ⌊h/(H/Hkv)⌋
+/// (grouped-query attention). Without dropout, second derivatives or a mask that requires a
+/// gradient it runs fused, in tiles, and never stores the Tq × Tk matrix (Dao et al. 2022; Rabe and
+/// Staats 2021).
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});
 
-/// The same, and also the weights [.., H, Tq, Tk] before dropout (the whole matrix is stored). Both
-/// results are differentiable.
+/// scaled_dot_product_attention, which returns also the weights [.., H, Tq, Tk] before dropout (the
+/// whole matrix is stored). Both results are differentiable.
 struct AttentionResult {
   Tensor output, weights;
 };

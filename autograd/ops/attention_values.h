@@ -5,8 +5,9 @@
 
 namespace ladon::detail {
 
-/// weights [.., Tq, Tk] · values [.., Tk, dv], where a weight of 0 gives 0 even if the value is not
-/// finite: such a value affects only the queries that attend to it, and only their gradients.
+/// weights [.., Tq, Tk] · values [.., Tk, dv] → [.., Tq, dv], where 0 times a value that is not
+/// finite gives 0: such a value affects only the results and gradients of the queries that attend
+/// to it.
 Tensor weighted_values(const Tensor& weights, const Tensor& values);
 
 }  // namespace ladon::detail

@@ -1,5 +1,5 @@
 #pragma once
-// Comparisons, logic and selection. Comparisons give booleans and have no gradient.
+// Comparisons, logic and selection. Comparisons return bool tensors and have no gradient.
 
 #include "ladon/core/tensor.h"
 
@@ -33,7 +33,7 @@ Tensor operator<=(double s, const Tensor& x);
 Tensor operator>(double s, const Tensor& x);
 Tensor operator>=(double s, const Tensor& x);
 
-/// Logic of booleans (Error for other dtypes), elementwise with broadcasting.
+/// Logic of bool tensors, elementwise with broadcasting. Throws Error for other dtypes.
 Tensor logical_and(const Tensor& a, const Tensor& b);
 Tensor logical_or(const Tensor& a, const Tensor& b);
 Tensor logical_not(const Tensor& x);
@@ -41,17 +41,18 @@ Tensor logical_not(const Tensor& x);
 Tensor isnan(const Tensor& x);
 Tensor isfinite(const Tensor& x);
 
-/// condition ? a : b, with broadcasting of all three.   condition: bool.
+/// Elementwise condition ? a : b, with broadcasting of all three; `condition` is bool.
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
-/// s takes the dtype of x (Error if x holds integers and s is a fraction).
+/// where() with a number s, which is converted to the dtype of x. Throws Error if x holds integers
+/// and s is not an integer.
 Tensor where(const Tensor& condition, const Tensor& x, double s);
 Tensor where(const Tensor& condition, double s, const Tensor& x);
 
 /// x with `value` where mask is true; mask (bool) broadcasts to x's shape.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, double value);
 
-/// Whether all elements are equal, or within atol + rtol·|b| of each other; shapes must match, or
-/// the result is false. NaN equals nothing.
+/// Whether all elements of a and b are equal (all_equal), or differ by at most atol + rtol·|b|
+/// (all_close). False if the shapes differ. NaN equals nothing.
 bool all_equal(const Tensor& a, const Tensor& b);
 bool all_close(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8);
 

@@ -6,8 +6,8 @@
 
 namespace ladon {
 
-/// x with each element zeroed with probability p, the others divided by 1 − p. x itself at p = 0.
-/// Throws Error unless 0 ≤ p ≤ 1.
+/// x with each element set to 0 with probability p, else divided by 1 − p. Returns x itself at
+/// p = 0. Throws Error unless 0 ≤ p ≤ 1.
 Tensor dropout(const Tensor& x, double p, Generator& rng);
 
 }  // namespace ladon

@@ -15,8 +15,8 @@
 namespace ladon {
 namespace {
 
-// Two linear maps, adjoint to each other: taking rows of an axis, and adding rows into it
-// (kernels/index.h).
+// Two linear maps, adjoint to each other: take_rows selects slices along an axis, and add_rows adds
+// slices at given indices of an axis of size n (kernels/index.h).
 Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n);
 
 Tensor take_rows(const Tensor& x, int axis, const Tensor& rows) {
@@ -29,7 +29,8 @@ Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
                 [axis, rows](const Tensor& g) { return take_rows(g, axis, rows); });
 }
 
-// Two more adjoint maps: elements where a mask is true, and their scattering back.
+// Two more adjoint maps: masked_elements lists the elements where a mask is true, and put_masked
+// writes such a list into zeros of the mask's shape.
 Tensor put_masked(const Tensor& x, const Tensor& mask);
 
 Tensor masked_elements(const Tensor& x, const Tensor& mask) {
@@ -49,31 +50,35 @@ bool all_inside(const Tensor& index, std::int64_t n) {
          kernels::all_within(index, 0, static_cast<double>(n - 1));
 }
 
-/// The index reduced to one slice along each axis other than `axis` on which it is expanded.
+/// The index with only its first slice along each axis (other than `axis`) on which it is expanded,
+/// so that no index is checked twice.
 Tensor unexpanded(Tensor index, int axis) {
   for (int i = 0; i < index.rank(); ++i)
     if (i != axis && index.strides()[i] == 0) index = view::slice(index, i, 0, 1, 1);
   return index;
 }
 
-/// The index, after checking that it fits x as gather requires; rules keep it by saved(). An
-/// expanded index stays expanded, so that its rows are moved as a whole.
+/// The index, after checking that its shape and values fit x as gather() requires. An expanded
+/// index is not copied, so that the kernels can move whole rows.
 Tensor places(const char* operation, const Tensor& x, int axis, const Tensor& index) {
   check_defined(operation, {index});
   LADON_CHECK(index.rank() == x.rank(), operation, "the index of shape ", index.shape(),
               " must have the rank of the tensor, whose shape is ", x.shape());
   for (int i = 0; i < x.rank(); ++i)
     LADON_CHECK(i == axis || index.shape()[i] <= x.shape()[i], operation, "the index of shape ",
-                index.shape(), " is larger than the tensor of shape ", x.shape(), " at axis ", i);
+                index.shape(), " is larger than the tensor of shape ", x.shape(),
+                ", which is allowed only along the indexed axis, at axis ", i);
   if (!index.mapped() && all_inside(unexpanded(index, axis), x.shape()[axis])) return index;
   return kernels::checked_indices(operation, index, x.shape()[axis]);
 }
 
 void check_source(const char* operation, const Tensor& x, const Tensor& index,
                   const Tensor& source) {
-  LADON_CHECK(source.shape() == index.shape(), operation, "the source has shape ", source.shape(),
-              ", the index ", index.shape());
-  LADON_CHECK(source.dtype() == x.dtype(), operation, "the source is ", source.dtype(),
+  LADON_CHECK(source.shape() == index.shape(), operation,
+              "the source must have the shape of the index, but the source has shape ",
+              source.shape(), ", the index ", index.shape());
+  LADON_CHECK(source.dtype() == x.dtype(), operation,
+              "the source must have the dtype of the tensor, but the source is ", source.dtype(),
               ", the tensor ", x.dtype());
 }
 
@@ -82,7 +87,7 @@ void check_source(const char* operation, const Tensor& x, const Tensor& index,
 Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
   check_defined("index_select", {x, index});
   axis = detail::normalize_axis("index_select", axis, x.rank());
-  LADON_CHECK(index.rank() == 1, "index_select", "the index has one axis, got shape ",
+  LADON_CHECK(index.rank() == 1, "index_select", "the index must have one axis, got shape ",
               index.shape());
   const Tensor rows = kernels::checked_indices("index_select", index, x.shape()[axis]);
   return record("index_select", kernels::take_rows(x, axis, rows), {x},
@@ -126,8 +131,8 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& sou
         return scatter(g, axis, *at, zeros_of(at->shape(), g.dtype()));
       },
       [axis, at = saved(at), shape = x.shape()](const Tensor& g) {
-        // Of several writes to one element only the last counts: the one whose number is found
-        // there.
+        // Of several source elements that are written to one element of x, only the last gets its
+        // gradient. It is found by scattering the numbers 0, 1, … of the source elements.
         const Tensor writes = reshape(arange(at->count()), at->shape());
         const Tensor last = scatter(zeros_of(shape, i64), axis, *at, writes);
         const Tensor lost = not_equal(gather(last, axis, *at), writes);
@@ -147,16 +152,18 @@ struct Scattering {
   Tensor counts() const {
     return scatter_add(zeros(x.shape(), i64), axis, index, ones(index.shape(), i64));
   }
-  /// x, with `neutral` in elements that are not used.
+  /// x, with the neutral element of the reduction in place of those elements of x that
+  /// include_self = false leaves out.
   Tensor own(double neutral) const {
     return include_self ? x : masked_fill(x, counts() > 0, neutral);
   }
 };
 
-/// Elements are sorted by destination, x's own first in each, and multiplied by the recurrence
-///   h_t = v_t·h_{t−1}, or v_t at the first element of a destination.
-/// The last h of each destination is its product; all derivatives of the recurrence are exact at
-/// zeros.
+/// The product for each destination, an element of x. The elements v_t of x and of the source are
+/// sorted by destination, with the element of x first, and multiplied by the recurrence
+///   h_t = v_t·h_{t−1}, or h_t = v_t at the first element of a destination.
+/// The last h_t of each destination is its product. All derivatives of the recurrence are exact
+/// even if elements are zero.
 Tensor scattered_product(const Scattering& s) {
   const Tensor places = arange(s.x.count());
   const Tensor targets = gather(reshape(places, s.x.shape()), s.axis, s.index);
@@ -171,7 +178,8 @@ Tensor scattered_product(const Scattering& s) {
 }
 
 Tensor scattered_extreme(const Scattering& s, kernels::Scatter op) {
-  const Tensor alone = s.include_self ? zeros(s.x.shape(), boolean) : s.counts() > 0;  // x not used
+  const Tensor alone =
+      s.include_self ? zeros(s.x.shape(), boolean) : s.counts() > 0;  // where x is left out
   const Tensor begin = s.include_self ? s.x : scatter(s.x, s.axis, s.index, s.source);
   Tensor y = mapped::room(kernels::clone(begin.detach()), {&s.index, &s.source});
   kernels::scatter(op, y, s.axis, s.index, s.source);
@@ -216,12 +224,13 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
     case Scattered::min:
       return scattered_extreme(s, kernels::Scatter::min);
   }
-  detail::fail(operation, "unknown reduction; use a value of Scattered");
+  detail::fail(operation, "unknown reduction; use a value of the enum Scattered");
 }
 
 Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingLookupOptions options) {
   check_defined("embedding", {weight, index});
-  LADON_CHECK(weight.rank() == 2, "embedding", "the table has shape [n, d], got ", weight.shape());
+  LADON_CHECK(weight.rank() == 2, "embedding", "the table must have shape [n, d], got ",
+              weight.shape());
   const std::int64_t n = weight.shape()[0], d = weight.shape()[1];
   LADON_CHECK(options.padding_index < n, "embedding", "padding index ", options.padding_index,
               " is out of range for a table of ", n, " rows");
@@ -229,7 +238,7 @@ Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingLookupOptio
   Shape shape = index.shape();
   shape.append(d);
   Tensor y = reshape(kernels::take_rows(weight.detach(), 0, rows), shape);
-  if (options.padding_index >= 0)  // add_rows ignores gradients of row −1
+  if (options.padding_index >= 0)  // replaced by −1, whose gradient add_rows ignores
     rows = where(equal(rows, static_cast<double>(options.padding_index)), scalar(-1, i64), rows);
   return record("embedding", y, {weight}, [rows, n, d](const Tensor& g) {
     return add_rows(reshape(g, {rows.count(), d}), 0, rows, n);
@@ -251,7 +260,8 @@ Tensor masked_select(const Tensor& x, const Tensor& mask) {
   check_defined("masked_select", {x, mask});
   LADON_CHECK(mask.dtype() == boolean, "masked_select", "the mask must be bool, got ",
               mask.dtype());
-  LADON_CHECK(mask.shape() == x.shape(), "masked_select", "the mask has shape ", mask.shape(),
+  LADON_CHECK(mask.shape() == x.shape(), "masked_select",
+              "the mask must have the shape of the tensor, but the mask has shape ", mask.shape(),
               ", the tensor ", x.shape());
   return masked_elements(x, mask);
 }
@@ -268,11 +278,11 @@ UniqueElements unique(const Tensor& x, std::optional<int> axis) {
   const std::int64_t n = list.size(a);
   const Tensor front = transpose(list, 0, a);
   const Tensor rows = reshape(front.detach(), {n, front.shape().sub(1, front.rank()).count()});
-  const std::int64_t columns = n > 1 ? rows.size(1) : 0;  // n = 0: rows may have huge numbers of
-                                                          // columns
+  const std::int64_t columns = n > 1 ? rows.size(1) : 0;  // up to one row is sorted already, and
+                                                          // may have very many columns
   Tensor order = columns == 0 ? arange(n) : Tensor();
-  for (std::int64_t column = columns; column-- > 0;) {  // last column first: stable sorts make the
-                                                        // first column decide
+  for (std::int64_t column = columns; column-- > 0;) {  // stable sorts by the last column first and
+                                                        // the first last: lexicographic order
     const Tensor all = select(rows, 1, column);
     const Tensor keys = order.defined() ? kernels::take_rows(all, 0, order) : all;
     const Tensor by_key = kernels::argsort(keys, 0, false);

@@ -8,11 +8,12 @@
 namespace ladon {
 namespace {
 
-/// Throws Error if x is recorded, since the graph would not include the edit.
+/// Throws Error if x records history, since the graph would not include the edit.
 void check_editable(const char* operation, const Tensor& x) {
   check_defined(operation, {x});
   LADON_CHECK(!recorded({x}), operation, "the tensor of shape ", x.shape(),
-              " records history; edit it under NoGrad, or a detached copy");
+              " records history, so an edit in place would be missing in the graph; edit it under "
+              "NoGrad, or edit a detached copy");
 }
 
 /// Checks y as the source of an edit of x, and casts it to x's dtype.
@@ -42,15 +43,16 @@ Tensor& assign(const char* operation, Tensor& x, const Tensor& result) {
   return x;
 }
 
-/// x, unless it is a leaf that requires a gradient (Error): x = f(x) would replace the leaf.
+/// Returns x. Throws Error if it is a leaf that requires a gradient: x = f(x) would replace the
+/// leaf.
 const Tensor& not_leaf(const char* operation, const Tensor& x) {
   LADON_CHECK(!recorded({x}) || Leaf::of(x) == nullptr, operation, "the tensor of shape ",
               x.shape(), " is a leaf that requires a gradient; edit it under NoGrad");
   return x;
 }
 
-/// Whether f(x, y) may be written over x during the computation: nothing is recorded, broadcast or
-/// converted, and x and y share no memory.
+/// Whether an elementwise f(x, y) may be written over x during the computation: if nothing is
+/// recorded, broadcast or converted, and x and y share no memory.
 bool plain(const Tensor& x, const Tensor& y) {
   return x.defined() && y.defined() && x.dtype() == y.dtype() && is_floating(x.dtype()) &&
          x.shape() == y.shape() && !recorded({x, y}) && !(x.storage() == y.storage());

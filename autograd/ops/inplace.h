@@ -1,7 +1,8 @@
 #pragma once
-// In-place edits of tensors outside the graph: parameters in an optimizer, buffers, gradients. If x
-// or y records history the functions throw Error, except under NoGrad; the operators at the end are
-// documented below. Each edit increments the version of the storage, which backward checks.
+// In-place edits of tensors outside the graph: parameters in an optimizer, buffers, gradients. The
+// functions throw Error if x or y records history, except under NoGrad. (For the operators see
+// below.) Each edit increments the version of the storage, so that backward() detects edits of
+// tensors that it needs.
 
 #include "ladon/core/tensor.h"
 
@@ -18,13 +19,13 @@ void mul_(Tensor x, const Tensor& y);
 /// x ← s·x.
 void mul_(Tensor x, double s);
 
-/// x ← x + y and so on, y broadcast to x's shape; x keeps its dtype (Error for a floating result in
-/// an integer tensor). If nothing is recorded the elements are edited in place, visibly to every
-/// tensor that shares them:
+/// x ← x + y, x − y, x∘y and x/y, with y broadcast to x's shape. x keeps its dtype; throws Error if
+/// x holds integers and the result is floating. If neither x nor y records history, the elements
+/// are edited in place, visibly to every tensor that shares them:
 ///   { NoGrad no_grad;  weight -= lr * weight.grad(); }
-/// If x or y records history, x becomes the recorded result instead, as by x = x + y (total +=
-/// loss); tensors that share x's old elements keep them. A leaf cannot be replaced in this way:
-/// Error.
+/// If x or y records history, x becomes the recorded result instead, as by x = x + y (for example
+/// total += loss), and tensors that share the old elements of x keep them. Throws Error if x is a
+/// leaf that requires a gradient.
 Tensor& operator+=(Tensor& x, const Tensor& y);
 Tensor& operator-=(Tensor& x, const Tensor& y);
 Tensor& operator*=(Tensor& x, const Tensor& y);

@@ -16,8 +16,9 @@
 namespace ladon {
 namespace {
 
-/// The targets after checks, in the form that the losses use. All but the scalar `total` have the
-/// targets' shape. `weight` and `total` are differentiable with respect to the class weights.
+/// The targets of cross_entropy and nll_loss after checks. All members but the scalar `total` have
+/// the shape of the targets. `weight` and `total` are differentiable with respect to the class
+/// weights.
 struct Targets {
   Tensor index;    ///< i64; 0 where the target is ignored.
   Tensor counted;  ///< bool; false where the target is ignored.
@@ -86,8 +87,8 @@ Targets check_targets(const char* operation, const Tensor& x, const Tensor& targ
               x.shape(), " need targets of shape ", x.shape().sub(0, x.rank() - 1), ", got ",
               target.shape());
   LADON_CHECK(!options.weight.defined() || options.weight.shape() == Shape{x.size(-1)}, operation,
-              "there are ", x.size(-1), " classes, the class weights have shape ",
-              options.weight.shape());
+              "there must be one weight per class, but there are ", x.size(-1),
+              " classes, and the class weights have shape ", options.weight.shape());
   check_not_empty(operation, x, target, options.reduction);
   check_floating(operation, x);
   return read_targets(operation, x, target, options);
@@ -105,7 +106,8 @@ Tensor pick(const Tensor& log_p, const Targets& t) {
   return -weighted(t.weight, squeeze(gather(log_p, -1, unsqueeze(t.index, -1)), -1));
 }
 
-/// The scores, with 0 in ignored rows, so that their values, even NaN, do not affect derivatives.
+/// The scores x, with 0 in ignored rows, so that the values of those rows, even NaN, do not affect
+/// derivatives.
 Tensor counted_rows(const Tensor& x, const Targets& t) {
   const Tensor counted = unsqueeze(t.counted, -1);
   return all(mapped::show(t.counted)).item<bool>() ? x : where(counted, x, 0);
@@ -120,7 +122,8 @@ Tensor reduce(const Tensor& rows, const Targets& t, Reduction reduction) {
 
 }  // namespace
 
-// With log p = log_softmax(logits):  −(1 − ε)·w_t·log p_t − ε/classes·Σ_c w_c·log p_c.
+// The loss of a row, with target class t, class weights w, log p = log_softmax(logits), and label
+// smoothing ε:  −(1 − ε)·w_t·log p_t − ε/classes·Σ_c w_c·log p_c.
 Tensor cross_entropy(const Tensor& logits, const Tensor& target,
                      const CrossEntropyOptions& options) {
   const double smoothing = options.label_smoothing;
@@ -140,7 +143,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target,
 Tensor nll_loss(const Tensor& log_probability, const Tensor& target,
                 const CrossEntropyOptions& options) {
   LADON_CHECK(options.label_smoothing == 0, "nll_loss", "label_smoothing is ",
-              options.label_smoothing, "; only cross_entropy smooths");
+              options.label_smoothing, ", but must be 0 here; only cross_entropy smooths labels");
   const Targets t = check_targets("nll_loss", log_probability, target, options);
   return reduce(pick(log_probability, t), t, options.reduction);
 }
@@ -186,7 +189,8 @@ Tensor l1_loss(const Tensor& prediction, const Tensor& target, Reduction reducti
   return reduce(abs(prediction - target), reduction);
 }
 
-// With c = e clamped to [−δ, δ], c·(e − c/2) is e²/2 inside and δ·(|e| − δ/2) outside.
+// With e = prediction − target and c = e clamped to [−δ, δ], the loss is c·(e − c/2): e²/2 for
+// |e| ≤ δ, and δ·(|e| − δ/2) outside.
 Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta,
                   Reduction reduction) {
   check_alike("huber_loss", prediction, target, reduction);
@@ -221,7 +225,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
                 options.reduction);
 }
 
-// At p = 0 both ln p and ln q may be −∞: they are replaced before a gradient multiplies them by 0.
+// At p = 0 both ln p and ln q may be −∞. They are replaced by finite values there, because 0·∞
+// would give NaN in the value or the gradient.
 Tensor kl_div(const Tensor& log_probability, const Tensor& target, const KlDivOptions& options) {
   check_floating("kl_div", log_probability);
   check_floating("kl_div", target);
@@ -247,7 +252,7 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps)
   const auto unit = [&](const Tensor& x) {
     LADON_CHECK(x.rank() >= -k, "cosine_similarity", "axis ", axis, " of shapes ", a.shape(),
                 " and ", b.shape(), " is not in both");
-    Shape whole = x.shape();  // norms over the broadcast size, also of an axis of size 1
+    Shape whole = x.shape();  // an axis of size 1 is expanded before the norm is taken
     whole[x.rank() + k] = shape[last + k];
     const Tensor y = expand(x, whole);
     return y / maximum(norm(y, k, keep_dims), eps);
@@ -262,7 +267,7 @@ Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& lab
   check_floating(name, b);
   check_defined(name, {label});
   LADON_CHECK(a.rank() >= 1 && a.shape() == b.shape(), name, "the pairs have shapes ", a.shape(),
-              " and ", b.shape(), "; both are [.., n]");
+              " and ", b.shape(), "; both must have the same shape [.., n]");
   LADON_CHECK(label.shape() == a.shape().sub(0, a.rank() - 1), name, "pairs of shape ", a.shape(),
               " need labels of shape ", a.shape().sub(0, a.rank() - 1), ", got ", label.shape());
   LADON_CHECK(options.margin >= -1 && options.margin <= 1, name, "the margin is ", options.margin,

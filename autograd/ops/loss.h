@@ -10,10 +10,10 @@ namespace ladon {
 enum class Reduction { mean, sum, none };
 
 struct CrossEntropyOptions {
-  double label_smoothing = 0;        ///< ε: target (1−ε)·one-hot + ε/classes.
+  double label_smoothing = 0;        ///< ε: the target becomes (1 − ε)·one-hot + ε/classes.
   std::int64_t ignore_index = -100;  ///< Rows with this target are excluded from loss and mean.
-  /// [classes]: weight per class, differentiable; the mean divides by the sum of the targets'
-  /// weights.
+  /// [classes]: weight of each class, differentiable; the mean divides by the sum of the weights of
+  /// the target classes. Undefined: all weights are 1.
   Tensor weight = {};
   Reduction reduction = Reduction::mean;
 };
@@ -23,34 +23,37 @@ struct CrossEntropyOptions {
 Tensor cross_entropy(const Tensor& logits, const Tensor& target,
                      const CrossEntropyOptions& options = {});
 
-/// −log_probability[target] over the last axis; options as for cross_entropy (no smoothing).
+/// −log_probability[target] over the last axis; arguments, options and errors as for cross_entropy.
+/// Throws Error for label smoothing.
 Tensor nll_loss(const Tensor& log_probability, const Tensor& target,
                 const CrossEntropyOptions& options = {});
 
-/// Mean (sum, or none) of (prediction − target)². Throws Error where shapes differ (no silent
-/// broadcast), and for the mean of an empty batch.
+/// (prediction − target)², reduced to its mean or sum, or elementwise (Reduction::none). Throws
+/// Error if shapes differ (no silent broadcast), and for the mean of an empty batch.
 Tensor mse_loss(const Tensor& prediction, const Tensor& target,
                 Reduction reduction = Reduction::mean);
-/// Mean (sum, or none) of |prediction − target|. Throws Error as mse_loss.
+/// |prediction − target|, reduced as in mse_loss, with the same errors.
 Tensor l1_loss(const Tensor& prediction, const Tensor& target,
                Reduction reduction = Reduction::mean);
-/// Mean (sum, or none) of e²/2 where |e| ≤ delta, else of delta·(|e| − delta/2), with
-/// e = prediction − target (Huber 1964). delta > 0. Throws Error as mse_loss.
+/// e²/2 where |e| ≤ delta, else delta·(|e| − delta/2), with e = prediction − target (Huber 1964);
+/// reduced as in mse_loss, with the same errors. Throws Error unless delta > 0.
 Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta = 1,
                   Reduction reduction = Reduction::mean);
-/// huber_loss/beta with delta = beta: slope 1 far from 0 (Girshick 2015). beta > 0.
+/// huber_loss with delta = beta, divided by beta: slope ±1 far from 0 (Girshick 2015). Throws Error
+/// unless beta > 0.
 Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double beta = 1,
                       Reduction reduction = Reduction::mean);
 
 struct BinaryCrossEntropyOptions {
   Tensor weight = {};      ///< Weight of each element's loss; broadcasts to the logits.
-  Tensor pos_weight = {};  ///< p, weight of positive targets: > 1 favours recall; broadcasts too.
+  Tensor pos_weight = {};  ///< p: weight of positive targets, where p > 1 favours recall;
+                           ///< broadcasts to the logits.
   Reduction reduction = Reduction::mean;
 };
-/// −(p·t·ln σ(x) + (1 − t)·ln(1 − σ(x))) for logits x and targets t of one shape, accurate for
-/// large |x|. Targets are probabilities, or booleans. The mean divides by the number of elements,
-/// whatever their weights. Throws Error where shapes differ, where a weight does not broadcast to
-/// the logits' shape, and for the mean of an empty batch.
+/// −(p·t·ln σ(x) + (1 − t)·ln(1 − σ(x))) for logits x and targets t of one shape, with p =
+/// pos_weight (default 1); accurate for large |x|. Targets are probabilities, or booleans. The mean
+/// divides by the number of elements, whatever their weights. Throws Error if shapes differ, if a
+/// weight does not broadcast to the logits' shape, and for the mean of an empty batch.
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
                                         const BinaryCrossEntropyOptions& options = {});
 
@@ -58,23 +61,24 @@ struct KlDivOptions {
   bool log_target = false;  ///< The target is given as ln p.
   Reduction reduction = Reduction::mean;
 };
-/// KL(p ‖ q) = Σ p·(ln p − ln q) over the last axis, where p is the target and ln q the input: [..,
-/// n] both → the mean (sum, or none) over rows [..]. Terms with p = 0 are 0. Throws Error where
-/// shapes differ, and for the mean of an empty batch. (PyTorch calls this mean "batchmean" for
-/// matrices; its "mean" also divides by n, and is not a divergence.)
+/// KL(p ‖ q) = Σ p·(ln p − ln q) over the last axis, with p = target [.., n] and ln q =
+/// log_probability [.., n]: one divergence per row [..], reduced to the mean or sum over rows
+/// unless Reduction::none. Terms with p = 0 are 0. Throws Error if shapes differ, and for the mean
+/// of an empty batch. (PyTorch calls this mean "batchmean" for matrices; its "mean" also divides by
+/// n, and is not a divergence.)
 Tensor kl_div(const Tensor& log_probability, const Tensor& target,
               const KlDivOptions& options = {});
 
-/// ⟨a, b⟩/(max(‖a‖, eps)·max(‖b‖, eps)) along an axis, which is dropped; a and b broadcast.
+/// ⟨a, b⟩/(max(‖a‖, eps)·max(‖b‖, eps)) along an axis, which the result lacks; a and b broadcast.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis = -1, double eps = 1e-8);
 
 struct CosineEmbeddingOptions {
   double margin = 0;  ///< m in [−1, 1]: dissimilar pairs with a cosine below it have no loss.
   Reduction reduction = Reduction::mean;
 };
-/// 1 − c for a similar pair of rows (label 1), max(0, c − m) for a dissimilar one (label −1), with
-/// c = cosine_similarity(a, b):  a, b [.., n], label [..]. Throws Error for another label, where
-/// shapes differ, and for the mean of an empty batch.
+/// 1 − c for a similar pair of rows (label 1), max(0, c − m) for a dissimilar pair (label −1), with
+/// c = cosine_similarity(a, b) and m = margin; a and b are [.., n], label is [..]. Throws Error for
+/// any other label, if shapes differ, and for the mean of an empty batch.
 Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& label,
                              const CosineEmbeddingOptions& options = {});
 

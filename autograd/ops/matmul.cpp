@@ -11,7 +11,7 @@
 namespace ladon {
 namespace {
 
-/// [.., n] → [rows, n].
+/// Merges all axes but the last:  [.., n] → [rows, n].
 Tensor rows_of(const Tensor& x) {
   return reshape(x, {x.shape().sub(0, x.rank() - 1).count(), x.size(-1)});
 }
@@ -28,7 +28,7 @@ DType common_dtype(const char* operation, const Tensor& a, const Tensor& b) {
 Tensor matmul(const Tensor& a, const Tensor& b) {
   check_defined("matmul", {a, b});
   LADON_CHECK(a.rank() > 0 && b.rank() > 0, "matmul", "operands of shapes ", a.shape(), " and ",
-              b.shape(), "; both must have axes: multiply by a number with *");
+              b.shape(), "; both must have at least one axis: multiply by a number with *");
   if (a.rank() == 1) return squeeze(matmul(unsqueeze(a, 0), b), b.rank() == 1 ? -1 : -2);
   if (b.rank() == 1) return squeeze(matmul(a, unsqueeze(b, 1)), -1);
   const DType dtype = common_dtype("matmul", a, b);
@@ -50,7 +50,8 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check_defined("linear", {x, weight});
-  LADON_CHECK(weight.rank() == 2, "linear", "the weight has shape [out, in], got ", weight.shape());
+  LADON_CHECK(weight.rank() == 2, "linear", "the weight must have shape [out, in], got ",
+              weight.shape());
   const std::int64_t out = weight.shape()[0], in = weight.shape()[1];
   LADON_CHECK(x.rank() >= 1 && x.size(-1) == in, "linear", "the input has shape ", x.shape(),
               ", the weight ", weight.shape(), "; the input's last axis must have size ", in);
@@ -78,12 +79,13 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                       return matmul(transpose(rows_of(g)), rows_of(x));  // [out, rows] · [rows, in]
                     },
                     [x = saved(x)](const Tensor& t) { return linear(x, t); }),
-                [](const Tensor& g) { return g; });  // the sweep sums it to [out]
+                [](const Tensor& g) { return g; });  // the backward pass sums it to [out]
 }
 
 Tensor dot(const Tensor& a, const Tensor& b) {
   check_defined("dot", {a, b});
-  LADON_CHECK(a.shape() == b.shape(), "dot", "shapes differ: ", a.shape(), " and ", b.shape());
+  LADON_CHECK(a.shape() == b.shape(), "dot", "both tensors must have the same shape, but are ",
+              a.shape(), " and ", b.shape());
   return sum(a * b);
 }
 

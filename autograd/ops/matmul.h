@@ -13,7 +13,7 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 /// x·Wᵀ + b in one product:  [.., in] · [out, in]ᵀ + [out] → [.., out]. `bias` may be undefined.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
-/// Σ_ij a·b over all elements of two tensors of one shape; a scalar.
+/// Σ a∘b over all elements of two tensors of the same shape; a scalar.
 Tensor dot(const Tensor& a, const Tensor& b);
 
 }  // namespace ladon

@@ -28,27 +28,31 @@ void check_norm(const char* operation, const Tensor& x, const Tensor& weight, co
               x.shape());
   LADON_CHECK(eps >= 0, operation, "eps is ", eps, "; it must not be negative");
   for (const Tensor* p : {&weight, &bias})
-    LADON_CHECK(!p->defined() || p->shape() == Shape{x.size(-1)}, operation, "the rows have ",
-                x.size(-1), " elements, the ", p == &weight ? "weight" : "bias", " has shape ",
+    LADON_CHECK(!p->defined() || p->shape() == Shape{x.size(-1)}, operation,
+                "weight and bias need one element per element of the last axis of x: it has size ",
+                x.size(-1), ", but the ", p == &weight ? "weight" : "bias", " has shape ",
                 p->shape());
 }
 
-/// Largest power of two at or below r for which multiples of mu stay in the dtype's range.
+/// The largest power of two that is at most r = 1/stddev and small enough that its product with the
+/// mean mu stays in the dtype's range.
 Tensor unit_of(const Tensor& r, const Tensor& mu) {
   const double bound = mu.dtype() == f32 ? 0x1p100 : 0x1p1000;
   const Tensor limit = kernels::binary(Binary::div, bound, kernels::unary(Unary::abs, mu));
   return kernels::power_of_two(kernels::binary(Binary::minimum, r, limit));
 }
 
-/// The gradients of norms over `axis`, in differentiable operations. Those of weight and bias are
-/// not summed over the rows here: the sweep does it.
+/// The gradients of layer_norm (axis −1) and normalize_batch (axis 0), in differentiable
+/// operations, from the gradient g of the output, the mean mu, r = 1/sqrt(var + eps), and the
+/// weight w. The gradients of weight and bias are not yet summed over the rows: the backward pass
+/// does that.
 kernels::LayerNormGradients norm_gradients(const Tensor& g, const Tensor& x, const Tensor& mu,
                                            const Tensor& r, const Tensor& w, double eps, int axis) {
   if (x.size(-1) == 0)
-    return {g, g, g};  // returns empty tensors without allocating a number per row, of which there
-                       // may be very many
-  // Scaled by a power of two, and relative to the rounded mean, both constants in gradients: all
-  // values stay in range, and deviations from the mean are not lost to rounding.
+    return {g, g, g};  // empty tensors; does not allocate statistics per row, of which there may be
+                       // very many
+  // x is scaled by a power of two s, and the rounded mean is subtracted first; both are constants
+  // in gradients. So all values stay in range, and deviations from the mean keep their precision.
   const Tensor s = unit_of(r, mu);
   const Tensor shifted = x * s - kernels::binary(Binary::mul, mu, s);
   const Tensor centred = shifted - mean(shifted, axis, keep_dims);
@@ -84,8 +88,9 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
 
 namespace {
 
-/// x·r where squares of x overflow or underflow: h·rsqrt(mean h² + eps/p²) with h = x/p and a power
-/// of two p per row. The result does not depend on p, so p counts as a constant in gradients.
+/// x/sqrt(mean(x²) + eps) where squares of x overflow or underflow, computed as
+/// h·rsqrt(mean(h²) + eps/p²) with h = x/p and a power of two p per row. The result does not depend
+/// on p, so p is a constant in gradients.
 Tensor rms_scaled(const Tensor& x, double eps) {
   const Tensor least = scalar(std::sqrt(eps), x.dtype());
   const Tensor p = kernels::power_of_two(
@@ -96,7 +101,7 @@ Tensor rms_scaled(const Tensor& x, double eps) {
 
 }  // namespace
 
-// y = x·r ∘ w,  r = 1/sqrt(mean x² + eps), over the last axis.
+// y = x·r ∘ w,  r = 1/sqrt(mean(x²) + eps), over the last axis.
 Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   check_norm("rms_norm", x, weight, {}, eps);
   if (x.size(-1) == 0) return weight.defined() ? x * cast(weight, x.dtype()) : x;
@@ -128,11 +133,12 @@ Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const 
   check_norm("batch_norm", x, weight, bias, eps);
   check_defined("batch_norm", {mean, var});
   for (const Tensor* p : {&mean, &var})
-    LADON_CHECK(p->shape() == Shape{x.size(-1)}, "batch_norm", "the rows have ", x.size(-1),
-                " channels, the ", p == &mean ? "mean" : "variance", " has shape ", p->shape());
+    LADON_CHECK(p->shape() == Shape{x.size(-1)}, "batch_norm",
+                "mean and variance need one element per channel, but x has ", x.size(-1),
+                " channels, and the ", p == &mean ? "mean" : "variance", " has shape ", p->shape());
   const Tensor r = rsqrt(cast(var, x.dtype()) + eps);
-  const double most = x.dtype() == f64 ? 1e100 : 1e12;  // r³, in r's derivative, is finite below
-                                                        // this
+  const double most = x.dtype() == f64 ? 1e100 : 1e12;  // below it r³ is finite, which occurs in
+                                                        // the derivative of r
   if (any(greater(mapped::show(r), most)).item<bool>()) {
     Tensor y = (x - cast(mean, x.dtype())) / sqrt(cast(var, x.dtype()) + eps);
     if (weight.defined()) y = y * cast(weight, x.dtype());
@@ -143,8 +149,8 @@ Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const 
   return bias.defined() ? y + cast(bias, x.dtype()) : y;
 }
 
-// y = h ∘ w + b,  h = (x − mean)·r,  r = 1/sqrt(var + eps), over all axes but the last:
-// x → [R, C].
+// y = h ∘ w + b,  h = (x − mean)·r,  r = 1/sqrt(var + eps), over all axes but the last, which are
+// merged into R rows:  x [.., C] → [R, C].
 NormalizedBatch normalize_batch(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                 double eps) {
   check_norm("normalize_batch", x, weight, bias, eps);
@@ -173,7 +179,8 @@ NormalizedBatch normalize_batch(const Tensor& x, const Tensor& weight, const Ten
 
 namespace {
 
-// Groups become rows for layer_norm:  [N, P, g, C/g] → [N·g, P·C/g].
+// The groups of each example become rows for layer_norm; with P positions and g groups of channels:
+// [N, P, g, C/g] → [N·g, P·C/g].
 Tensor normalized_groups(const char* operation, const Tensor& x, std::int64_t groups,
                          const Tensor& weight, const Tensor& bias, double eps) {
   check_norm(operation, x, weight, bias, eps);

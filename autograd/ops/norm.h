@@ -5,26 +5,27 @@
 
 namespace ladon {
 
-/// (x − mean)/sqrt(var + eps)·weight + bias over the last axis (Ba et al. 2016); var with divisor
-/// n. x [.., n]; weight, bias: [n] or undefined. Squares may overflow or underflow the dtype of x,
-/// also in gradients: the result is still right.
+/// (x − mean)/sqrt(var + eps)·weight + bias over the last axis (Ba et al. 2016), with x [.., n];
+/// weight, bias: [n] or undefined; the variance has divisor n. The result and its gradients are
+/// right even if squares of x overflow or underflow the dtype.
 Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
-/// x/sqrt(mean x² + eps)·weight over the last axis (Zhang and Sennrich 2019).
+/// x/sqrt(mean(x²) + eps)·weight over the last axis (Zhang and Sennrich 2019), with x [.., n];
+/// weight [n] or undefined.
 Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 1e-5);
 
 /// (x − mean)/sqrt(var + eps)·weight + bias per channel (Ioffe and Szegedy 2015): x [.., C]; mean
-/// and var [C]; weight, bias: [C] or undefined. In training mean and var are those of x over all
-/// axes but the last, mean(x, axes) and var(x, axes, Dims::drop, 0), and gradients pass through
-/// them (normalize_batch does all this in one operation); later they are running means.
+/// and var [C]; weight, bias: [C] or undefined. In evaluation, pass running means as `mean` and
+/// `var`. In training, pass those of x over all axes but the last, mean(x, axes) and var(x, axes,
+/// Dims::drop, 0), through which gradients then pass; normalize_batch does this in one operation.
 Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5);
-/// batch_norm of x [.., C] by its own mean and variance over all axes but the last, through which
-/// gradients pass, as in training; in one operation. Squares may overflow or underflow the dtype of
-/// x, also in gradients: the result is still right. Throws as batch_norm does.
+/// batch_norm of x [.., C] in training, as one operation: with the mean and variance of x over all
+/// axes but the last, through which gradients pass. The result and its gradients are right even if
+/// squares of x overflow or underflow the dtype. Throws Error as batch_norm does.
 struct NormalizedBatch {
-  Tensor y, mean, var;  ///< [.., C]; [C] and [C] with divisor n, without gradients; var is ∞ where
-                        ///< it overflows x's dtype.
+  Tensor y, mean, var;  ///< y [.., C]; mean and var [C] have no gradients. var has the number of
+                        ///< rows as divisor, and is ∞ where it overflows x's dtype.
 };
 NormalizedBatch normalize_batch(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {},
                                 double eps = 1e-5);

@@ -96,8 +96,8 @@ Tensor maximum(double s, const Tensor& x) { return maximum(x, s); }
 Tensor minimum(double s, const Tensor& x) { return minimum(x, s); }
 
 Tensor atan2(const Tensor& y, const Tensor& x) {
-  // a/(a² + b²), 0 at the origin and at ∞. Scaled by the larger magnitude, a constant in
-  // derivatives, so that squares do not overflow or underflow.
+  // a/(a² + b²), and 0 at the origin and at infinity. a and b are divided by the larger of their
+  // magnitudes, a constant in derivatives, so that squares do not overflow or underflow.
   const auto slope = [](const Tensor& a, const Tensor& b) {
     const Tensor larger = maximum(abs(a.detach()), abs(b.detach()));
     const Tensor none = logical_or(equal(larger, 0), equal(larger, HUGE_VAL));
@@ -182,7 +182,7 @@ Tensor clamp(const Tensor& x, double low, double high) {
   check_defined("clamp", {x});
   LADON_CHECK(low <= high, "clamp", "the lower end ", low, " is above the upper end ", high);
   const bool whole = is_whole(x.dtype());
-  if (whole) {  // round inwards to integers; a bound beyond the range of i64 (±∞) has no effect
+  if (whole) {  // rounds the bounds inwards; bounds beyond the range of i64, ±∞ say, have no effect
     low = std::ceil(low);
     high = std::floor(high);
   }

@@ -1,14 +1,16 @@
 #pragma once
 // Pointwise operations. Two tensors broadcast by NumPy's rule and are promoted to the larger of
 // their dtypes (bool < i64 < f32 < f64); booleans are computed in i64, half-precision dtypes in
-// f32. A number takes the dtype of the tensor operand (Error for a fraction with integers).
-// Functions whose results are not integers convert integers and booleans to f32. All throw Error
-// for shapes that do not broadcast and for undefined tensors.
+// f32. A number operand is converted to the dtype of the tensor operand; a number that is not an
+// integer with a tensor of integers throws Error. Functions whose results are not integers convert
+// integers and booleans to f32. All throw Error for shapes that do not broadcast and for undefined
+// tensors.
 //
 // Derivatives are accurate to a few units in the last place of each element, in reverse and forward
-// mode, fused or recorded (tests/autograd/contract), also where functions saturate and at both ends
-// of the dtype's range. Where a derivative is infinite, a gradient of 0 gives 0·∞ = NaN, as in
-// PyTorch: minimum(exp(x), 1) at x = 100 has the gradient NaN in f32; write exp(minimum(x, 0)).
+// mode, fused or composed (tests/autograd/contract), even where functions saturate and at both ends
+// of the dtype's range. Where a derivative is infinite, an incoming gradient of 0 gives 0·∞ = NaN,
+// as in PyTorch: minimum(exp(x), 1) at x = 100 has the gradient NaN in f32; write
+// exp(minimum(x, 0)) instead.
 
 #include "ladon/core/tensor.h"
 
@@ -19,16 +21,16 @@ Tensor sub(const Tensor& a, const Tensor& b);
 Tensor mul(const Tensor& a, const Tensor& b);
 /// True division: two integers give f32.
 Tensor div(const Tensor& a, const Tensor& b);
-/// a^b. The gradient with respect to b is a^b·ln a, and 0 where a = 0 and b ≥ 0. The one with
-/// respect to a has the rounding error of b − 1 in its exponent: relatively |ln a| units in the
-/// last place of b.
+/// a^b. The gradient with respect to b is a^b·ln a, and 0 where a = 0 and b ≥ 0. The gradient with
+/// respect to a, b·a^(b−1), has a relative error of |ln a| units in the last place of b, because
+/// b − 1 is rounded.
 Tensor pow(const Tensor& a, const Tensor& b);
 Tensor pow(const Tensor& x, double exponent);
 /// The angle of the point (x, y) from the x axis, in (−π, π]. Gradient 0 at the origin and
 /// at infinity.
 Tensor atan2(const Tensor& y, const Tensor& x);
-/// The larger (smaller) element. Where both are equal each operand gets half the gradient, also if
-/// one is a number.
+/// The larger (smaller) of two elements. Where they are equal, each operand gets half of the
+/// gradient, even if one of the operands is a number.
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor minimum(const Tensor& a, const Tensor& b);
 Tensor maximum(const Tensor& x, double s);
@@ -96,9 +98,9 @@ Tensor gelu(const Tensor& x, Gelu form = Gelu::exact);
 /// x limited to [low, high]; the gradient is 1 inside, ends included, and 0 outside.
 Tensor clamp(const Tensor& x, double low, double high);
 
-/// Elements converted to another dtype; the gradient is cast back, if that dtype is f32 or f64
-/// (others have no gradient). Half-precision results are rounded to nearest, ties to even. Returns
-/// x itself if it has the dtype.
+/// Elements converted to another dtype. A result in f32 or f64 has a gradient, which is cast back;
+/// results in other dtypes have none. Half-precision results are rounded to nearest, ties to even.
+/// Returns x itself if it already has the dtype.
 Tensor cast(const Tensor& x, DType dtype);
 
 }  // namespace ladon

@@ -18,7 +18,8 @@ namespace {
 using kernels::Binary;
 using kernels::Unary;
 
-/// x clamped where the function that multiplies it is 0 anyway, to avoid ∞·0.
+/// x clamped to [−bound, bound], to avoid ∞·0 = NaN. For a factor x of a function that is 0 beyond
+/// the bound.
 Tensor within(const Tensor& x, double bound) { return clamp(x, -bound, bound); }
 
 /// exp(−c·x²) for a power of two c.
@@ -156,14 +157,14 @@ Tensor silu(const Tensor& x) {
 
 namespace {
 
-/// Φ, with derivative φ = e^(−x²/2)/√(2π).
+/// The normal distribution function Φ(x), with derivative φ(x) = e^(−x²/2)/√(2π).
 Tensor normal_cdf(const Tensor& x) {
   return elementwise(Unary::normal_cdf, x, [x = saved(x)](const Tensor& g) {
     return g * (std::numbers::inv_sqrtpi / std::numbers::sqrt2 * gaussian(x, 0.5));
   });
 }
 
-// (xΦ)' = Φ + xφ
+// The derivative of gelu: (x·Φ)' = Φ + x·φ.
 Tensor gelu_slope(const Tensor& x) {
   const Tensor density = std::numbers::inv_sqrtpi / std::numbers::sqrt2 * gaussian(x, 0.5);
   return normal_cdf(x) + within(x, 40) * density;
@@ -171,14 +172,16 @@ Tensor gelu_slope(const Tensor& x) {
 
 Tensor gelu_tanh_gate(const Tensor& x);
 
-// σ(v)' = σ(v)·σ(−v)·v' for the odd v = 2c(x + ax³)
+// The derivative of gelu_tanh_gate: σ(v)' = σ(v)·σ(−v)·v' with v = 2c·(x + a·x³). Since v is odd in
+// x, σ(−v) is the gate of −x.
 Tensor gelu_tanh_gate_slope(const Tensor& x) {
   constexpr double c = std::numbers::sqrt2 * std::numbers::inv_sqrtpi, a = 0.044715;
   const Tensor slope = 2 * c + 6 * c * a * square(within(x, 40));
   return gelu_tanh_gate(x) * gelu_tanh_gate(-x) * slope;
 }
 
-/// The gate σ(v) in x/2·(1 + tanh(v/2)) = x·σ(v).
+/// The gate σ(v) of the tanh approximation gelu(x) ≈ x/2·(1 + tanh(v/2)) = x·σ(v), with v as in
+/// gelu_tanh_gate_slope().
 Tensor gelu_tanh_gate(const Tensor& x) {
   return elementwise(Unary::gelu_tanh_gate, x,
                      [x = saved(x)](const Tensor& g) { return g * gelu_tanh_gate_slope(x); });

@@ -39,8 +39,8 @@ using kernels::Reduce;
 /// The axes that a reduction of x runs over, and the shapes that its gradient needs.
 struct Reduced {
   std::vector<int> axes;
-  Shape from, kept;
-  std::int64_t count = 1;  // number of elements reduced to one
+  Shape from, kept;        // shape of x; the same with reduced axes of size 1
+  std::int64_t count = 1;  // number of elements that are reduced to one
 
   Reduced(const char* operation, const Tensor& x, const Axes& over) {
     check_defined(operation, {x});
@@ -55,7 +55,7 @@ struct Reduced {
   Tensor reduce(Reduce op, const Tensor& x, Dims dims) const {
     return kernels::reduce(op, x, axes, dims == Dims::keep);
   }
-  /// The adjoint of summing: each gradient goes to all the elements that were summed.
+  /// The adjoint of the sum: each gradient is repeated for all elements that were summed.
   Tensor spread(const Tensor& g) const { return expand(reshape(g, kept), from); }
 };
 
@@ -89,14 +89,15 @@ Tensor mean(const Tensor& x, const Axes& axes, Dims dims) {
 
 namespace {
 
-/// x − mean, with a rounded first estimate of the mean subtracted first, a constant in gradients.
+/// x − mean, in two steps, for precision: first subtracts the rounded mean, a constant in
+/// gradients, then the mean of the difference.
 Tensor centred(const Tensor& x, const std::vector<int>& axes) {
   const Tensor shifted = x - kernels::mean(x, axes, true);
   return shifted - mean(shifted, axes, keep_dims);
 }
 
-/// x/y·g, with y and g broadcast along the reduced axes; 0 where y is 0. The quotient is computed
-/// first because 1/y may overflow.
+/// (x/y)·g, with y and g broadcast along the reduced axes; 0 where y is 0. x is divided by y first,
+/// because 1/y may overflow.
 Tensor share(const Reduced& reduced, const Tensor& g, const Tensor& x, const Tensor& y) {
   const Tensor none = reshape(equal(y, 0), reduced.kept);
   const Tensor quotient = x / where(none, 1, reshape(y, reduced.kept));
@@ -147,7 +148,8 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 
 namespace {
 
-/// Numbers m·2^e, whose products do not overflow. The exponents (f64) are constants in derivatives.
+/// Numbers m·2^e with separate exponents e, so that their products do not overflow. The exponents
+/// (f64) are constants in derivatives.
 struct Scaled {
   Tensor m, e;
 };
@@ -157,9 +159,9 @@ Scaled scaled(const Tensor& x) {
   return {x / power, kernels::unary(kernels::Unary::round, exponent * (1 / std::numbers::ln2))};
 }
 
-/// g·m·2^e, where 2^e and g·m may overflow or underflow. Multiplies by several powers of two in
-/// range instead, the first chosen so that multiplying by m cannot overflow. With exponents beyond
-/// the bound every g gives 0 or ∞.
+/// g·m·2^e for x = (m, e), where 2^e and g·m may overflow or underflow: multiplies instead by
+/// several powers of two in range, the first chosen so that the product with m cannot overflow.
+/// Exponents are clamped to a bound beyond which every g gives 0 or ∞.
 Tensor times(const Tensor& g, const Scaled& x) {
   const double step = g.dtype() == f32 ? 126 : 1022, bound = 2.5 * step;
   const Scaled y = scaled(x.m);
@@ -174,9 +176,10 @@ Tensor times(const Tensor& g, const Scaled& x) {
   return product;
 }
 
-/// For each element of a row the product of all others:  [rows, n] → [rows, n]. Elements are
-/// multiplied in pairs; the product for an element is its partner times the product for its pair.
-/// The work is O(n), and every derivative is exact.
+/// For each element of a row the product of all other elements:  [rows, n] → [rows, n]. Multiplies
+/// the elements in pairs and computes, by recursion, the product of all other pairs for each pair;
+/// times the partner in the pair this is the result for an element. The work is O(n), and every
+/// derivative is exact.
 Scaled product_of_others(const Scaled& x) {
   const std::int64_t rows = x.m.size(0), n = x.m.size(1);
   if (n == 1) return {ones_like(x.m), zeros_like(x.e)};
@@ -196,7 +199,7 @@ Scaled product_of_others(const Scaled& x) {
           reshape(flip(e, {2}) + unsqueeze(rest.e, 2), {rows, n})};
 }
 
-/// For each element the product of all others along `axis`.
+/// For each element the product of all other elements along `axis`.
 Scaled product_of_others(const Tensor& x, int axis) {
   if (x.count() == 0) return {x, zeros(x.shape(), f64)};
   const Tensor last = transpose(x, axis, -1);
@@ -248,7 +251,8 @@ namespace {
 
 Tensor extreme(const char* name, Reduce op, const Tensor& x, const Axes& axes, Dims dims) {
   const Reduced reduced(name, x, axes);
-  LADON_CHECK(reduced.count > 0 || is_floating(x.dtype()), name, "over no ", x.dtype(),
+  LADON_CHECK(reduced.count > 0 || is_floating(x.dtype()), name,
+              "needs at least one element to reduce, since the extreme over no ", x.dtype(),
               " elements is undefined: shape ", x.shape());
   return record(name, reduced.reduce(op, x, dims), {x},
                 [reduced, x = saved(x)](const Tensor& g, const Tensor& y) {
@@ -292,7 +296,8 @@ namespace {
 int checked_axis(const char* operation, const Tensor& x, int axis) {
   check_defined(operation, {x});
   const int a = detail::normalize_axis(operation, axis, x.rank());
-  LADON_CHECK(x.size(a) > 0, operation, "axis ", a, " of shape ", x.shape(), " is empty");
+  LADON_CHECK(x.size(a) > 0, operation, "axis ", a, " of shape ", x.shape(),
+              " is empty, but at least one element is needed");
   return a;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Reductions. Without axes they reduce all of them; `keep_dims` keeps reduced axes with size 1.
+// Reductions. Without `axes` they reduce all axes; `keep_dims` keeps reduced axes with size 1.
 //   sum(x);   sum(x, -1);   mean(x, {0, 2}, keep_dims)
 
 #include <initializer_list>
@@ -29,33 +29,34 @@ class Axes {
   bool all_ = true;
 };
 
-/// Integers and booleans sum to i64.
+/// Sum of the elements; the sum of integers or booleans is i64.
 Tensor sum(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// Floating dtypes only. The mean of no elements is NaN.
+/// Mean of the elements; floating dtypes only. The mean over an empty axis is NaN.
 Tensor mean(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// Partial products may overflow or underflow; the gradient is exact where elements are zero, or
-/// where the product itself overflows or underflows.
+/// Product of the elements. Right even if partial products overflow or underflow; the gradient is
+/// exact even if elements are zero, or if the product itself overflows or underflows.
 Tensor prod(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// Σ(x − mean)²/(n − correction); correction 1 is the unbiased estimate, 0 the population variance.
+/// Variance Σ(x − mean)²/(n − correction) of n elements; correction 1 gives the unbiased estimate,
+/// 0 the population variance.
 Tensor var(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop, double correction = 1);
-/// sqrt(var), correct even where var overflows or underflows. At 0 its gradient and second
-/// derivatives are 0.
+/// Standard deviation sqrt(var), correct even where var overflows or underflows. Where it is 0, its
+/// gradient and second derivatives are 0.
 Tensor stddev(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop,
               double correction = 1);
-/// Largest (smallest) element; equal ones share the gradient evenly. NaN propagates. An empty
-/// reduction gives −∞ (+∞), and for integers an Error.
+/// Largest (smallest) element; if several are equal, they share the gradient evenly. NaN
+/// propagates. A reduction of no elements gives −∞ (+∞), and throws Error for integers.
 Tensor amax(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 Tensor amin(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 /// ln Σ e^x, without overflow. −∞, with gradient 0, if x is empty or all −∞. A single element of +∞
-/// gets the whole gradient; with several the gradient is NaN.
+/// gets the whole gradient; if several are +∞, the gradient is NaN.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// sqrt Σ x², correct even where the squares overflow or underflow. At 0, where it has a kink, its
-/// gradient and its second derivatives are 0, as in PyTorch: for the square of a norm write
-/// sum(square(x)).
+/// Euclidean norm sqrt(Σ x²), correct even where the squares overflow or underflow. Its gradient
+/// and second derivatives at x = 0, where it has a kink, are defined as 0, as in PyTorch. For the
+/// square of a norm write sum(square(x)), whose second derivatives are right there.
 Tensor norm(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 
-/// The largest (smallest) element along an axis and its first index (i64). The gradient goes to
-/// that element only. Throws Error if the axis is empty.
+/// The largest (smallest) element along an axis, and the index (i64) of its first occurrence, which
+/// alone gets the gradient. Throws Error if the axis is empty.
 struct ValuesAndIndices {
   Tensor values, indices;
 };
@@ -63,7 +64,7 @@ ValuesAndIndices max(const Tensor& x, int axis, Dims dims = Dims::drop);
 ValuesAndIndices min(const Tensor& x, int axis, Dims dims = Dims::drop);
 Tensor argmax(const Tensor& x, int axis = -1, Dims dims = Dims::drop);
 Tensor argmin(const Tensor& x, int axis = -1, Dims dims = Dims::drop);
-/// The k largest (or smallest) along an axis, in order, with their indices.
+/// The k largest (or smallest) elements along an axis, sorted, with their indices.
 struct TopkOptions {
   int axis = -1;
   bool largest = true;
@@ -76,8 +77,8 @@ struct SortOptions {
 };
 ValuesAndIndices sort(const Tensor& x, SortOptions options = {});
 
-/// Whether any, or all, of the booleans are true; an empty reduction gives false (any) or true
-/// (all).
+/// Whether any (all) of the elements of a bool tensor are true. A reduction of no elements gives
+/// false (true).
 Tensor any(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 Tensor all(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 
@@ -85,12 +86,12 @@ Tensor all(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 Tensor cumsum(const Tensor& x, int axis);
 /// Running product along an axis. The gradient is exact where elements are zero.
 Tensor cumprod(const Tensor& x, int axis);
-/// h_t = a_t·h_{t−1} + b_t along an axis, starting from h = 0; a and b have the same shape. a_t = 0
-/// resets the state, even an infinite or NaN one.
+/// h_t = a_t·h_{t−1} + b_t along an axis, starting from h = 0; a, b and h have the same shape.
+/// a_t = 0 resets the state to b_t, even if h_{t−1} is infinite or NaN.
 Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis);
 
-/// x summed over the axes along which `shape` would be broadcast to x's shape: the adjoint of
-/// expand.
+/// x summed to `shape`, over the axes along which `shape` broadcasts to x's shape: the adjoint of
+/// expand().
 Tensor sum_to(const Tensor& x, const Shape& shape);
 
 }  // namespace ladon

@@ -28,8 +28,8 @@ Tensor delayed(const Tensor& x, int axis, double first) {
   return concat({full(one, first, x.dtype()), slice(x, axis, {.stop = -1})}, axis);
 }
 
-/// x·y, but 0 where one factor is 0 and the other infinite: the infinity is then an overflow of a
-/// finite number, since 0 as another factor, or as the gradient, makes the true product 0.
+/// x·y, but 0 where one factor is 0 and the other is infinite. The infinite factor is taken as an
+/// overflow of a finite number, so that the exact product is 0.
 Tensor product_or_0(const Tensor& x, const Tensor& y) {
   const auto lost = [](const Tensor& u, const Tensor& v) {
     return logical_and(equal(u, 0), equal(abs(v), HUGE_VAL));
@@ -48,7 +48,8 @@ Tensor swept_back(const Tensor& a, const Tensor& g, int axis) {
 
 Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis) {
   check_defined("linear_recurrence", {a, b});
-  LADON_CHECK(a.shape() == b.shape(), "linear_recurrence", "shapes differ: ", a.shape(), " and ",
+  LADON_CHECK(a.shape() == b.shape(), "linear_recurrence",
+              "a and b must have the same shape, but their shapes differ: ", a.shape(), " and ",
               b.shape());
   const int along = detail::normalize_axis("linear_recurrence", axis, a.rank());
   const auto compute = [along](const Tensor& u, const Tensor& v) {
@@ -71,8 +72,10 @@ Tensor cumprod(const Tensor& x, int axis) {
   const Tensor y = kernels::cumprod(x, a);
   if (x.size(a) == 0) return record("cumprod", y, {x}, zeros_like);
   return record("cumprod", y, {x}, [a, x = saved(x)](const Tensor& g, const Tensor& out) {
-    // Σ_{k≥i} g_k·Π_{j≤k, j≠i} x_j = (Π_{j<i} x_j)·S_i with S_i = g_i + x_{i+1}·S_{i+1}: no
-    // division. In f32 a factor may overflow or underflow though the product does not, hence f64.
+    // The gradient with respect to x_i needs no division:
+    // Σ_{k≥i} g_k·Π_{j≤k, j≠i} x_j = (Π_{j<i} x_j)·S_i with S_i = g_i + x_{i+1}·S_{i+1}.
+    // It is computed in f64, since in f32 a factor may overflow or underflow though the product
+    // does not.
     if (out.dtype() == f64) return product_or_0(delayed(out, a, 1), swept_back(x, g, a));
     const Tensor wide = cast(x, f64);
     const Tensor before = delayed(cumprod(wide, a), a, 1);

@@ -12,7 +12,8 @@
 namespace ladon {
 namespace {
 
-/// `shape` with its −1, if any, replaced by the size that gives x's number of elements.
+/// `shape` with a size of −1, if there is one, replaced by the size that gives x's number of
+/// elements.
 Shape resolve(const Tensor& x, const Shape& shape) {
   Shape to = shape;
   int inferred = -1;
@@ -33,8 +34,8 @@ Shape resolve(const Tensor& x, const Shape& shape) {
   return to;
 }
 
-/// Zeros of `shape` with x written into the view window(zeros): the adjoint of a view in which no
-/// element occurs twice.
+/// Zeros of `shape` with x written into their view window(zeros): the adjoint of window(), which
+/// must return a view in which no element occurs twice.
 template <class Window>
 Tensor place(const Tensor& x, const Shape& shape, Window window) {
   Tensor y = mapped::room(zeros(shape, x.dtype()), {&x});
@@ -68,7 +69,8 @@ Tensor flatten(const Tensor& x, int first, int last) {
   if (x.rank() == 0) return reshape(x, {1});
   first = detail::normalize_axis("flatten", first, x.rank());
   last = detail::normalize_axis("flatten", last, x.rank());
-  LADON_CHECK(first <= last, "flatten", "axis ", first, " comes after axis ", last);
+  LADON_CHECK(first <= last, "flatten", "the first axis to merge, axis ", first,
+              ", must not come after the last, but comes after axis ", last);
   Shape to = x.shape().sub(0, first);
   to.append(x.shape().sub(first, last + 1).count());
   for (int i = last + 1; i < x.rank(); ++i) to.append(x.shape()[i]);
@@ -77,8 +79,9 @@ Tensor flatten(const Tensor& x, int first, int last) {
 
 Tensor permute(const Tensor& x, const std::vector<int>& order) {
   check_defined("permute", {x});
-  LADON_CHECK(static_cast<int>(order.size()) == x.rank(), "permute", "the order lists ",
-              order.size(), " axes for a tensor of shape ", x.shape());
+  LADON_CHECK(static_cast<int>(order.size()) == x.rank(), "permute",
+              "the order must list each axis once, but the order lists ", order.size(),
+              " axes for a tensor of shape ", x.shape());
   std::vector<int> to(order.size()), inverse(order.size(), -1);
   for (int i = 0; i < x.rank(); ++i) {
     to[i] = detail::normalize_axis("permute", order[i], x.rank());
@@ -100,7 +103,8 @@ Tensor transpose(const Tensor& x, int a, int b) {
 Tensor expand(const Tensor& x, const Shape& shape) {
   check_defined("expand", {x});
   const int lead = shape.rank() - x.rank();
-  LADON_CHECK(lead >= 0, "expand", "shape ", x.shape(), " has more axes than ", shape);
+  LADON_CHECK(lead >= 0, "expand", "shape ", x.shape(), " has more axes than the requested shape ",
+              shape);
   Shape to = shape;
   for (int i = 0; i < to.rank(); ++i) {
     const std::int64_t size = i < lead ? 1 : x.shape()[i - lead];
@@ -110,7 +114,7 @@ Tensor expand(const Tensor& x, const Shape& shape) {
   }
   detail::checked_count("expand", to);
   return record("expand", view::expand(x, to), {x},
-                [](const Tensor& g) { return g; });  // the sweep sums it to x's shape
+                [](const Tensor& g) { return g; });  // the backward pass sums it to x's shape
 }
 
 Tensor unsqueeze(const Tensor& x, int axis) {
@@ -135,9 +139,9 @@ Tensor slice(const Tensor& x, int axis, Slice range) {
   check_defined("slice", {x});
   axis = detail::normalize_axis("slice", axis, x.rank());
   const std::int64_t n = x.shape()[axis], step = range.step;
-  LADON_CHECK(step != 0, "slice", "the step along axis ", axis, " is 0");
-  // start and stop lie in [0, n] for a positive step, in [−1, n − 1] for a negative one; others are
-  // clipped.
+  LADON_CHECK(step != 0, "slice", "the step along axis ", axis,
+              " is 0; it must be positive or negative");
+  // start and stop are clipped to [0, n] for a positive step, to [−1, n − 1] for a negative step.
   const std::int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
   const auto bound = [&](std::int64_t at) {
     return std::clamp(at < 0 ? at + n : at, lowest, highest);
@@ -156,7 +160,8 @@ Tensor slice(const Tensor& x, int axis, Slice range) {
 
 namespace {
 
-/// Checks an index, which may count from the end, and returns it in [0, n).
+/// Returns an index of an axis, which may be negative to count from the end, as an index in [0, n).
+/// Throws Error if it is out of range.
 std::int64_t position(const char* operation, const Shape& shape, int axis, std::int64_t index) {
   const std::int64_t n = shape[axis];
   LADON_CHECK(index >= -n && index < n, operation, "index ", index, " is out of range for axis ",
@@ -180,9 +185,9 @@ Tensor at(const Tensor& x, const std::vector<AxisIndex>& indices) {
     return std::holds_alternative<Ellipsis>(index.entry);
   });
   const int rest = x.rank() - static_cast<int>(indices.size() - ellipses);
-  LADON_CHECK(ellipses <= 1, "at", "more than one ellipsis");
-  LADON_CHECK(rest >= 0, "at", indices.size() - ellipses, " indices for a tensor of shape ",
-              x.shape());
+  LADON_CHECK(ellipses <= 1, "at", "more than one ellipsis; use at most one");
+  LADON_CHECK(rest >= 0, "at", indices.size() - ellipses,
+              " indices are more than the number of axes of a tensor of shape ", x.shape());
   Tensor y = x;
   int axis = 0, of_x = 0;
   for (const AxisIndex& index : indices) {
@@ -203,7 +208,7 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, int axis1, int axis2) {
   check_defined("diagonal", {x});
   axis1 = detail::normalize_axis("diagonal", axis1, x.rank());
   axis2 = detail::normalize_axis("diagonal", axis2, x.rank());
-  LADON_CHECK(axis1 != axis2, "diagonal", "both axes are ", axis1);
+  LADON_CHECK(axis1 != axis2, "diagonal", "needs two different axes, but both axes are ", axis1);
   offset = std::clamp(offset, -x.shape()[axis1], x.shape()[axis2]);
   return record_window(
       "diagonal", view::diagonal(x, offset, axis1, axis2), x,
@@ -235,8 +240,8 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
   for (const Tensor& part : parts) {
     bool fits = part.rank() == shape.rank();
     for (int i = 0; fits && i < shape.rank(); ++i) fits = i == axis || part.shape()[i] == shape[i];
-    LADON_CHECK(fits, "concat", "shapes ", parts[0].shape(), " and ", part.shape(),
-                " differ on an axis other than ", axis);
+    LADON_CHECK(fits, "concat", "the tensors may differ only in the joined axis, but shapes ",
+                parts[0].shape(), " and ", part.shape(), " differ on an axis other than ", axis);
     shape[axis] = detail::checked_sum("concat", shape[axis], part.shape()[axis]);
     dtype = promote(dtype, part.dtype());
   }
@@ -262,7 +267,7 @@ Tensor stack(const std::vector<Tensor>& parts, int axis) {
   std::vector<Tensor> rows;
   for (const Tensor& part : parts) {
     LADON_CHECK(part.shape() == parts[0].shape(), "stack", "shapes ", parts[0].shape(), " and ",
-                part.shape(), " differ");
+                part.shape(), " differ; all tensors must have the same shape");
     rows.push_back(unsqueeze(part, axis));
   }
   return concat(rows, axis);
@@ -310,7 +315,8 @@ Tensor roll(const Tensor& x, std::int64_t shift, int axis) {
   return concat({slice(x, axis, {.start = first}), slice(x, axis, {.stop = first})}, axis);
 }
 
-// Axis i: [outer, n·inner] → [outer, 1, n·inner] → [outer, count, n·inner].
+// For each axis i of size n, with `outer` the product of the sizes before it and `inner` of those
+// after it: [outer, n·inner] → [outer, 1, n·inner] → [outer, count, n·inner].
 Tensor tile(const Tensor& x, const std::vector<std::int64_t>& counts) {
   check_defined("tile", {x});
   Shape shape = x.shape();

@@ -21,11 +21,12 @@ Tensor flatten(const Tensor& x, int first = 0, int last = -1);
 Tensor permute(const Tensor& x, const std::vector<int>& order);
 /// (view) Swaps two axes; by default the last two.
 Tensor transpose(const Tensor& x, int a = -2, int b = -1);
-/// (view) Repeats axes of size 1 to fit `shape`, where −1 keeps a size; adds leading axes.
+/// (view) Repeats axes of size 1 to the sizes in `shape`, where −1 keeps the size of x; adds
+/// leading axes.
 Tensor expand(const Tensor& x, const Shape& shape);
 /// (view) Adds an axis of size 1, whose index in the result is `axis`.
 Tensor unsqueeze(const Tensor& x, int axis);
-/// (view) Drops an axis of size 1 (Error otherwise).
+/// (view) Drops an axis of size 1. Throws Error if it has another size.
 Tensor squeeze(const Tensor& x, int axis);
 
 /// A range of an axis, as start:stop:step in Python: negative bounds count from the end, bounds
@@ -37,7 +38,8 @@ struct Slice {
 };
 /// (view) x restricted to a range of one axis.
 Tensor slice(const Tensor& x, int axis, Slice range);
-/// (view) One index of an axis, which is dropped. Throws Error when out of range.
+/// (view) The slice of x at one index of an axis; the result lacks that axis. Throws Error if the
+/// index is out of range.
 Tensor select(const Tensor& x, int axis, std::int64_t index);
 
 /// Entry of at() that keeps a whole axis.
@@ -73,20 +75,22 @@ inline std::vector<Tensor> split(const Tensor& x, std::initializer_list<std::int
                                  int axis = 0) {  // makes {2} a list of one size
   return split(x, std::vector(sizes), axis);
 }
-/// (view) Reversed order along the axes.
+/// (view) x with the order of elements along the axes reversed.
 Tensor flip(const Tensor& x, const std::vector<int>& axes);
 /// x with each element moved by `shift` along an axis; elements moved past the end continue at the
 /// beginning.
 Tensor roll(const Tensor& x, std::int64_t shift, int axis);
-/// x repeated counts[i] times along axis i; missing leading axes are added.
+/// x repeated counts[i] times along axis i; leading axes of size 1 are added to x if `counts` has
+/// more entries than x has axes.
 Tensor tile(const Tensor& x, const std::vector<std::int64_t>& counts);
 /// Adds `before[i]` and `after[i]` elements of `value` around axis i; negative counts crop.
 Tensor pad(const Tensor& x, const std::vector<std::int64_t>& before,
            const std::vector<std::int64_t>& after, double value = 0);
-/// Zeroes above (below) the diagonal `offset` of the last two axes.
+/// Lower (upper) triangle of the last two axes: x with zeros above (below) the diagonal `offset`,
+/// where offset 0 is the main diagonal and 1 the one above it.
 Tensor tril(const Tensor& x, std::int64_t offset = 0);
 Tensor triu(const Tensor& x, std::int64_t offset = 0);
-/// (view) The diagonal of two axes, as a new last axis.
+/// (view) The diagonal `offset` of two axes (as in tril), as a new last axis.
 Tensor diagonal(const Tensor& x, std::int64_t offset = 0, int axis1 = -2, int axis2 = -1);
 /// Copy in row-major order; x itself if it is contiguous.
 Tensor contiguous(const Tensor& x);

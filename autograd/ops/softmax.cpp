@@ -14,25 +14,27 @@
 namespace ladon {
 namespace {
 
-// 1 − p has lost its digits where p is close to 1. The gradients below avoid it: since the
-// gradients of a row sum to 0, that of the largest element follows from the others.
+// The difference 1 − p has lost its digits where a probability p is close to 1. The gradients below
+// avoid it: since the gradients of a row sum to 0, the gradient of its largest element is minus the
+// sum of the other gradients.
 
-/// Index of the largest element along `axis`, kept with size 1.
+/// Index of the largest element along `axis`, which is kept with size 1.
 Tensor winner(const Tensor& y, int axis) { return argmax(y.detach(), axis, keep_dims); }
 
-/// Jᵀg = y ∘ (g − ⟨g, y⟩), computed from g minus its value at the largest y: Jᵀ maps constants to
-/// 0.
+/// Jᵀg = y ∘ (g − ⟨g, y⟩) for y = softmax(x) along `axis`. The value of g at the largest y is
+/// subtracted from g first, which leaves Jᵀg the same, since Jᵀ maps constants to 0.
 Tensor softmax_gradient(const Tensor& g, const Tensor& y, int axis) {
   if (y.size(axis) == 0) return g;
   const Tensor beside = g - gather(g, axis, winner(y, axis));
   return y * (beside - sum(beside * y, axis, keep_dims));
 }
 
-/// Jᵀg = g − softmax·Σg; at the largest element it is minus the sum of the others.
+/// Jᵀg = g − exp(y)·Σg for y = log_softmax(x) along `axis`. Its element at the largest y is
+/// computed as minus the sum of the other elements.
 Tensor log_softmax_gradient(const Tensor& g, const Tensor& y, int axis) {
   if (y.size(axis) == 0) return g;
   const Tensor all = sum(g, axis, keep_dims);
-  const Tensor lost = logical_and(isnan(y), equal(all, 0));  // a row not used by the loss
+  const Tensor lost = logical_and(isnan(y), equal(all, 0));  // NaN in a row that the loss ignores
   const Tensor terms = g - where(lost, 0, exp(y)) * all;
   Shape along = Shape::filled(y.rank(), 1);
   along[axis] = y.size(axis);

@@ -1,8 +1,8 @@
 #pragma once
-// Softmax. A row of −∞ only (all masked) gives zeros, forward and backward, never NaN. One +∞ in a
-// row gets probability 1, which is the limit; several give NaN, since their ratio is unknown. Small
-// probabilities keep their relative accuracy even if another one is close to 1; gradients sum to 0
-// over the row.
+// Softmax. A row of −∞ only (all masked) gives zeros, forward and backward, never NaN. A single +∞
+// in a row gets probability 1, which is the limit; several +∞ give NaN, since their ratio is
+// unknown. Small probabilities keep their relative accuracy even if another probability of the row
+// is close to 1; gradients sum to 0 over the row.
 
 #include "ladon/core/tensor.h"
 

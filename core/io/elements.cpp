@@ -114,7 +114,8 @@ std::uint64_t checked_bytes(std::string_view operation, const std::string& path,
     empty |= size == 0;
     const std::int64_t factor = std::max<std::int64_t>(size, 1);
     const bool overflow = __builtin_mul_overflow(widened, factor, &widened);
-    LADON_CHECK(!overflow, operation, path, ": shape ", shape, " needs more than 2^63 bytes");
+    LADON_CHECK(!overflow, operation, path, ": shape ", shape,
+                " needs more than 2^63 bytes, which no tensor may take");
     bytes *= factor;
   }
   return empty ? 0 : static_cast<std::uint64_t>(bytes);

@@ -15,17 +15,19 @@ enum class FileType { b1, i1, i2, i4, i8, u1, u2, u4, u8, f2, bf2, f4, f8 };
 
 /// Bytes of one element in the file.
 std::size_t item_size(FileType type);
-/// The dtype it is read as.
+/// The dtype as which elements of this type are read.
 DType dtype_of(FileType type);
 
-/// Bytes that a tensor of this shape takes in a file, for shapes that come from outside: throws
-/// Error naming the path if a size is negative or the bytes do not fit in 63 bits. Sizes of zero
-/// count as one in that bound, so that strides fit as well.
+/// Bytes that a tensor of this shape takes in a file, for shapes that were read from a file. Throws
+/// Error naming the path if a size is negative, or if the product of the sizes is too large for 63
+/// bits in bytes of the widest dtype. In this check a size of 0 counts as 1, so that the strides of
+/// an empty tensor fit as well.
 std::uint64_t checked_bytes(std::string_view operation, const std::string& path, FileType type,
                             const Shape& shape);
 
-/// Reads a row-major tensor at the file's position; integers of up to four bytes become `integers`,
-/// i64, f32 or f64. The caller has checked that the file has `checked_bytes` left.
+/// Reads a row-major tensor at the file's position. Integers of up to four bytes become elements of
+/// dtype `integers`: i64, f32 or f64. The caller must have checked that at least checked_bytes()
+/// bytes remain in the file.
 Tensor read_elements(InputFile& file, FileType type, const Shape& shape, bool big_endian = false,
                      DType integers = i64);
 

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 // Linux transfers at most this many bytes in one call.
 constexpr std::size_t largest_transfer = 0x7ffff000;
 
-// First word of a lock file.
+// First word of a lock file; the number of the process and the name of its machine follow.
 constexpr std::string_view holder = "process ";
 
 [[noreturn]] void fail_with_errno(std::string_view operation, const std::string& path,
@@ -37,11 +37,12 @@ constexpr std::string_view holder = "process ";
 
 void check_path(std::string_view operation, const std::string& path) {
   LADON_CHECK(path.find('\0') == std::string::npos, operation, path.c_str(),
-              "\\0…: the path holds a NUL, at its byte ", path.find('\0'));
+              "\\0…: a path must not contain a NUL character, but has one at byte ",
+              path.find('\0'));
 }
 
 // Destination of a write to `path`: renaming over a link, a device or a pipe would destroy it.
-// Links are followed one by one, as the last may lead to a name that does not exist.
+// Links are followed one by one, because the last link may lead to a name that does not exist.
 fs::path resolve(const std::string& path) {
   check_path("write_atomically", path);
   constexpr int most_links = 40;  // Linux's own limit
@@ -56,9 +57,9 @@ fs::path resolve(const std::string& path) {
     target = target.parent_path() / fs::read_symlink(target, error);
     LADON_CHECK(!error, "write_atomically", path, ": cannot follow the link: ", error.message());
   }
-  // In /proc, the link to an open file that was deleted ends in " (deleted)": it leads nowhere.
+  // In /proc, a link to an open file that was deleted ends in " (deleted)" and leads to no file.
   LADON_CHECK(!fs::exists(status) || fs::equivalent(path, target, error), "write_atomically", path,
-              ": cannot follow the link: the file has no name");
+              ": cannot follow the link: its file was deleted and has no name");
   return target;
 }
 
@@ -72,7 +73,7 @@ fs::path folder_of(const fs::path& file) {
 // that can be locked is a leftover. Process numbers would not suffice: another container or machine
 // that shares the folder has its own numbering, and numbers are reused.
 
-// Whether `name` still refers to the open file, and that is a regular one.
+// Whether `name` still refers to the open file, and that file is a regular file.
 bool names(const std::string& name, int descriptor) {
   struct stat named, opened;
   return lstat(name.c_str(), &named) == 0 && fstat(descriptor, &opened) == 0 &&
@@ -93,7 +94,8 @@ bool is_temporary(std::string_view name) {
   return skip_number() && name == ".tmp";
 }
 
-// A lock over NFS needs a file opened for writing; elsewhere a read-only one can be locked as well.
+// A lock over NFS needs a file opened for writing; on other file systems a file opened for reading
+// can be locked as well.
 int open_to_lock(const std::string& name) {
   constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   const int descriptor = open(name.c_str(), O_WRONLY | flags);
@@ -101,8 +103,8 @@ int open_to_lock(const std::string& name) {
 }
 
 // A process scans a folder before its first write there, and again after as many writes as the
-// folder had entries, so that the time of n writes is O(n) also in a folder of n files. Temporaries
-// that cannot be removed stay: this does not fail the write that follows.
+// folder had entries, so that n writes take O(n) time even in a folder of n files. A temporary that
+// cannot be removed stays, and the write that follows still succeeds.
 void remove_stale_temporaries(const fs::path& folder) {
   static std::mutex mutex;
   static std::map<std::string, std::int64_t> writes_left;  // until the next scan
@@ -126,14 +128,15 @@ void remove_stale_temporaries(const fs::path& folder) {
   }
 }
 
-// A new file in the target's folder: opened on construction, removed on destruction unless renamed.
+// A new file in the folder of `target`: opened on construction, removed on destruction unless it
+// has been renamed.
 class Temporary {
  public:
   Temporary(const std::string& path, const fs::path& target) : path_(path), target_(target) {
     remove_stale_temporaries(folder_of(target));
     for (int attempts = 1; !create(); ++attempts)
       LADON_CHECK(attempts < 1000, "write_atomically", path,
-                  ": finds no free name for a new file in its folder");
+                  ": found no free name for a new file in its folder after 1000 attempts");
     struct stat old;
     if (stat(target.c_str(), &old) == 0 && fchmod(descriptor, old.st_mode & 07777) != 0)
       abandon("cannot keep its permissions");
@@ -142,8 +145,8 @@ class Temporary {
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
 
-  // The lock is released last, with the descriptor, so that nobody touches the file under that
-  // name.
+  // The lock is released last, with the descriptor, so that no other process removes the file
+  // before it is renamed.
   ~Temporary() {
     if (!renamed_) unlink(name_.c_str());
     close(descriptor);
@@ -153,7 +156,7 @@ class Temporary {
     if (fsync(descriptor) != 0)
       fail_with_errno("write_atomically", path_, "cannot flush to the disk");
     if (std::rename(name_.c_str(), target_.c_str()) != 0)
-      fail_with_errno("write_atomically", path_, "cannot rename the new file over it");
+      fail_with_errno("write_atomically", path_, "cannot rename the new file to this path");
     renamed_ = true;
     flush_folder();
   }
@@ -182,8 +185,8 @@ class Temporary {
     return target_ == path_ ? path_ : path_ + " (a link to " + target_.native() + ")";
   }
 
-  // Makes the new name durable. Some file systems cannot do this for folders; the file is complete
-  // anyway, so that a failure is ignored.
+  // Flushes the folder, so that the new name survives a crash. Some file systems cannot flush
+  // folders; the file is complete anyway, so a failure is ignored.
   void flush_folder() const {
     const int handle = open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (handle < 0) return;
@@ -191,7 +194,7 @@ class Temporary {
     close(handle);
   }
 
-  // The destructor does not run for a constructor that throws.
+  // Cleans up in the constructor, which throws: the destructor will not run.
   [[noreturn]] void abandon(std::string_view what) {
     const int reason = errno;
     unlink(name_.c_str());
@@ -217,7 +220,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
   const bool known = fstat(descriptor_, &status) == 0;
   if (!known || !S_ISREG(status.st_mode)) {
     close(descriptor_);
-    detail::fail("read_file", path_, ": is not a regular file");
+    detail::fail("read_file", path_, ": is not a regular file, as it must be");
   }
   size_ = end_ = static_cast<std::uint64_t>(status.st_size);
 }
@@ -231,7 +234,7 @@ InputFile::~InputFile() {
 
 void InputFile::select(std::uint64_t begin, std::uint64_t end) {
   LADON_CHECK(begin <= end && end <= size_, "read_file", path_, ": bytes [", begin, ", ", end,
-              ") are outside its ", size_, " bytes");
+              ") are outside the file, which has ", size_, " bytes");
   if (descriptor_ >= 0 && lseek(descriptor_, static_cast<off_t>(begin), SEEK_SET) < 0)
     fail_with_errno("read_file", path_, "cannot move to another position in it");
   position_ = begin;
@@ -300,9 +303,9 @@ detail::FolderLock::FolderLock(std::string_view operation, const std::string& fo
   char host[256] = {};
   gethostname(host, sizeof host - 1);
   const std::string own = detail::join(holder, getpid(), " on ", host);
-  // A link may lead to somebody else's file; opening a pipe would wait for its reader.
+  // Links are refused, as they may lead to another user's file. Opening a pipe must not wait.
   descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-  // A process that may not write in the folder can only read it, and needs no lock.
+  // A process that may not write in the folder can only read files there, and needs no lock.
   if (descriptor_ < 0 && (errno == EACCES || errno == EROFS)) return;
   if (descriptor_ < 0) fail_with_errno(operation, path, "cannot be opened as the folder's lock");
   const auto refuse = [&](const auto&... what) {
@@ -314,13 +317,13 @@ detail::FolderLock::FolderLock(std::string_view operation, const std::string& fo
   const std::string_view held(text, std::max<ssize_t>(pread(descriptor_, text, 299, 0), 0));
   if (!free)
     refuse("the folder ", folder, " is in use by ", held.empty() ? "another process" : held,
-           "; wait for it, or take another folder");
+           "; wait until that process ends, or use another folder");
   if (!names(path, descriptor_) || !(held.empty() || held.starts_with(holder)))
-    refuse(path, ": is not a lock of Ladon's, which begins with \"", holder,
-           "\"; move it away, or take another folder");
+    refuse(path, ": must be a lock file of Ladon, whose text begins with \"", holder,
+           "\", but is another file; move it away, or use another folder");
   const bool written =
       ftruncate(descriptor_, 0) == 0 && pwrite(descriptor_, own.data(), own.size(), 0) > 0;
-  static_cast<void>(written);  // the text only informs, and the disk may be full
+  static_cast<void>(written);  // a failure (a full disk) is ignored: the text is only informative
 }
 
 detail::FolderLock::~FolderLock() {

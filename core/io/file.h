@@ -1,6 +1,6 @@
 #pragma once
-// Files: bounded reading, and writing that never leaves half a file behind. A path with a NUL in
-// it, which the system would cut there, is an Error everywhere.
+// Files: bounded reading, and writing that never leaves half a file behind. All functions throw
+// Error for a path that contains a NUL character, where the system would cut it.
 
 #include <cstdint>
 #include <functional>
@@ -14,15 +14,15 @@ class InputFile {
  public:
   /// Throws Error if the file is missing, unreadable, or not a regular file (a folder, a pipe).
   explicit InputFile(std::string path);
-  /// Bytes that are in memory already (a part of a file, decompressed), read in the same way;
-  /// `path` names them.
+  /// Reads bytes that are in memory already (a decompressed part of a file) in the same way; `path`
+  /// is their name in errors.
   InputFile(std::string path, std::string bytes);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
   const std::string& path() const { return path_; }
-  /// Size in bytes when it was opened, and how many of them are still to be read.
+  /// Size of the file in bytes when it was opened, and the number of bytes still to be read.
   std::uint64_t size() const { return size_; }
   std::uint64_t remaining() const { return end_ - position_; }
   /// Moves to byte `begin`; reading then ends before byte `end` ≤ size().
@@ -53,30 +53,32 @@ class OutputFile {
   int descriptor_;
 };
 
-/// Replaces (or creates) `path` by what `writer` writes, all or nothing: the bytes go to a new file
-/// in the same folder, are flushed to the disk, and the file is renamed over the old one. If
-/// anything fails, the writer's own exceptions included, the new file is removed and the old one
-/// keeps its bytes; if the process is killed, the new file stays behind as .ladon-….tmp until a
-/// later write in that folder removes it: each process looks for such files before its first write
-/// there, and again after as many writes as the folder has files.
+/// Replaces (or creates) the file `path` by the bytes that `writer` writes, all or nothing: they
+/// are written to a new file in the same folder and flushed to the disk, and the new file is
+/// renamed over the old file. If anything fails, including by an exception of the writer, the new
+/// file is removed and the old file keeps its bytes. If the process is killed, the new file stays
+/// behind as .ladon-….tmp until a later write in that folder removes it: each process looks for
+/// such files before its first write in a folder, and again after as many writes as the folder has
+/// files.
 ///
-/// A symbolic link is followed, also to a file that does not exist yet. The permissions of an
+/// A symbolic link is followed, even to a file that does not exist yet. The permissions of an
 /// existing file are kept; the new file belongs to the user who writes it, and a hard link to the
-/// old one keeps the old bytes. Throws Error naming the path and the reason.
+/// old file keeps the old bytes. Throws Error naming the path and the reason.
 void write_atomically(const std::string& path, const std::function<void(OutputFile&)>& writer);
 void write_atomically(const std::string& path, std::string_view bytes);
 
 namespace detail {
 
-/// Claims a folder, which is made if it is missing, for one process at a time. The claim is a lock
-/// on the file `.ladon-lock` in it, and ends with the process, however that ends; the file stays,
-/// with the process and its machine written in it. Nothing is claimed on file systems without
-/// locks, nor by a process that may not write in the folder.
+/// Claims a folder for this process, as long as the object is alive; the folder is made if it is
+/// missing. The claim is a lock on the file `.ladon-lock` in the folder. It ends with the process
+/// at the latest, even if the process is killed; the file remains, and names the process and its
+/// machine. Nothing is claimed on file systems without locks, nor by a process that may not write
+/// in the folder.
 class FolderLock {
  public:
-  /// Throws Error naming the folder if another process holds it (and which), or if the folder
-  /// cannot be made. Also if `.ladon-lock` is not such a lock: a link, or a file with other
-  /// contents, which is left as it is.
+  /// Throws Error naming the folder if another process has claimed it (the error names that process
+  /// too), if the folder cannot be made, or if `.ladon-lock` is a link or a file that Ladon did not
+  /// write; such a file is left unchanged.
   FolderLock(std::string_view operation, const std::string& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

@@ -18,7 +18,7 @@
 namespace ladon {
 namespace {
 
-/// Longer axes of a tensor above PrintOptions::whole are cut.
+/// Longer axes are abbreviated in tensors of more than PrintOptions::whole elements.
 constexpr std::int64_t longest_axis = 8;
 
 std::mutex mutex;
@@ -80,11 +80,13 @@ PrintOptions print_options() {
 std::ostream& operator<<(std::ostream& out, const Tensor& x) {
   if (!x.defined()) return out << "undefined";
   PrintOptions o = print_options();
-  std::int64_t brackets = 1;  // counted up to `whole` + 1; an empty tensor may have many
+  // Number of elements, with sizes of 0 taken as 1 (an empty tensor may have many brackets to
+  // print); counted up to `whole` + 1.
+  std::int64_t brackets = 1;
   for (int axis = 0; axis < x.rank() && brackets <= o.whole; ++axis)
     brackets =
         x.size(axis) > o.whole ? o.whole + 1 : brackets * std::max<std::int64_t>(1, x.size(axis));
-  if (brackets <= o.whole) o.ends = std::numeric_limits<std::int64_t>::max();  // nothing is cut
+  if (brackets <= o.whole) o.ends = std::numeric_limits<std::int64_t>::max();  // print in full
   print(out, x, o, 0);
   return out << ' ' << x.shape() << ' ' << x.dtype();
 }

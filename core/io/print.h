@@ -6,10 +6,10 @@
 namespace ladon {
 
 struct PrintOptions {
-  /// Tensors of at most this many elements are printed whole; in larger ones, axes longer than 8
-  /// are cut: [1, 2, 3, …, 98, 99, 100].
+  /// Tensors of at most this many elements are printed in full; in larger tensors, axes longer than
+  /// 8 are abbreviated: [1, 2, 3, …, 98, 99, 100].
   std::int64_t whole = 1000;
-  std::int64_t ends = 3;  ///< Elements at each end of an axis that is cut; at most 4.
+  std::int64_t ends = 3;  ///< Elements at each end of an abbreviated axis, 1 … 4.
   int digits = 6;         ///< Significant digits of a number, 1 … 17.
 };
 

@@ -6,7 +6,7 @@ Character character_at(std::string_view bytes, std::size_t at) {
   const auto lead = static_cast<unsigned char>(bytes[at]);
   if (lead < 0x80) return {lead, 1};
   // A lead byte announces 1 to 3 more bytes of 6 bits each; least[n] is the smallest code point
-  // that needs n of them.
+  // that needs n more bytes.
   const int more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
   constexpr std::int32_t least[] = {0, 0x80, 0x800, 0x10000};
   constexpr Character malformed{-1, 1};

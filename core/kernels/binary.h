@@ -7,8 +7,8 @@ namespace ladon::kernels {
 /// negative base and fractional exponent is NaN; integers to a negative power throw Error.
 /// `remainder` has the divisor's sign, as in Python; an integer divisor of 0 throws Error. Integers
 /// wrap around. Booleans have mul and minimum (both "and") and maximum ("or"). A `_gradient` is
-/// g·f'(x), a function of g and x; relu's is a function of g and y = f(x). gaussian is exp(−c·x²),
-/// a function of x and c, a power of two.
+/// g·f'(x), a function of g and x; relu_gradient is a function of g and y = relu(x). gaussian is
+/// exp(−c·x²), a function of x and of c, which must be a power of two.
 enum class Binary {
   add,
   sub,

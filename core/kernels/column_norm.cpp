@@ -1,5 +1,5 @@
-// Batch norm: normalization over the rows of a matrix, in two forward passes over it after that for
-// its mean, and two backward passes.
+// Batch norm: normalization over the rows of a matrix. Forward, the matrix is read once for the
+// mean and at least twice more, for the variance and the result; backward, it is read twice.
 
 #include <algorithm>
 #include <array>
@@ -24,12 +24,13 @@ using std::int64_t;
 Tensor plus(const Tensor& a, double b) { return binary(Binary::add, a, b); }
 Tensor times(const Tensor& a, const Tensor& b) { return binary(Binary::mul, a, b); }
 
-/// Number of rows of x; 0 if they have no elements, as there may be very many of those.
+/// Number of rows of x; 0 if the rows have no elements (there may be very many empty rows).
 int64_t rows_of(const Tensor& x) { return x.size(1) == 0 ? 0 : x.size(0); }
 
-/// Two sums over rows [rows, n], [n] each: add(first row, count, sum, sum) adds those of a chunk.
-/// In f32 a sum of few rows is exact enough; a sum of many is not, as each row that is added loses
-/// the digits below the last one of the sum.
+/// Two sums [n] over the rows of a matrix [rows, n]. add(first row, count, sum1, sum2) adds `count`
+/// rows to both sums. Rows are summed in chunks, and then the sums of chunks: in f32, a single
+/// running sum over many rows would be too inexact, as each addition loses digits of the row below
+/// the last digit of the sum.
 template <class T, class Add>
 std::array<Tensor, 2> sums_over_rows(int64_t rows, int64_t n, const Tensor& like, const Add& add) {
   constexpr int64_t chunk = 64;
@@ -80,10 +81,10 @@ ColumnMoments moments_of(const Tensor& x) {
   return f;
 }
 
-/// x with each column divided by a power of two, near its size or sqrt(eps), so that squares are in
-/// range.
+/// x with each column divided by its `unit`, a power of two near the larger of the column's largest
+/// absolute value and sqrt(eps), so that squares are in the range of the dtype.
 struct InUnits {
-  Tensor x, unit, eps;  ///< eps in squares of the unit.
+  Tensor x, unit, eps;  ///< eps divided by unit².
 };
 InUnits in_units(const Tensor& x, double eps) {
   const Tensor size = view::select(scale_of(x, {0}), 0, 0);
@@ -143,7 +144,7 @@ ColumnNormResult column_norm(const Tensor& x, const Tensor& weight, const Tensor
   });
 }
 
-// With h = d·r, d = (x − mean) − rest and s = r·weight:
+// With d = (x − mean) − rest, r = rstd, h = d·r, s = r·weight, and sums over the R rows:
 //   dx = s·(g − Σg/R − h·Σgh/R), dweight = Σgh, dbias = Σg.
 LayerNormGradients column_norm_backward(const Tensor& g, const Tensor& x, const ColumnMoments& f,
                                         const Tensor& weight, bool has_bias) {

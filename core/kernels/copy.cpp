@@ -32,7 +32,8 @@ To convert(From x) {
 template <class T>
 concept Half = StoredElement<T> && !ComputedElement<T>;
 
-/// n half-precision numbers → f32, exactly; and f32 → the nearest half-precision numbers.
+/// widen converts n half-precision numbers to f32, exactly; narrow converts n f32 to the nearest
+/// half-precision numbers.
 void widen(const Float16* x, float* y, std::int64_t n) { loops().half.widen_f16(&x->bits, y, n); }
 void widen(const BFloat16* x, float* y, std::int64_t n) { loops().half.widen_bf16(&x->bits, y, n); }
 void narrow(const float* x, Float16* y, std::int64_t n) { loops().half.narrow_f16(x, &y->bits, n); }
@@ -40,9 +41,10 @@ void narrow(const float* x, BFloat16* y, std::int64_t n) {
   loops().half.narrow_bf16(x, &y->bits, n);
 }
 
-/// x as f32, rounded *to odd*: unchanged if exact, else to that one of its two neighbours whose
-/// last bit is odd. Rounding the result to 11 bits or less is the same as rounding x itself, also
-/// for ties (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008, thm. 1).
+/// x rounded *to odd* in f32: x itself if f32 holds it exactly, else the one of its two neighbours
+/// in f32 whose last bit is 1. Rounding the result to 11 bits or fewer is the same as rounding x
+/// itself, also for ties (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008,
+/// thm. 1).
 float to_odd(double x) {
   const auto near = static_cast<float>(x);
   auto bits = detail::bit_cast<std::uint32_t>(near);
@@ -50,13 +52,16 @@ float to_odd(double x) {
   return static_cast<double>(near) == x ? near : detail::bit_cast<float>(bits | 1);
 }
 float to_odd(std::int64_t x) {
-  constexpr auto held = std::int64_t{1} << 53;  // exact in f64; above, the low 10 bits become one
+  // Up to `held`, x is exact in f64. Larger x are shifted right by 10 bits, with the last bit set
+  // if any of the 10 lost bits was.
+  constexpr auto held = std::int64_t{1} << 53;
   if (x >= -held && x <= held) return to_odd(static_cast<double>(x));
   return to_odd(static_cast<double>(x >> 10 | ((x & 1023) != 0))) * 1024;
 }
 float to_odd(bool x) { return x; }
 
-/// Calls loop(i, m) for the elements [i, i + m) of n, a buffer of floats at a time.
+/// Calls loop(i, m) for consecutive ranges [i, i + m) of n elements, with m at most piece_length,
+/// the length of a buffer.
 template <class Loop>
 void by_buffers(std::int64_t n, const Loop& loop) {
   for (std::int64_t i = 0; i < n; i += piece_length) loop(i, std::min(piece_length, n - i));
@@ -85,12 +90,12 @@ void convert_all(const From* x, To* y, std::int64_t n) {
     std::transform(x, x + n, y, convert<To, From>);
 }
 
-/// Throws Error for an expanded tensor: a destination must not contain an element twice.
+/// Throws Error for an expanded tensor: no element of a destination may be stored to twice.
 void check_not_expanded(std::string_view operation, const Tensor& x) {
   for (int i = 0; i < x.rank(); ++i)
     LADON_CHECK(x.shape()[i] <= 1 || x.strides()[i] != 0, operation,
-                "cannot write to an expanded tensor ", x.shape(), ": axis ", i,
-                " repeats one element; clone it first");
+                "cannot write to an expanded tensor of shape ", x.shape(), ": axis ", i,
+                " repeats one element; clone the tensor first");
 }
 
 void check_broadcasts_to(std::string_view operation, const Tensor& x, const Shape& shape) {
@@ -98,14 +103,16 @@ void check_broadcasts_to(std::string_view operation, const Tensor& x, const Shap
               x.shape(), " does not broadcast to the destination's ", shape);
 }
 
-/// Values that differ between examples cannot be written to a tensor that they share.
+/// Throws Error if y has levels of vmap that x lacks: values that differ between examples cannot be
+/// written to a tensor that the examples share.
 void check_room(std::string_view operation, const Tensor& x, const Tensor& y) {
   LADON_CHECK(mapped::levels({&x, &y}) == x.levels(), operation, "the values differ between the ",
               y.examples(), " examples of vmap, but the tensor ", x.shape(),
-              " that they are written to is shared by them; compute a new tensor");
+              " that they are written to is shared by all examples; compute a new tensor instead");
 }
 
-/// y, or a copy of it if writing x would change elements of y that are still to be read.
+/// y itself, or a copy of y if x and y are different windows on the same storage, so that writing
+/// to x could change elements of y before they are read.
 Tensor apart_from(const Tensor& x, const Tensor& y) {
   return x.storage() == y.storage() && !same_elements(x, y) ? clone(y) : y;
 }
@@ -136,11 +143,12 @@ void copy_into(Tensor& y, const Tensor& x) {
                [&](const Pieces::Pointers& at, std::int64_t n) { loop(at[1], at[0], n); });
 }
 
-/// Runs loop_of<T>()(x, y, n) on the elements of x, of type T, and of y, broadcast to x's shape;
-/// both must have one dtype (Error).
+/// Runs loop_of<T>()(x, y, n) on the elements of x, of type T, and of y, broadcast to x's shape.
+/// Throws Error if the dtypes of x and y differ.
 template <class LoopOf>
 void in_place(std::string_view operation, Tensor x, const Tensor& y, const LoopOf& loop_of) {
-  LADON_CHECK(x.dtype() == y.dtype(), operation, "dtypes differ: ", x.dtype(), " and ", y.dtype());
+  LADON_CHECK(x.dtype() == y.dtype(), operation, "needs operands of the same dtype, got ",
+              x.dtype(), " and ", y.dtype());
   check_broadcasts_to(operation, y, x.shape());
   if (mapped::any(x, y)) {
     check_room(operation, x, y);

@@ -14,8 +14,8 @@ namespace {
 
 using std::int64_t;
 
-/// p, q and c as rows along c's last axis. c is contiguous; along a row p (q) is contiguous or
-/// constant.
+/// Access to p, q and c as rows along the last axis of c. c is contiguous; p and q are each
+/// contiguous or constant along a row.
 class Entries {
  public:
   Entries(const Tensor& p, const Tensor& q, const Tensor& c)
@@ -31,7 +31,8 @@ class Entries {
   const double* p() const { return p_.x.strided_data<double>(); }
   const double* q() const { return q_.x.strided_data<double>(); }
 
-  /// Elements of p (q) for a piece of a row: those from index `at` on, or always that at `at`.
+  /// Elements of p (or q) for a piece of a row: consecutive elements from index `at` on, or, if
+  /// `constant`, the element at `at` repeated.
   struct Piece {
     int64_t at;
     bool constant;
@@ -94,7 +95,8 @@ void gather(const double* x, Entries::Piece piece, int64_t n, double* block) {
     std::copy_n(x + piece.at, n, block);
 }
 
-/// Runs `loop` over all blocks of entries; an incomplete last one in buffers. `second` may be null.
+/// Runs `loop` over all blocks of entries; an incomplete last block is computed in buffers.
+/// `second` may be null.
 void run(DualLoops::Loop loop, const std::vector<double>& parameters, const Entries& entries,
          double* first, double* second) {
   const int64_t count = entries.count(), blocks = (count + dual_block - 1) / dual_block;
@@ -133,14 +135,16 @@ DualPair run(DualLoops::Loop loop, const DualForm& form, const Tensor& p, const 
   return result;
 }
 
-/// Possible ends of a series of n terms: after n/4, n/2 or n terms (after n unless 32 divides n).
+/// Number of possible ends of a series of n terms: after n/4, n/2 or n terms. If 32 does not divide
+/// n, all three are n.
 constexpr int ends = 3;
 int64_t end_of(int which, int64_t n) { return n % 32 == 0 ? n >> (ends - 1 - which) : n; }
 
-/// One side of a series: rows of coefficients, square roots of variances, and `reach`, this side's
-/// factor of the largest |x| at which the terms from an end n on may be dropped. With r the norm of
-/// the dropped coefficients of a row, the dropped part of Σ_k a_k·b_k·x^k is at most
-/// |x|^n·r_a·r_b; so |x| must not exceed the product of both sides' (2^−27·|a|/r)^(1/n).
+/// One side of a series (a with p, or b with q): rows of coefficients, square roots of variances,
+/// and `reach`, a bound on |x| per row and per end n, from which on terms may be dropped. Let r_a
+/// and r_b be the norms of the dropped coefficients of a row of a and of b. The dropped part of
+/// Σ_k a_k·b_k·x^k is at most |x|^n·r_a·r_b, which is at most 2^−54·|a|·|b| if |x| is at most the
+/// product of the reach of both rows, (2^−27·|a|/r_a)^(1/n) and (2^−27·|b|/r_b)^(1/n).
 struct SeriesSide {
   SeriesSide(const Tensor& rows, const double* variance)
       : held(contiguous(rows)), a(held.data<double>()), terms(held.size(-1)) {
@@ -170,7 +174,7 @@ struct SeriesSide {
   std::vector<double> root, reach;
 };
 
-/// Collects entries with the same end until a group of them is complete.
+/// Collects entries whose series have the same end, and computes them as soon as a group is full.
 struct SeriesGroups {
   const Entries& entries;
   const double* c;
@@ -195,7 +199,7 @@ struct SeriesGroups {
         add(i + k, p.constant ? p.at : p.at + k, q.constant ? q.at : q.at + k);
     });
   }
-  /// Adds entry i, of variances p[ip] and q[iq].
+  /// Adds entry i, which has the variances p[ip] and q[iq].
   void add(int64_t i, int64_t ip, int64_t iq) {
     const double scale = left.root_of(ip) * right.root_of(iq);
     const double rho = scale > 0 ? std::clamp(c[i] / scale, -1.0, 1.0) : 0.0;

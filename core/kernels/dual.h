@@ -1,6 +1,6 @@
 #pragma once
-// Dual activations of contiguous or strided f64 tensors, on all threads: closed forms and series.
-// No gradients: users call them through layers/infinite/dual/dual.h.
+// Dual activations of an activation function φ, as closed forms or series, on all threads; tensors
+// are f64, of any strides. No gradients: users call them through layers/infinite/dual/dual.h.
 
 #include <vector>
 
@@ -15,28 +15,32 @@ struct DualForm {
   std::vector<double> parameters;
 };
 
-/// Two tensors of c's shape; the second undefined unless asked for.
+/// Two tensors of c's shape; the second is undefined unless it was requested.
 struct DualPair {
   Tensor first, second;
 };
 
-/// E[φ(u)φ(v)] and, `with_derivative`, E[φ'(u)φ'(v)] for (u, v) ~ N(0, [[p, c], [c, q]]). p and q
-/// broadcast to c's shape. An entry's result depends on nothing but its p, q and c.
+/// E = E[φ(u)φ(v)] and, if `with_derivative`, E' = E[φ'(u)φ'(v)] for
+/// (u, v) ~ N(0, [[p, c], [c, q]]). p and q broadcast to c's shape. The result of an entry, to the
+/// last bit, depends only on the p, q and c of this entry.
 DualPair dual(const DualForm& form, const Tensor& p, const Tensor& q, const Tensor& c,
               bool with_derivative);
 
-/// ∂E/∂c and ∂E/∂p. With p and q exchanged the second is ∂E/∂q.
+/// ∂E/∂c and ∂E/∂p of E = E[φ(u)φ(v)]. Called with p and q exchanged, the second result is ∂E/∂q.
 DualPair dual_slopes(const DualForm& form, const Tensor& p, const Tensor& q, const Tensor& c);
 
-/// ∂E'/∂c and ∂E'/∂p of E' = E[φ'(u)φ'(v)], as dual() gives it; 0 where they are infinite.
+/// ∂E'/∂c and ∂E'/∂p of E' = E[φ'(u)φ'(v)], the second result of dual(); 0 where a derivative is
+/// infinite.
 DualPair dual_curvatures(const DualForm& form, const Tensor& p, const Tensor& q, const Tensor& c);
 
-/// The powers of ρ in a series: all, or those of an even or an odd function.
+/// The powers of ρ in a series: all powers, or only the even or the odd powers.
 enum class Powers { all, even, odd };
 
-/// slope2·ρ·sqrt(pq) + Σ_k a_k(p)·b_k(q)·ρ^n_k over the powers n_k, with ρ = c/sqrt(pq) clamped to
-/// [−1, 1], and 0 where pq = 0. a: p's shape and one more axis of K terms; b: q's shape and K; K a
-/// multiple of 8. Stops after a quarter or half of the terms if the rest is below 2^−54·|a|·|b|.
+/// slope2·ρ·sqrt(pq) + Σ_k a_k·b_k·ρ^n_k, where n_k runs over `powers` and ρ = c/sqrt(pq) is
+/// clamped to [−1, 1], and is 0 where pq = 0. a has the shape of p and one more axis of K terms, b
+/// the shape of q and one more axis of K terms; K is a multiple of 8. The sum ends after a quarter
+/// or half of the terms if the remaining terms are below 2^−54·|a|·|b|, with the norms over the K
+/// terms.
 Tensor dual_series(const Tensor& a, const Tensor& b, const Tensor& p, const Tensor& q,
                    const Tensor& c, Powers powers = Powers::all, double slope2 = 0);
 

@@ -12,7 +12,7 @@
 namespace ladon::kernels {
 
 Tensor checked_indices(std::string_view operation, const Tensor& index, std::int64_t n) {
-  LADON_CHECK(index.defined() && index.dtype() == i64, operation, "indices are i64, got ",
+  LADON_CHECK(index.defined() && index.dtype() == i64, operation, "indices must be i64, got ",
               index.defined() ? to_string(index.dtype()) : "an undefined tensor");
   if (index.mapped())
     return mapped::batched([=](const Tensor& u) { return checked_indices(operation, u, n); },
@@ -78,8 +78,8 @@ Tensor take_rows(const Tensor& x, int axis, const Tensor& rows) {
   return y;
 }
 
-// A task owns a block of columns of the result and adds all rows in order: no two tasks write to
-// one element, and the load is balanced however the indices repeat.
+// Each task computes a block of columns of the result and adds all rows in order. So no two tasks
+// write to the same element, and all tasks take the same time, even if many indices are equal.
 Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
   if (rows.mapped()) {
     const auto alone = [=](const auto& of) { return std::vector{add_rows(of[0], axis, of[1], n)}; };
@@ -117,15 +117,17 @@ Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
 
 namespace {
 
-/// Consecutive lines along another axis: the start of the first one in three tensors, and the steps
-/// from line to line. `dense`: the lines share one index, and are neighbours in memory too.
+/// A run of `count` consecutive lines: the offset of the first line in the indexed tensor, the
+/// other tensor and the index tensor, and the step in each of them from line to line. `dense`: all
+/// lines use the same indices, and consecutive lines are adjacent in memory.
 struct Run {
   std::int64_t indexed, other, index, count;
   std::int64_t indexed_step, other_step, index_step;
   bool dense;
 };
 
-/// Lines of an index tensor along an axis. They are independent: no two refer to the same element.
+/// Lines of an index tensor along an axis. Lines are independent: no two of them refer to the same
+/// element of the indexed tensor.
 struct Lines {
   Lines(const Shape& shape, int line_axis) : off_axis(shape), axis(line_axis) {
     length = shape[axis];
@@ -141,7 +143,7 @@ struct Lines {
     }
     return offset;
   }
-  /// Lines [begin, end) as runs along the last axis that has more than one.
+  /// Lines [begin, end) as runs along the last axis of off_axis that has more than one element.
   std::vector<Run> runs(std::int64_t begin, std::int64_t end, const Tensor& indexed,
                         const Tensor& other, const Tensor& index) const {
     int last = off_axis.rank() - 1;
@@ -165,9 +167,10 @@ struct Lines {
   std::int64_t length;
 };
 
-/// Calls visit(offset in indexed, offset in other) for every index: lines in parallel, each in
-/// order. Order of the visits: along the last axis line after line; else, within a piece of lines,
-/// position after position, so that neighbours in memory follow each other.
+/// Calls visit(offset in indexed, offset in other) for every index. Lines run in parallel, and the
+/// indices of a line are visited in order. If elements of a line are adjacent in `other`, a task
+/// visits one line after the other; if not, it visits the first element of all its lines, then the
+/// second of all, and so on, so that elements adjacent in memory are visited one after the other.
 template <class Visit>
 void for_each_index(const Tensor& indexed, const Tensor& other, const Tensor& index, int axis,
                     const Visit& visit) {
@@ -286,7 +289,8 @@ void join(const std::vector<Tensor>& parts, int axis, Tensor y) {
 
 namespace {
 
-/// Counts of elements that are not 0, found in tasks: before each task, and in all.
+/// Counts of elements that are not 0, for elements that are divided into tasks: the count before
+/// each task, and the total.
 struct NotZero {
   static constexpr std::int64_t grain = 1 << 15;
 
@@ -300,8 +304,8 @@ struct NotZero {
     std::partial_sum(before.begin(), before.end(), before.begin());
   }
   std::int64_t all() const { return before.back(); }
-  /// Calls body(p, i, end) for all tasks, with its first element p and its part [i, end) of the
-  /// list.
+  /// Calls body(p, i, end) for each task: p is the position of its first element, and [i, end) are
+  /// the positions of its elements that are not 0 in the list of all such elements.
   template <class Body>
   void each(std::int64_t n, const Body& body) const {
     parallel::for_range(n, grain, [&](std::int64_t begin, std::int64_t) {
@@ -332,7 +336,7 @@ Tensor nonzero(const Tensor& x) {
         std::int64_t row = p / length;
         const std::int64_t start = row * length, stop = start + length;
         for (int d = rank - 2; d >= 0; row /= shape[d--]) index[d] = row % shape[d];
-        for (; p < stop && i < end; i += data[p++] != T(0)) {  // no branch, as below
+        for (; p < stop && i < end; i += data[p++] != T(0)) {  // no branch (see below)
           std::int64_t* to = out + i * rank;
           for (int d = 0; d < rank - 1; ++d) to[d] = index[d];
           to[rank - 1] = p - start;
@@ -371,7 +375,8 @@ Tensor put_masked(const Tensor& x, const Tensor& mask) {
   const Tensor source = contiguous(x), where = contiguous(mask);
   const bool* chosen = where.data<bool>();
   const NotZero found(chosen, where.count());
-  LADON_CHECK(x.shape() == Shape{found.all()}, "put_masked", "the elements have shape ", x.shape(),
+  LADON_CHECK(x.shape() == Shape{found.all()}, "put_masked",
+              "needs as many elements as the mask has true elements: got shape ", x.shape(),
               ", but the mask has ", found.all(), " true elements");
   Tensor y = zeros(mask.shape(), x.dtype());
   visit_stored(x.dtype(), [&]<class T>() {

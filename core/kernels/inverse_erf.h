@@ -15,8 +15,8 @@ inline double inverse_erf(double y) {
   const double c = 2 / (std::numbers::pi * a) + l / 2;
   double x = std::copysign(std::sqrt(std::max(0.0, std::sqrt(c * c - l / a) - c)), y);
   for (int i = 0; i < 2; ++i) {
-    // f = erf(x) − y has f''/f' = −2x, so Halley's step f/(f' − f f''/(2f')) is d/(1 + x d), d =
-    // f/f'.
+    // f = erf(x) − y has f''/f' = −2x, so Halley's step f/(f' − f f''/(2f')) is d/(1 + x d) with
+    // d = f/f'.
     const double d = (std::erf(x) - y) * std::exp(x * x) / (2 * std::numbers::inv_sqrtpi);
     x -= d / (1 + x * d);
   }

@@ -49,7 +49,10 @@ const Loops& choose() {
     if (level.name == std::string_view(wanted)) return *level.loops;
     names += std::string(names.empty() ? "" : ", ") + level.name;
   }
-  detail::fail("loops", "LADON_ISA is '", wanted, "', but this processor has ", names);
+  detail::fail("loops",
+               "the environment variable LADON_ISA must name an instruction level of this "
+               "processor, but is '",
+               wanted, "'; choose one of ", names);
 }
 
 }  // namespace

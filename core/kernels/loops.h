@@ -28,23 +28,25 @@ struct RmspropStep;
 struct AdagradStep;
 struct LionStep;
 
-/// Loops over those rows x[place·columns ..], of `columns` elements, whose indices are in `places`.
+/// Loops over selected rows of a row-major matrix with `columns` columns: the `count` rows whose
+/// indices are in `places`.
 template <class T>
 struct PlaceLoops {
-  /// y += the sum of these rows.
+  /// y [columns] += the sum of the selected rows of x.
   void (*sum)(const T* x, const std::int64_t* places, std::int64_t count, std::int64_t columns,
               T* y);
-  /// y[place·columns ..] += g for each place.
+  /// Adds g [columns] to each selected row of y.
   void (*spread)(const T* g, const std::int64_t* places, std::int64_t count, std::int64_t columns,
                  T* y);
-  /// y and where: the largest element of each column and the first place that has it, with NaN
-  /// larger than all. If `first`, of these rows alone (at least one), else also of the previous y.
+  /// Largest element of each column (y [columns]) over the selected rows, and the index of the
+  /// first row that has it (`where`). NaN counts as larger than any number. Unless `first`, the
+  /// previous y and `where` take part too; if `first`, there must be at least one selected row.
   void (*maximum)(const T* x, const std::int64_t* places, std::int64_t count, bool first,
                   std::int64_t columns, T* y, std::int64_t* where);
 };
 
-/// Batch norm of rows of n columns, with d = (x − mean) − rest; all arrays but g, x, y and dx have
-/// n elements.
+/// Batch norm of matrices with `rows` rows of n columns (g, x, y and dx); all other arrays have n
+/// elements. d stands for (x − mean) − rest, and sums are over rows.
 template <class T>
 struct ColumnLoops {
   /// sum += Σd, squares += Σd².
@@ -62,15 +64,15 @@ struct ColumnLoops {
 };
 
 /// Loops over contiguous elements of type T. An entry is null if T has no such function. An output
-/// may be one of the inputs, but must not overlap them otherwise.
+/// may be the same array as an input, but must not overlap an input partly.
 template <class T>
 struct LoopsOf {
   using UnaryLoop = void (*)(const T* x, T* y, std::int64_t n);
   using BinaryLoop = void (*)(const T* a, const T* b, T* y, std::int64_t n);
   using CompareLoop = void (*)(const T* a, const T* b, bool* y, std::int64_t n);
   const UnaryLoop* unary;      ///< One per Unary, in its order.
-  const BinaryLoop* binary;    ///< One per Binary.
-  const CompareLoop* compare;  ///< One per Compare.
+  const BinaryLoop* binary;    ///< One per Binary, in its order.
+  const CompareLoop* compare;  ///< One per Compare, in its order.
   /// y = condition ? a : b.
   void (*select)(const bool* condition, const T* a, const T* b, T* y, std::int64_t n);
   /// x ← a·x + b·y.
@@ -82,11 +84,11 @@ struct LoopsOf {
 
   /// Reduction of n elements; for n = 0 the operation's neutral element.
   using ReduceLoop = T (*)(const T* x, std::int64_t n);
-  /// y[c] = the reduction of x[r·stride + c] over r; at least one row.
+  /// y[c] = the reduction of x[r·stride + c] over the rows r; there must be at least one row.
   using ReduceColumnsLoop = void (*)(const T* x, std::int64_t rows, std::int64_t stride,
                                      std::int64_t columns, T* y);
   const ReduceLoop* reduce;                 ///< One per Reduce, in its order.
-  const ReduceColumnsLoop* reduce_columns;  ///< Likewise.
+  const ReduceColumnsLoop* reduce_columns;  ///< One per Reduce, in its order.
 
   // Rows of n floating-point elements.
   void (*softmax)(const T* x, T* y, std::int64_t n);
@@ -94,10 +96,11 @@ struct LoopsOf {
   T (*logsumexp)(const T* x, std::int64_t n);
   void (*softmax_backward)(const T* g, const T* y, T* dx, std::int64_t n);
   void (*log_softmax_backward)(const T* g, const T* y, T* dx, std::int64_t n);
-  /// weight and bias may be null (1 and 0).
+  /// A null weight means 1, a null bias 0.
   void (*layer_norm)(const T* x, const T* weight, const T* bias, T eps, T* y, T* mean, T* rstd,
                      std::int64_t n);
-  /// Writes dx and adds this row's part to dweight and dbias, each of which may be null.
+  /// Writes dx of one row and adds the row's contributions to dweight and dbias; weight, dweight
+  /// and dbias may be null.
   void (*layer_norm_backward)(const T* g, const T* x, T mean, T rstd, const T* weight, T* dx,
                               T* dweight, T* dbias, std::int64_t n);
 
@@ -119,7 +122,7 @@ struct LoopsOf {
   SymmetricLoops<T> symmetric;
 };
 
-/// Doubles of work space that `largest` needs per class.
+/// Workspace that Loops::largest needs per class, in doubles.
 inline constexpr std::int64_t largest_work = 160;
 
 struct Loops {
@@ -128,13 +131,13 @@ struct Loops {
   LoopsOf<float> f32;
   LoopsOf<double> f64;
   DualLoops dual;
-  /// Matrix products of floats rounded to bf16, with sums in f32; null if the level has none. Used
-  /// only if has_bf16_products().
+  /// Matrix products of floats rounded to bf16, with sums in f32; null if the instruction level has
+  /// no such loops. Used only if has_bf16_products().
   GemmLoops<float> gemm_of_bf16;
   HalfLoops half;
   RandomLoops random;
-  /// p[c] = the probability that the c-th of independent normals N(mean[c], deviation²) is the
-  /// largest.
+  /// p[c] = the probability that z_c is the largest of independent draws z_c ~ N(mean[c],
+  /// deviation²), one per class.
   void (*largest)(std::int64_t classes, const double* mean, double deviation, double* p,
                   double* work);
   RectifierLoops rectifier;
@@ -160,7 +163,7 @@ struct Level {
   const Loops* loops;
 };
 
-/// The levels this processor has, lowest first.
+/// The instruction levels that this processor supports, lowest first.
 struct Levels {
   Level list[3];
   int count;
@@ -172,11 +175,12 @@ Levels levels();
 /// Whether the loops in use and the processor support bf16 products.
 bool has_bf16_products();
 
-/// The loops in use: the highest level, or the one that the environment variable LADON_ISA names
-/// (v2, v3 or v4; Error if there is no such level here).
+/// The loops in use: those of the highest level, or of the level that the environment variable
+/// LADON_ISA names (v2, v3 or v4; throws Error if the processor does not support it).
 const Loops& loops();
 
-/// Their place in levels(), by which a table of other loops (extra/kernels/loops) finds its own.
+/// Index in levels() of the level in use, with which other tables of loops (extra/kernels/loops)
+/// select the same level.
 int level_in_use();
 
 }  // namespace ladon::kernels

@@ -14,12 +14,15 @@
 namespace ladon::kernels {
 namespace {
 
-/// v, contiguous, after a check that it is [n] like x's last axis; undefined if v is.
+/// v as a contiguous tensor [n], or undefined if v is undefined. Throws Error unless n is the size
+/// of x's last axis and the dtypes are equal.
 Tensor row_vector(std::string_view what, const Tensor& v, const Tensor& x) {
   if (!v.defined()) return v;
   LADON_CHECK(v.rank() == 1 && v.size(0) == x.size(-1) && v.dtype() == x.dtype(), "layer_norm",
-              what, " ", v.shape(), " ", v.dtype(), " does not fit the last axis of x ", x.shape(),
-              " ", x.dtype());
+              what, " ", v.shape(), " ", v.dtype(),
+              " must be a vector of the size of the last axis of x and of the dtype of x, "
+              "which is ",
+              x.shape(), " ", x.dtype());
   return contiguous(v);
 }
 
@@ -63,8 +66,8 @@ LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& 
   return result;
 }
 
-// Each task sums its rows' parts of dweight and dbias into [tasks, n], which is then summed over
-// tasks.
+// Each task sums the contributions of its rows to dweight and dbias in its row of a matrix
+// [tasks, n]; then these are summed over tasks.
 LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const Tensor& mean,
                                        const Tensor& rstd, const Tensor& weight, bool has_bias) {
   if (mapped::any(g, x, mean, weight)) {
@@ -76,7 +79,8 @@ LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const T
     return {d[0], d[1], d[2]};
   }
   LADON_CHECK(g.shape() == x.shape() && g.dtype() == x.dtype(), "layer_norm_backward", "gradient ",
-              g.shape(), " ", g.dtype(), " and input ", x.shape(), " ", x.dtype(), " differ");
+              g.shape(), " ", g.dtype(), " and input ", x.shape(), " ", x.dtype(),
+              " must have the same shape and dtype");
   const Tensor g_rows = contiguous(g), x_rows = contiguous(x), w = row_vector("weight", weight, x),
                m = contiguous(mean), s = contiguous(rstd);
   const std::int64_t n = x.size(-1), rows = m.count(), grain = rows_per_task(n);
@@ -142,7 +146,8 @@ RmsNormResult rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   return result;
 }
 
-// With u = g·weight:  dx = r·u − x·r³·⟨u, x⟩/n,  dweight = Σ r·g·x over rows, first within tasks.
+// With u = g·weight:  dx = r·u − x·r³·⟨u, x⟩/n for a row of n elements, and dweight = Σ r·g·x over
+// rows, summed first within tasks.
 LayerNormGradients rms_norm_backward(const Tensor& g, const Tensor& x, const Tensor& r,
                                      const Tensor& weight) {
   if (mapped::any(g, x, r, weight)) {

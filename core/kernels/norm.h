@@ -13,7 +13,7 @@ struct LayerNormResult {
 };
 LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
 
-/// Gradients with respect to x, weight and bias (the last two undefined when weight / bias are).
+/// Gradients with respect to x, weight and bias; that of an undefined weight or bias is undefined.
 struct LayerNormGradients {
   Tensor x, weight, bias;
 };
@@ -26,15 +26,15 @@ struct RmsNormResult {
   Tensor y, r;
 };
 RmsNormResult rms_norm(const Tensor& x, const Tensor& weight, double eps);
-/// Gradients with respect to x and weight (undefined when weight is); bias stays undefined. r⁵ has
-/// to be in the range of x's dtype.
+/// Gradients with respect to x and weight (undefined if weight is undefined); the gradient of bias
+/// is undefined. r⁵ must be in the range of x's dtype.
 LayerNormGradients rms_norm_backward(const Tensor& g, const Tensor& x, const Tensor& r,
                                      const Tensor& weight);
 
-/// Moments [C] of normalization over the first axis of x [R, C], column by column (weight and bias
-/// [C] or undefined). `mean` is rounded; `rest` is the part of the mean lost to rounding if that
-/// matters, else 0; `var` has divisor R, and may be out of range of x's dtype where
-/// rstd = 1/sqrt(var + eps) is not.
+/// Moments of the columns of x [R, C], each [C], for normalization over the R rows. The mean is
+/// mean + rest: `mean` is rounded, and `rest` is the part that rounding lost if that matters, else
+/// 0. `var` has divisor R, and may be out of the range of x's dtype even if rstd = 1/sqrt(var +
+/// eps) is in range.
 struct ColumnMoments {
   Tensor mean, rest, var, rstd;
 };
@@ -42,9 +42,11 @@ struct ColumnNormResult {
   Tensor y;
   ColumnMoments moments;
 };
+/// y = (x − mean)·rstd·weight + bias for x [R, C], with the moments of each column; weight and bias
+/// are [C] or undefined.
 ColumnNormResult column_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
 
-/// Whether rstd² and 1/rstd² are in the range of their dtype.
+/// Whether rstd² and 1/rstd² are in the range of the dtype of rstd.
 bool squares_in_range(const Tensor& rstd);
 /// Gradients of column_norm(). Requires squares_in_range(rstd).
 LayerNormGradients column_norm_backward(const Tensor& g, const Tensor& x, const ColumnMoments& f,

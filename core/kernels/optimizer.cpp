@@ -19,8 +19,8 @@ void check_like(const char* operation, const char* what, const Tensor& y, const 
               x.dtype(), " ", x.shape(), ") must be contiguous, of one dtype and shape");
 }
 
-/// Runs the loop that `pick` selects from the table on pieces of x, g and the states; undefined
-/// states are passed as null.
+/// Runs the loop that `pick` selects from the table of loops on pieces of x, g and the states;
+/// undefined states are passed as null pointers.
 template <std::size_t count, class Step, class Pick>
 void update(const char* operation, Tensor x, const Tensor& g, std::array<Tensor, count> states,
             const Step& step, const Pick& pick) {

@@ -7,13 +7,15 @@
 
 namespace ladon::kernels {
 
-// All tensors must be contiguous, of one floating dtype and one shape (else Error).
+// x is the parameter and g its gradient. All tensors must be contiguous and have the same floating
+// dtype and the same shape; else the functions throw Error.
 
-/// m undefined: without momentum.
+/// m is the momentum buffer; if it is undefined, the step has no momentum.
 void sgd(Tensor x, const Tensor& g, Tensor m, const SgdStep& step);
-/// First and second moments m and v, and u, the largest v so far, which may be undefined.
+/// m and v are the first and second moments; u is the largest v so far, or undefined (no AMSGrad).
 void adam(Tensor x, const Tensor& g, Tensor m, Tensor v, Tensor u, const AdamStep& step);
-/// c undefined: not centered. m undefined: without momentum.
+/// v is the running mean of squared gradients. c is the running mean of gradients, or undefined for
+/// the variant that is not centered. m is the momentum buffer; if undefined, there is no momentum.
 void rmsprop(Tensor x, const Tensor& g, Tensor v, Tensor c, Tensor m, const RmspropStep& step);
 void adagrad(Tensor x, const Tensor& g, Tensor v, const AdagradStep& step);
 void lion(Tensor x, const Tensor& g, Tensor m, const LionStep& step);

@@ -1,11 +1,12 @@
 #pragma once
-// Coefficients and update rules of optimizers, in a separate header for the reason in unary.h.
+// Coefficients and update rules of optimizers for a parameter x with gradient g; the states m, v, u
+// and c are described in optimizer.h. A separate header for the reason given in unary.h.
 
 namespace ladon::kernels {
 
 /// Coefficients of one step of stochastic gradient descent:
 ///   g ← g + weight_decay·x;  m ← momentum·m + gradient_weight·g;  x ← x − lr·u
-/// with u = m, or g + momentum·m (nesterov), or g where there is no m.
+/// with u = m, or u = g + momentum·m if `nesterov`, or u = g if m is undefined.
 struct SgdStep {
   double lr, momentum, gradient_weight, weight_decay;
   bool nesterov;
@@ -14,7 +15,7 @@ struct SgdStep {
 /// Coefficients of one step of Adam:
 ///   g ← g + weight_decay·x;  m ← beta1·m + (1−beta1)·g;  v ← beta2·v + (1−beta2)·g²;
 ///   x ← shrink·x − lr·m/(sqrt(u)·correction + eps)
-/// with u = v, or u ← max(u, v) where there is a u.
+/// with u ← max(u, v) if u is defined, else u = v.
 struct AdamStep {
   double lr, beta1, beta2, correction, eps, weight_decay, shrink;
 };
@@ -22,7 +23,7 @@ struct AdamStep {
 /// Coefficients of one step of RMSprop:
 ///   g ← g + weight_decay·x;  v ← decay·v + (1−decay)·g²;  c ← decay·c + (1−decay)·g;
 ///   u = g/(sqrt(v − c²) + eps);  m ← momentum·m + u;  x ← x − lr·m
-/// Without c, c = 0; without m, m = u.
+/// with c = 0 if c is undefined, and m = u if m is undefined.
 struct RmspropStep {
   double lr, decay, eps, weight_decay, momentum;
 };

@@ -12,16 +12,16 @@
 namespace ladon::kernels {
 namespace {
 
-constexpr std::int64_t work = 1 << 20;      // multiply-adds that are worth a task, roughly
-constexpr std::int64_t row_block = 64;      // loops begin at multiples of it
-constexpr std::int64_t column_block = 768;  // whole tiles of columns, of either dtype
+constexpr std::int64_t work = 1 << 20;      // approximate number of multiply-adds per task
+constexpr std::int64_t row_block = 64;      // tasks begin at multiples of it
+constexpr std::int64_t column_block = 768;  // a multiple of the tile widths of f32 and f64
 
 template <class T>
 Rows<T> rows_of(const Tensor& x, std::int64_t begin, std::int64_t end) {
   return {x.data<T>() + begin, x.size(0), x.size(1), end - begin};
 }
 
-/// The symmetric matrix of sums over the columns, computed in pieces of columns.
+/// The symmetric matrix [m, m] of sums over the n columns of x, computed in pieces of columns.
 template <class T>
 Tensor symmetric(typename ParticleLoops<T>::Pairs loop, const Tensor& x) {
   const std::int64_t m = x.size(0), n = x.size(1);

@@ -1,6 +1,6 @@
 #pragma once
-// Sums over particles, the rows of a floating matrix x [m, n], m > 0. No gradients. The order of
-// every sum depends on the shape alone.
+// Sums over particles x_i, the m > 0 rows of a floating-point matrix x [m, n]. No gradients. The
+// order of summation depends on the shape alone.
 
 #include <array>
 #include <vector>
@@ -16,10 +16,10 @@ Tensor squared_distances(const Tensor& x);
 /// x_i·x_j, in f64.  → f64 [m, m], exactly symmetric.
 Tensor inner_products(const Tensor& x);
 
-/// y_i = Σ_j w_ij x_j, in the dtype of both.  [m, m], [m, n] → [m, n].
+/// y_i = Σ_j w_ij x_j. w and y have the dtype of x.  [m, m], [m, n] → [m, n].
 Tensor mix(const Tensor& w, const Tensor& x);
 
-/// y_i = Σ_j w_ij (x_i − x_j), likewise.
+/// y_i = Σ_j w_ij (x_i − x_j). w and y have the dtype of x.  [m, m], [m, n] → [m, n].
 Tensor mix_differences(const Tensor& w, const Tensor& x);
 
 /// ‖x_i‖², in f64.

@@ -42,7 +42,7 @@ static_assert(std::size(unary_names) == std::size_t(Unary::count));
 static_assert(std::size(binary_names) == std::size_t(Binary::count));
 static_assert(std::size(compare_names) == std::size_t(Compare::count));
 
-/// The loop, or Error if elements of type T have no such function.
+/// Returns the loop. Throws Error if it is null: elements of type T have no such function.
 template <class T, class Loop>
 Loop need(std::string_view operation, Loop loop) {
   LADON_CHECK(loop != nullptr, operation, "is not defined for ", dtype_of<T>(),
@@ -52,7 +52,7 @@ Loop need(std::string_view operation, Loop loop) {
 
 void check_same_dtype(std::string_view operation, const Tensor& a, const Tensor& b) {
   LADON_CHECK(a.dtype() == b.dtype(), operation, "dtypes differ: ", a.dtype(), " and ", b.dtype(),
-              "; convert one with cast");
+              ", but must be the same; convert an operand with cast");
 }
 
 /// s as an element of type T.
@@ -81,9 +81,11 @@ Tensor with_number(const Tensor& x, T s, DType result, bool flipped, Loop loop) 
   return y;
 }
 
-/// Integers have no remainder by 0 and no negative power; `fits`: the right side has none of these.
+/// Throws Error unless `fits`: no element of the right operand is 0 (remainder of integers) or
+/// negative (power of integers).
 void check_right(Binary op, bool fits) {
-  LADON_CHECK(fits || op == Binary::pow, "remainder", "integer division by zero");
+  LADON_CHECK(fits || op == Binary::pow, "remainder",
+              "integer division by zero: an integer divisor must not be 0");
   LADON_CHECK(
       fits, "pow",
       "an integer to a negative power is not an integer; convert the base with cast(x, f32)");

@@ -11,11 +11,11 @@
 
 namespace ladon::kernels {
 
-/// x with `axis` moved to the end; axis_from_end undoes it. Views.
+/// View of x with `axis` moved to the end; axis_from_end moves the last axis back to `axis`.
 Tensor axis_to_end(const Tensor& x, int axis);
 Tensor axis_from_end(const Tensor& x, int axis);
 
-/// Number of rows that are worth a separate task.
+/// Number of rows of n elements that make up one task.
 inline std::int64_t rows_per_task(std::int64_t n) {
   return std::max<std::int64_t>(1, task_length / std::max<std::int64_t>(1, n));
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t grain = 1024;  // elements per task
 
-/// f of each element, in double.
+/// f applied to each element of x, computed in double.
 template <class F>
 Tensor each(const char* name, const Tensor& x, const F& f) {
   const Tensor dense = contiguous(x);
@@ -68,14 +68,15 @@ double cot_derivative(int n, double c) {
   return sum;
 }
 
-/// (−1)ⁿ⁺¹·ψ⁽ⁿ⁾(x) for large x: (n−1)!/xⁿ + n!/(2xⁿ⁺¹) + Σ_k B₂ₖ·(2k+n−1)!/((2k)!·x^(2k+n)), of
-/// which the first term is −ln x for n = 0   (Abramowitz and Stegun 6.4.11, 6.3.18).
+/// (−1)ⁿ⁺¹·ψ⁽ⁿ⁾(x) for large x: (n−1)!/xⁿ + n!/(2xⁿ⁺¹) + Σ_k B₂ₖ·(2k+n−1)!/((2k)!·x^(2k+n)) with
+/// the Bernoulli numbers B₂ₖ; for n = 0 the first term is −ln x (Abramowitz and Stegun 6.4.11,
+/// 6.3.18).
 double asymptotic(int n, double x) {
   constexpr double bernoulli[] = {1. / 6,       -1. / 30,      1. / 42, -1. / 30,
                                   5. / 66,      -691. / 2730,  7. / 6,  -3617. / 510,
                                   43867. / 798, -174611. / 330};
   const double second =
-      factorial(n) / power(x, n + 1);  // n!/xⁿ⁺¹, which may be 0 where the first is not
+      factorial(n) / power(x, n + 1);  // n!/xⁿ⁺¹; may underflow to 0 though the first term does not
   double sum = (n == 0 ? -std::log(x) : factorial(n - 1) / power(x, n)) + second / 2;
   double term = second * (n + 1) / (2 * x);  // (2k+n−1)!/((2k)!·x^(2k+n)) for k = 1
   for (int k = 1; k <= 10; ++k) {
@@ -87,8 +88,8 @@ double asymptotic(int n, double x) {
 
 }  // namespace
 
-// ψ⁽ⁿ⁾(x) = ψ⁽ⁿ⁾(x + 1) + (−1)ⁿ⁺¹·n!/xⁿ⁺¹, up to where the asymptotic series is exact to rounding.
-// Below 0:  ψ⁽ⁿ⁾(x) = (−1)ⁿ·ψ⁽ⁿ⁾(1 − x) − πⁿ⁺¹·cot_derivative.
+// ψ⁽ⁿ⁾(x) = ψ⁽ⁿ⁾(x + 1) + (−1)ⁿ⁺¹·n!/xⁿ⁺¹ increases x until the asymptotic series is exact to
+// rounding. For x ≤ 0:  ψ⁽ⁿ⁾(x) = (−1)ⁿ·ψ⁽ⁿ⁾(1 − x) − πⁿ⁺¹·cot_derivative.
 double polygamma(int n, double x) {
   const double sign = n % 2 == 0 ? -1 : 1;  // (−1)ⁿ⁺¹
   if (x <= 0) {
@@ -112,17 +113,17 @@ Tensor lgamma(const Tensor& x) {
 
 Tensor polygamma(int n, const Tensor& x) {
   if (x.mapped()) return mapped::broadcast([=](const Tensor& u) { return polygamma(n, u); }, x);
-  LADON_CHECK(n >= 0 && n <= max_polygamma, "polygamma", "n is ", n, "; it must lie in [0, ",
-              max_polygamma, "]");
+  LADON_CHECK(n >= 0 && n <= max_polygamma, "polygamma", "the order n is ", n,
+              "; it must lie in [0, ", max_polygamma, "]");
   return each("polygamma", x, [n](double v) { return polygamma(n, v); });
 }
 
 // --- draws of the Gamma distribution ---
 //
-// Their bits depend on the generator alone. The C library has variants of exp, log, … for
-// processors with and without fused multiply-adds, which differ in the last bit; so do the loops of
-// the instruction levels. Hence separate formulas, in a file that is compiled without contraction
-// of multiply-adds (CMakeLists.txt).
+// The bits of a draw depend on the generator and alpha alone, not on the processor. The C library
+// has variants of exp, log, … for processors with and without fused multiply-adds, which differ in
+// the last bit, and so do the loops of the instruction levels. Therefore the draws use the formulas
+// below, and this file is compiled without contraction to fused multiply-adds (CMakeLists.txt).
 
 namespace {
 
@@ -172,7 +173,8 @@ double log1p_of(double x) {
   return rounded == 1 ? x : log_of(rounded) * (x / (rounded - 1));
 }
 
-/// ln of d·V, d = α − 1/3 and V = (1 + z/√(9d))³, accepted with the right probability; α ≥ 1.
+/// ln of a draw from Gamma(α, 1), α ≥ 1, by rejection: the draw is d·V with d = α − 1/3,
+/// V = (1 + z/√(9d))³ and z ~ N(0, 1).
 double log_draw_above_one(double alpha, Generator& rng) {
   const double d = alpha - 1. / 3, c = 1 / std::sqrt(9 * d);
   for (;;) {
@@ -189,8 +191,8 @@ double log_draw(double alpha, Generator rng) {
   return log_draw_above_one(alpha + 1, rng) + log_of(u) / alpha;
 }
 
-/// ∫₀^∞ f(s) ds, where f decays exponentially beyond about `width`: the trapezoidal rule in t with
-/// s = width·exp(t − e^−t), whose error falls doubly exponentially (Takahasi and Mori 1974).
+/// ∫₀^∞ f(s) ds of an f that decays exponentially beyond about `width`, by the trapezoidal rule in
+/// t with s = width·exp(t − e^−t) (double exponential quadrature, Takahasi and Mori 1974).
 template <class F>
 double integral(double width, const F& f) {
   double sum = 0;
@@ -202,7 +204,8 @@ double integral(double width, const F& f) {
   return sum * step;
 }
 
-/// The s at which the decreasing function w ≤ 1 falls to e^−1, within a factor of two.
+/// The s at which the decreasing function w ≤ 1 falls to e^−1, within a factor of two; w is given
+/// by its logarithm.
 template <class F>
 double width_of(const F& log_w) {
   double width = 1;
@@ -213,11 +216,14 @@ double width_of(const F& log_w) {
 
 }  // namespace
 
-// With X = e^L at a fixed value of the distribution function F, dL/dα = −(∂F/∂α)/(x·p(x)), and
-//   F = Σ_k x^(α+k)·e^−x/Γ(α+k+1)   gives   Σ_k x^k/(α)_(k+1)·(ψ(α+k+1) − ln x),
-// whose terms are positive for x below e^ψ(α+1). For x above, and if there are many terms,
-// integrals over t = x·e^∓s of ∂p/∂α = p(t)·(ln t − ψ(α)), whose integral over all t is 0:
-//   ∫₀^∞ e^(−αs + x(1 − e^−s))·(ψ(α) − ln x + s) ds, ∫₀^∞ e^(αs − x(e^s − 1))·(ln x − ψ(α) + s) ds.
+// Let F be the distribution function and p the density of Gamma(α, 1), and x = e^L at a fixed value
+// of F. Then dL/dα = −(∂F/∂α)/(x·p(x)). The series F = Σ_k x^(α+k)·e^−x/Γ(α+k+1) gives
+//   dL/dα = Σ_k x^k/(α)_(k+1)·(ψ(α+k+1) − ln x),
+// whose terms are positive for x < e^ψ(α+1). For larger x, and for large α, where the series needs
+// many terms, ∂p/∂α = p(t)·(ln t − ψ(α)), whose integral over all t is 0, is integrated from 0 to x
+// (t = x·e^−s) or from x to ∞ (t = x·e^s):
+//   dL/dα = ∫₀^∞ e^(−αs + x(1 − e^−s))·(ψ(α) − ln x + s) ds
+//         = ∫₀^∞ e^(αs − x(e^s − 1))·(ln x − ψ(α) + s) ds.
 double log_gamma_slope(double log_x, double alpha) {
   const double x = std::exp(log_x);
   if (log_x >= polygamma(0, alpha + 1)) {

@@ -8,7 +8,7 @@
 namespace ladon::kernels {
 namespace {
 
-// Rows at least this long are presented one by one, so that contiguous ones need no copy.
+// Rows at least this long are passed to loops one by one, so that contiguous rows need no copy.
 constexpr std::int64_t long_row = 128;
 // Rows and columns of a piece where an operand is transposed.
 constexpr std::int64_t tile_rows = 16, tile_columns = 64;
@@ -52,8 +52,8 @@ void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
     copy_items<8>(to, to_stride, from, from_stride, n);
 }
 
-// y[j, i] = x[i, j] for i < rows, j < columns; strides in bytes. A loop of another type with items
-// of this size moves the same bits.
+// y[j, i] = x[i, j] for i < rows, j < columns; strides in bytes. The loop may be that of another
+// type with items of the same size, as it only moves bits.
 void transpose(const std::byte* x, std::int64_t x_row, std::byte* y, std::int64_t y_row,
                std::int64_t rows, std::int64_t columns, std::int64_t item) {
   const auto by = [&]<class E>(void (*loop)(std::int64_t, std::int64_t, const E*, std::int64_t, E*,
@@ -71,7 +71,7 @@ void transpose(const std::byte* x, std::int64_t x_row, std::byte* y, std::int64_
     by(loops().f64.transpose);
 }
 
-// The position of one operand's row, moving through rows in order.
+// The address of a row of one operand, which next() advances to the following row.
 class RowCursor {
  public:
   RowCursor(const Shape& sizes, const Operand& operand, std::int64_t row)
@@ -144,8 +144,8 @@ Pieces::Pieces(const Shape& shape, std::initializer_list<Operand> operands) {
   cut();
 }
 
-// Short rows are taken several at a time, long ones in parts. If an operand is transposed, a piece
-// is a tile, so that the cache lines that its columns cross stay in the cache.
+// A piece is several short rows, or a part of a long row. If an operand is transposed, a piece is a
+// tile of rows and columns, so that the cache lines that its columns cross stay in the cache.
 void Pieces::cut() {
   bool transposed = false;
   for (int i = 0; i < operand_count_; ++i) {
@@ -164,7 +164,7 @@ void Pieces::cut() {
   grain_ = std::max<std::int64_t>(1, task_length / (rows_per_piece_ * columns_per_piece_));
 }
 
-// Drops axes of size 1, and merges axis i with axis i+1 if every operand steps over both evenly:
+// Drops axes of size 1, and merges axis i with axis i+1 if in every operand
 // stride[i] = stride[i+1]·size[i+1]. At least one axis is left.
 void Pieces::merge_axes(const Shape& shape) {
   std::array<Shape, max_operands> strides;

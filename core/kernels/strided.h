@@ -1,9 +1,10 @@
 #pragma once
 // Adaptation of strided and broadcast operands to contiguous loops; no other file does this.
 //
-// The elements of an output are cut into pieces of at most `piece_length`, in row-major order. A
-// loop sees each operand's piece as contiguous: directly where it is, else gathered to a buffer on
-// the stack (and scattered from it for a strided output). A broadcast scalar fills a buffer.
+// The elements of an output are cut into pieces of at most `piece_length` elements, in row-major
+// order. A loop gets a pointer to contiguous elements for each operand: to the operand itself if
+// its piece is contiguous, else to a buffer on the stack, to which the elements are gathered (and
+// from which they are scattered to a strided output). A buffer is filled with a broadcast scalar.
 
 #include <array>
 #include <cstddef>
@@ -17,18 +18,19 @@
 namespace ladon::kernels {
 
 inline constexpr std::int64_t piece_length = 1024;
-/// Number of elements that are worth a separate task.
+/// Number of elements that make up one task.
 inline constexpr std::int64_t task_length = 32 * piece_length;
 inline constexpr int max_operands = 4;
 
-/// One operand: its first element, strides in bytes, and whether loops write to it.
+/// One operand: its first element, strides and item size in bytes, and whether loops read and write
+/// it.
 struct Operand {
   std::byte* data = nullptr;
   Shape strides;
   std::int64_t item = 1;
   bool reads = true, writes = false;
 
-  /// x broadcast to `shape`, which is the result of broadcast_shapes.
+  /// x broadcast to `shape`, a result of broadcast_shapes() with the shape of x.
   static Operand input(const Tensor& x, const Shape& shape);
   static Operand output(Tensor& x);
   static Operand in_place(Tensor& x);
@@ -40,7 +42,7 @@ class Pieces {
   Pieces(const Shape& shape, std::initializer_list<Operand> operands);
 
   std::int64_t count() const { return count_; }
-  /// Number of pieces that are worth a separate task.
+  /// Number of pieces that make up one task.
   std::int64_t grain() const { return grain_; }
 
   using Pointers = std::array<std::byte*, max_operands>;
@@ -58,13 +60,13 @@ class Pieces {
   }
 
  private:
-  /// Columns [column, column + columns) of rows [row, row + rows); a row is the last axis.
+  /// Columns [column, column + columns) of rows [row, row + rows); a row runs along the last axis.
   struct Piece {
     std::int64_t row, rows, column, columns;
   };
   struct Buffers {
     alignas(64) std::byte bytes[max_operands][piece_length * 8];
-    std::array<bool, max_operands> spread{};  // a scalar has been spread over this one
+    std::array<bool, max_operands> spread{};  // whether the buffer has been filled with a scalar
   };
 
   void merge_axes(const Shape& shape);
@@ -79,7 +81,7 @@ class Pieces {
 
   Shape sizes_;
   std::array<Operand, max_operands> operands_;
-  std::array<bool, max_operands> dense_{}, constant_{};  // contiguous throughout; one element
+  std::array<bool, max_operands> dense_{}, constant_{};  // contiguous; one element repeated
   int operand_count_ = 0;
   std::int64_t columns_ = 1, rows_ = 1, columns_per_piece_ = 1, rows_per_piece_ = 1;
   std::int64_t pieces_per_row_ = 1, count_ = 0, grain_ = 1;
@@ -94,15 +96,16 @@ void for_pieces(const Pieces& pieces, const F& loop) {
       [&pieces, &loop](std::int64_t begin, std::int64_t end) { pieces.run(begin, end, loop); });
 }
 
-/// Runs body over [0, n) as parallel::for_range by task_length, at no cost for few elements.
+/// Runs body over [0, n) in tasks of task_length elements, as parallel::for_range does; with at
+/// most task_length elements, it calls body directly.
 template <class F>
 void for_flat(std::int64_t n, const F& body) {
   if (n <= task_length) return body(std::int64_t{0}, n);
   parallel::for_range(n, task_length, body);
 }
 
-/// y = loop(x...), where y is contiguous with elements Y and the x, with elements X, broadcast to
-/// it.
+/// y = loop(x...), where y is contiguous with elements of type Y, and the x have elements of types
+/// X and broadcast to the shape of y.
 template <class Y, class... X, class Loop, class... Tensors>
 void map(Tensor& y, const Loop& loop, const Tensors&... x) {
   const bool direct = ((x.shape() == y.shape() && x.contiguous()) && ...);

@@ -1,14 +1,13 @@
 #pragma once
-// List of functions of one element. It is apart from the code that computes them, so that only the
-// files that name one include it, and the loops, compiled for several instruction sets, nothing
-// else.
+// List of functions of one element. It is a separate header, so that a new function recompiles only
+// the loops (for several instruction sets) and the files that name functions.
 
 namespace ladon::kernels {
 
-/// Functions of one element. floor, abs, neg, sign and square also take integers; the rest need a
-/// floating dtype (Error). round rounds halves to even. silu, gelu and gelu_tanh multiply x by a
-/// gate: sigmoid(x), normal_cdf(x) and gelu_tanh_gate(x). sigmoid_slope is the derivative of
-/// sigmoid. These four do not lose small values in either tail.
+/// Functions of one element. floor, abs, neg, sign and square also take integers; all others throw
+/// Error unless the dtype is floating. round rounds halves to even. silu, gelu and gelu_tanh are x
+/// times a gate: sigmoid(x), normal_cdf(x) and gelu_tanh_gate(x). sigmoid_slope is the derivative
+/// of sigmoid. The three gates and sigmoid_slope keep their relative precision in both tails.
 enum class Unary {
   neg,
   abs,

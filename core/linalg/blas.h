@@ -1,14 +1,14 @@
 #pragma once
-// The only interface to BLAS, which runs single-threaded; large products are cut into tiles by
-// their shape and the tiles run on Ladon's threads, so results do not depend on the number of
-// threads.
+// The only interface to BLAS, which runs single-threaded. Large products are cut into tiles, which
+// run on Ladon's threads; the tiles depend on the shapes alone, so results do not depend on the
+// number of threads.
 
 #include <cstdint>
 
 namespace ladon::blas {
 
 /// A matrix operand: element (i, j) at data[i·row + j·column]. All strides are allowed (also 0 and
-/// overlapping rows); if neither is 1 the operand is packed first.
+/// overlapping rows); if neither stride is 1 the operand is packed first.
 template <class T>
 struct Matrix {
   T* data;
@@ -18,9 +18,9 @@ struct Matrix {
   Matrix transposed() const { return {data, column, row}; }
 };
 
-/// C ← alpha·A·B + beta·C.   [m,k] · [k,n] → [m,n]; C has column stride 1 and rows that do not
-/// overlap, nor does it overlap A or B. beta = 0 overwrites C, NaN included. k = 0 gives beta·C.
-/// T is float or double.
+/// C ← alpha·A·B + beta·C.   [m,k] · [k,n] → [m,n]. The column stride of C must be 1; its rows must
+/// not overlap each other, nor A or B. beta = 0 overwrites C, even where C is NaN. k = 0 gives
+/// beta·C. T is float or double.
 template <class T>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a,
           Matrix<const T> b, T beta, Matrix<T> c);
@@ -35,7 +35,8 @@ void gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix
 template <class T>
 void syrk(std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a, T beta, Matrix<T> c);
 
-/// `count` products; operand i is at base + i·batch stride (0 shares A or B; C must not overlap).
+/// gemm() for `count` products: the operands of product i begin at a + i·a_batch, b + i·b_batch and
+/// c + i·c_batch. A batch stride of 0 uses the same A or B in all products; the C must not overlap.
 template <class T>
 void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
                   Matrix<const T> a, std::int64_t a_batch, Matrix<const T> b, std::int64_t b_batch,

@@ -17,15 +17,15 @@ namespace {
 
 using routines::Side;
 
-// Number of right-hand sides per task, out of k: more share the packing of L, fewer leave work for
-// all threads.
+// Number of right-hand sides per task, out of k: large strips pack L less often, small strips leave
+// work for all threads.
 std::int64_t strip_of(std::int64_t k) { return std::clamp<std::int64_t>(k / 1024 * 64, 64, 256); }
 
 // Cholesky factorization of a row-major matrix [n, n] in place; the upper triangle is left
-// undefined. Right-looking, in panels of columns, and each panel by halves (Toledo, 1997), so that
-// nearly all of the work is in products with long sums.
+// undefined. The algorithm is right-looking over panels of columns, and halves each panel
+// recursively (Toledo, 1997), so that nearly all of the work is in products with long sums.
 //   L11 from A11 = L11 L11ᵀ;  L21 = A21 L11⁻ᵀ;  A22 −= L21 L21ᵀ.
-// Functions return the order of the leading minor that is not positive, or 0.
+// Functions return 0, or the order of the first leading minor that is not positive.
 template <class T>
 struct Factorization {
   std::int64_t n;
@@ -44,7 +44,8 @@ struct Factorization {
  private:
   T* at(std::int64_t i, std::int64_t j) const { return a + i * n + j; }
 
-  // Columns [p, p + width) of L, if all columns before them have been subtracted from A.
+  // Computes columns [p, p + width) of L, after the products of all earlier columns have been
+  // subtracted from A.
   std::int64_t columns(std::int64_t p, std::int64_t width) const {
     constexpr std::int64_t least = 32;
     if (width <= least) return narrow_columns(p, width);
@@ -91,8 +92,8 @@ template <class T>
       least, jitter);
 }
 
-// W = L⁻¹, with zeros above the diagonal, by strips of columns. Strip [p, q) is zero above row p:
-//   L[p:, p:] · W[p:, p:q] = I[:, :q−p].
+// W = L⁻¹ [n, n], with zeros above the diagonal, by strips of columns. The strip of columns [p, q)
+// is zero above row p, so it is the solution of L[p:, p:] · W[p:, p:q] = I[:, :q−p].
 template <class T>
 void invert_triangular(std::int64_t n, const T* l, T* w) {
   std::fill(w, w + n * n, T{0});
@@ -104,8 +105,8 @@ void invert_triangular(std::int64_t n, const T* l, T* w) {
   });
 }
 
-// X = WᵀW of a lower triangular W, by tiles: X_ij = Σ_{k ≥ i} W_kiᵀ W_kj below the diagonal, whose
-// mirror image is above it.
+// X = WᵀW for a lower triangular W [n, n], by tiles: X_ij = Σ_{k ≥ i} W_kiᵀ W_kj for j ≤ i; the
+// tiles above the diagonal are mirror images.
 template <class T>
 void multiply_by_own_transpose(std::int64_t n, const T* w, T* x) {
   constexpr std::int64_t block = 128;
@@ -212,8 +213,8 @@ Tensor lu_solve(const Lu& lu, const Tensor& b, bool transposed) {
   std::vector<int> from_one;
   for (const std::int64_t row : lu.swaps.to_vector<std::int64_t>()) {
     const auto i = static_cast<std::int64_t>(from_one.size());
-    LADON_CHECK(row >= i && row < n, operation, "row ", i, " is said to be exchanged with row ",
-                row, ", which is outside [", i, ", ", n, ")");
+    LADON_CHECK(row >= i && row < n, operation, "swaps[", i, "] is ", row,
+                ", but must be a row in [", i, ", ", n, "); use the result of lu()");
     from_one.push_back(static_cast<int>(row) + 1);
   }
   return visit_floating(operation, b.dtype(), [&]<class T>() -> Tensor {

@@ -13,8 +13,8 @@
 namespace ladon::lapack {
 namespace {
 
-// Whether squares of the elements, and sums of them, are far from the ends of T's range. (Other
-// matrices are scaled by LAPACK's driver.)
+// Whether the largest element of a is such that squares, and sums of squares, of elements are well
+// within the range of T. (LAPACK's driver scales other matrices.)
 template <class T>
 bool moderate(std::int64_t n, const T* a) {
   const auto& reduce = kernels::loops().of<T>().reduce;
@@ -24,8 +24,9 @@ bool moderate(std::int64_t n, const T* a) {
   return size < far && size > 1 / far;
 }
 
-// The three steps of LAPACK's driver; all threads share the first and the last. The results are
-// eigenvectors as rows.
+// The three steps of LAPACK's driver syevd: reduction to tridiagonal form, eigenvectors of that,
+// and back-transformation. The first and the last step use all threads. Writes the eigenvectors to
+// the rows of `rows`. Returns 0, or another number if the iteration does not converge.
 template <class T>
 int eigen_by_steps(int n, T* a, T* values, Tensor& rows) {
   const std::int64_t strip = std::max(128, (n + 3) / 4);  // eigenvectors; each strip reads all of Q
@@ -45,10 +46,10 @@ int eigen_by_steps(int n, T* a, T* values, Tensor& rows) {
 
 std::pair<Tensor, Tensor> eigh(const Tensor& a) {
   check_square("eigh", a);
-  constexpr std::int64_t largest = 32766;  // LAPACK counts a workspace of 1 + 6n + 2n² in 32 bits
+  constexpr std::int64_t largest = 32766;  // the workspace size 1 + 6n + 2n² must fit in 32 bits
   constexpr std::int64_t many = 256;       // for smaller n LAPACK's back-transformation writes to Q
-  LADON_CHECK(a.shape()[0] <= largest, "eigh", "n is ", a.shape()[0], "; the largest possible is ",
-              largest);
+  LADON_CHECK(a.shape()[0] <= largest, "eigh", "the matrix [n, n] has n = ", a.shape()[0],
+              "; n must be at most ", largest);
   return visit_floating("eigh", a.dtype(), [&]<class T>() -> std::pair<Tensor, Tensor> {
     const std::int64_t n = a.shape()[0];
     Tensor rows = copy<T>("eigh", a, Holds::lower);
@@ -58,7 +59,8 @@ std::pair<Tensor, Tensor> eigh(const Tensor& a) {
     const int size = static_cast<int>(n);
     const int info = n >= many && moderate(n, data) ? eigen_by_steps(size, data, w, rows)
                                                     : routines::syevd(true, size, data, w);
-    LADON_CHECK(info == 0, "eigh", "did not converge on a matrix ", a.shape());
+    LADON_CHECK(info == 0, "eigh", "the iteration did not converge for a matrix of shape ",
+                a.shape());
     return {values, kernels::contiguous(view::transpose(rows, 0, 1))};
   });
 }
@@ -71,7 +73,8 @@ Tensor eigenvalues(const Tensor& a) {
     if (n == 0) return values;
     const int info = routines::syevd(false, static_cast<int>(n), work.mutable_data<T>(),
                                      values.mutable_data<T>());
-    LADON_CHECK(info == 0, "eigenvalues", "did not converge on a matrix ", a.shape());
+    LADON_CHECK(info == 0, "eigenvalues", "the iteration did not converge for a matrix of shape ",
+                a.shape());
     return values;
   });
 }

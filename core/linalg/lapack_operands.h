@@ -21,29 +21,33 @@ namespace ladon::lapack {
 inline void check_square(std::string_view operation, const Tensor& a) {
   LADON_CHECK(a.rank() == 2 && a.shape()[0] == a.shape()[1], operation,
               "needs a square matrix [n, n], got ", a.shape());
-  LADON_CHECK(a.shape()[0] <= std::numeric_limits<int>::max(), operation, "n is ", a.shape()[0],
-              ", more than LAPACK's 32-bit integers count");
+  LADON_CHECK(a.shape()[0] <= std::numeric_limits<int>::max(), operation,
+              "the matrix [n, n] has n = ", a.shape()[0],
+              "; n must be at most 2^31 - 1, the largest integer of LAPACK");
 }
 
 inline void check_right_side(std::string_view operation, const Tensor& a, const Tensor& b) {
   LADON_CHECK(b.rank() == 2 && b.shape()[0] == a.shape()[0], operation, "needs a right side [",
               a.shape()[0], ", k] for a matrix ", a.shape(), ", got ", b.shape());
-  LADON_CHECK(a.dtype() == b.dtype(), operation, "the dtypes differ: ", a.dtype(), " and ",
+  LADON_CHECK(a.dtype() == b.dtype(), operation,
+              "the matrix and the right side must have the same dtype, got ", a.dtype(), " and ",
               b.dtype());
-  LADON_CHECK(b.shape()[1] <= std::numeric_limits<int>::max(), operation, "k is ", b.shape()[1],
-              ", more than BLAS's 32-bit integers count");
+  LADON_CHECK(b.shape()[1] <= std::numeric_limits<int>::max(), operation,
+              "the right side [n, k] has k = ", b.shape()[1],
+              "; k must be at most 2^31 - 1, the largest integer of BLAS");
 }
 
-// Throws on zeros on the diagonal of a row-major [n, n].
+// Throws Error if the diagonal of a row-major matrix [n, n] contains a zero.
 template <class T>
 void check_diagonal(std::string_view operation, std::int64_t n, const T* l) {
   for (std::int64_t i = 0; i < n; ++i)
     LADON_CHECK(l[i * (n + 1)] != 0, operation, "the diagonal element at [", i, ", ", i,
-                "] is 0: the matrix is singular");
+                "] is 0: the matrix is singular, but must be invertible");
 }
 
-// The part of a matrix that is read, and how a copy holds it: all, by rows; the lower triangle, by
-// rows with zeros above it; or all, by columns.
+// The part of a matrix that is read, and the layout of its copy. `rows`: the whole matrix,
+// row-major. `lower`: the lower triangle, row-major with zeros above it. `columns`: the whole
+// matrix, column-major.
 enum class Holds { rows, lower, columns };
 
 // Calls body(begin, end) for the rows [begin, end) of a matrix, on all threads.
@@ -52,8 +56,8 @@ void for_rows(std::int64_t rows, std::int64_t columns, const Body& body) {
   parallel::for_range(rows, 1 + (1 << 16) / std::max<std::int64_t>(1, columns), body);
 }
 
-// Throws Error for NaN or infinity in the part of a row-major matrix that is read. If the sum of a
-// row is finite, or both its largest and its smallest element, all elements are.
+// Throws Error for NaN or infinity in the part `what` of a row-major matrix. All elements of a row
+// are finite if their sum is finite, or if both the largest and the smallest element are.
 template <class T>
 void check_finite(std::string_view operation, std::int64_t rows, std::int64_t columns, const T* x,
                   Holds what) {
@@ -78,10 +82,11 @@ void check_finite(std::string_view operation, std::int64_t rows, std::int64_t co
   const std::int64_t i = bad, j = at - row;
   const bool turned = what == Holds::columns;
   detail::fail(operation, "the element at [", turned ? j : i, ", ", turned ? i : j, "] is ", *at,
-               "; all must be finite");
+               "; all elements must be finite");
 }
 
-// A row-major copy. Throws Error for NaN or infinity.
+// A copy of the part `what` of a matrix, row-major (column-major for Holds::columns, as the
+// row-major transpose). Throws Error for NaN or infinity.
 template <class T>
 Tensor copy(std::string_view operation, const Tensor& a, Holds what = Holds::rows) {
   const bool turned = what == Holds::columns;
@@ -98,7 +103,8 @@ Tensor copy(std::string_view operation, const Tensor& a, Holds what = Holds::row
   return result;
 }
 
-// l, of which only the lower triangle is read: itself if it is row-major, else a copy.
+// l itself if it is row-major, else a copy of its lower triangle. Throws Error for NaN or infinity
+// in the lower triangle.
 template <class T>
 Tensor lower_of(std::string_view operation, const Tensor& l) {
   if (!l.contiguous()) return copy<T>(operation, l, Holds::lower);

@@ -24,14 +24,14 @@ template <class T>
 void gemv(int m, int k, T alpha, Operand<T> a, const T* x, int x_step, T beta, T* y, int y_step);
 
 enum class Side { left, right };
-/// X ← L⁻¹·X, or X·L⁻¹, for the row-major X [rows, columns] and the lower triangle of the row-major
-/// L; L⁻ᵀ where `transposed`.
+/// X ← L⁻¹·X (left) or X ← X·L⁻¹ (right), with L⁻ᵀ instead of L⁻¹ if `transposed`.
+/// X [rows, columns] is row-major; L is the lower triangle of a row-major matrix.
 template <class T>
 void trsm(Side side, bool transposed, int rows, int columns, const T* l, int l_stride, T* x,
           int x_stride);
 
-/// A ← L with A = L·Lᵀ, of the lower triangle of the row-major A [n, n]. Returns the order of the
-/// leading minor that is not positive, or 0.
+/// Cholesky factorization A = L·Lᵀ: replaces the lower triangle of the row-major A [n, n] by L.
+/// Returns 0, or the order of the first leading minor that is not positive.
 template <class T>
 int potrf(int n, T* a, int stride);
 
@@ -50,13 +50,14 @@ void getrs(bool transposed, int n, int k, const T* lu, const int* swaps, T* b);
 template <class T>
 int syevd(bool vectors, int n, T* a, T* values);
 
-/// The same for a tridiagonal matrix with diagonal d [n] and off-diagonal e [n − 1]: d becomes the
+/// As syevd, for a tridiagonal matrix with diagonal d [n] and off-diagonal e [n − 1]: d becomes the
 /// eigenvalues, z [n, n] the eigenvectors (as rows), and e is lost.
 template <class T>
 int stedc(int n, T* d, T* e, T* z);
 
-/// Turns eigenvectors of T, the `rows` rows of z [rows, n], into those of A = Q·T·Qᵀ: multiplies
-/// each by Q, which make_tridiagonal (tridiagonal.h) has left in a and tau.
+/// Converts eigenvectors of the tridiagonal T, the rows of z [rows, n], to eigenvectors of
+/// A = Q·T·Qᵀ, by multiplying each row by Q, which make_tridiagonal (tridiagonal.h) left in a and
+/// tau.
 template <class T>
 void ormtr(int n, int rows, const T* a, const T* tau, T* z);
 

@@ -16,15 +16,16 @@ namespace {
 
 using std::int64_t;
 
-constexpr int64_t panel = 32;               // reflections applied to the rest of A in one product
-constexpr int64_t part_elements = 1 << 15;  // elements of the triangle per task of a product
+constexpr int64_t panel = 32;               // reflections that are applied in one product
+constexpr int64_t part_elements = 1 << 15;  // elements of the triangle per task in multiply()
 constexpr int64_t most_parts = 32;
-constexpr int64_t strip = 128;  // rows of A that a task subtracts a product from
+constexpr int64_t strip = 128;  // rows of A per task in subtract_panel()
 
-/// The reduction of one matrix, from its last row upwards. A reflection H = I − tau·v·vᵀ makes a
-/// row, left of the diagonal, a multiple of its last unit vector; H·A·H = A − v·wᵀ − w·vᵀ for a w
-/// computed from A·v. Within a panel of rows, only the elements needed next are updated at once
-/// (Dongarra, Hammarling and Sorensen 1989).
+/// The reduction of one matrix, from its last row upwards. For each row, a reflection
+/// H = I − tau·v·vᵀ makes all elements left of the diagonal 0, except the one next to it. A becomes
+/// H·A·H = A − v·wᵀ − w·vᵀ with a vector w computed from A·v. Within a panel of rows, only the
+/// elements needed next are updated at once; the other elements are updated at the end of the
+/// panel, in one matrix product (Dongarra, Hammarling and Sorensen 1989).
 template <class T>
 class Reduction {
  public:
@@ -48,11 +49,13 @@ class Reduction {
 
  private:
   T* row(int64_t i) { return a_ + i * n_; }
-  // The panel's rows are v₀ v₁ … w₀ w₁ … v₀ v₁ …, so that [v; w] and [w; v] are both contiguous.
+  // The rows of panel_ are v₀ v₁ … w₀ w₁ … v₀ v₁ …, so that the matrices [v; w] and [w; v] are both
+  // contiguous.
   T* v(int64_t k) { return panel_.data() + k * n_; }
   T* w(int64_t k) { return v(panel + k); }
 
-  /// Takes row i, the panel's k-th: brings it up to date, reflects it, and computes its w.
+  /// Processes row i of A, the k-th of the panel: applies the earlier reflections of the panel to
+  /// it, and computes its own reflection and w.
   void take_row(int64_t i, int64_t k) {
     T coefficients[2 * panel] = {};
     const auto& loop = loops_.symmetric;
@@ -68,7 +71,7 @@ class Reduction {
     std::copy_n(row(i), i, v(k));
     std::copy_n(row(i), i, v(2 * panel + k));
     multiply(i, v(k), w(k));
-    // The part of the update that the panel has not yet subtracted from A.
+    // Corrects A·v for the reflections of this panel, which have not been applied to A yet.
     loop.dots(k, i, w(0), n_, v(k), coefficients);
     loop.dots(k, i, v(0), n_, v(k), coefficients + k);
     for (T& c : coefficients) c = -c;
@@ -80,8 +83,9 @@ class Reduction {
     loops_.axpby(t, w(k), T(-0.5) * t * t * along, v(k), i);
   }
 
-  /// The first i elements of row i ← v, with v[i − 1] = 1. Elements are scaled, so that their
-  /// squares do not underflow; a row that is tiny as a whole counts as 0.
+  /// Replaces the first i elements of row i by v, with v[i − 1] = 1, and computes tau and the
+  /// off-diagonal element. The elements are scaled, so that their squares do not underflow; a row
+  /// whose elements are all tiny counts as 0.
   void reflect(int64_t i) {
     using Limits = std::numeric_limits<T>;
     T *x = row(i), &alpha = x[i - 1];
@@ -105,8 +109,8 @@ class Reduction {
     alpha = 1;
   }
 
-  /// y ← A·x for the leading [m, m]: parts of its triangle, of equal size, are added in their
-  /// order.
+  /// y ← A·x for the leading block [m, m] of A. Its lower triangle is divided into parts of equal
+  /// size, which run in parallel; their results are added in a fixed order.
   void multiply(int64_t m, const T* x, T* y) {
     const int64_t parts = std::clamp(m * m / 2 / part_elements, int64_t(1), most_parts);
     const auto begin = [=](int64_t part) {
@@ -121,7 +125,7 @@ class Reduction {
       loops_.axpby(T(1), y, T(1), sums_.data() + part * n_, begin(part + 1));
   }
 
-  /// Subtracts Σ (v·wᵀ + w·vᵀ) from the lower triangle of the leading [m, m].
+  /// Subtracts Σ (v·wᵀ + w·vᵀ) over the panel from the lower triangle of the leading block [m, m].
   void subtract_panel(int64_t m) {
     parallel::for_range(m, strip, [&](int64_t first, int64_t end) {
       blas::gemm_serial<T>(end - first, end, 2 * panel, T(-1), {v(0) + first, 1, n_}, {w(0), n_, 1},

@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::size_t large = std::size_t{1} << 20, page = 4096;
 
-/// `bytes` rounded up to a multiple of an eighth of the power of two below, plus a page for the
-/// block's header: the sizes of most tensors are powers of two.
+/// Rounds `bytes` up to a size class. A page is set aside for the block's header, as the sizes of
+/// most tensors are powers of two; the remaining bytes are rounded up to a multiple of one eighth
+/// of the largest power of two that does not exceed them.
 std::size_t class_of(std::size_t bytes) {
   const std::size_t step = std::bit_floor(bytes - page) / 8;
   return (bytes - page + step - 1) / step * step + page;
@@ -31,7 +32,7 @@ class Cache {
   }
 
   Cache() {
-    // A forked child must not find the lock held by a thread that it does not have.
+    // In a forked child, the lock must not be held by a thread that exists only in the parent.
     pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
                    [] { instance().mutex_.unlock(); });
   }
@@ -78,7 +79,8 @@ class Cache {
     std::size_t size;
   };
 
-  /// Takes the block of this class that was freed last: it is most likely to be in the cache.
+  /// Takes the block of this size that was freed last, which is most likely to be in the cache;
+  /// nullptr if there is no such block.
   void* take(std::size_t size) {
     const auto found = std::find_if(kept_.rbegin(), kept_.rend(),
                                     [=](const Kept& block) { return block.size == size; });
@@ -90,7 +92,8 @@ class Cache {
     return memory;
   }
 
-  /// Gives back the blocks that were freed first, until all together are at most `limit` bytes.
+  /// Returns kept blocks to the system, in the order in which they were freed, until memory in use
+  /// and memory kept are together at most `limit` bytes.
   void give_back_beyond(std::size_t limit) {
     auto block = kept_.begin();
     for (; block != kept_.end() && use_.in_use + use_.kept > limit; ++block) {

@@ -11,9 +11,10 @@
 
 namespace ladon::parallel {
 
-/// Runs make() on another thread, while this one continues; with one thread (set_num_threads), when
-/// the result is requested. It runs under the modes of this call, such as NoGrad. The future has
-/// the result or the exception; its destructor waits.
+/// Returns a future of make(), which runs on another thread while this thread continues; if Ladon
+/// uses one thread (set_num_threads), make() runs when the result is requested. It runs under the
+/// modes of this call, such as NoGrad. The future holds the result or the exception, and its
+/// destructor waits.
 template <class Make>
 auto in_background(Make make) {
   // Both policies: if no thread can be started, make() runs when the result is requested.
@@ -22,7 +23,7 @@ auto in_background(Make make) {
                     [make = std::move(make), modes = detail::modes.of_task(),
                      levels = mapped::running()]() mutable {
                       const detail::Bracket scope(detail::modes, modes);
-                      const mapped::Scope own(levels);  // the caller's may have ended
+                      const mapped::Scope own(levels);  // the caller's scope may have ended
                       return make();
                     });
 }

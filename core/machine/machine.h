@@ -6,15 +6,15 @@
 namespace ladon {
 
 /// Bytes of free memory: Linux's estimate, divided equally among the ranks on this machine
-/// (ranks.h), plus what Ladon keeps (allocator.h). The largest possible number if there is no
-/// estimate.
+/// (ranks.h), plus the memory that Ladon keeps for reuse (allocator.h). The largest 64-bit number
+/// if there is no estimate.
 std::uint64_t free_memory();
 
 namespace detail {
 
 /// Counts the processes of one computation that share this machine.
 using CountProcesses = int (*)();
-/// 1, unless a session of ranks (ranks.h) has begun, which replaces it.
+/// Returns 1 until a session of ranks (ranks.h) begins, which replaces this function.
 inline constinit CountProcesses processes_here = [] { return 1; };
 
 }  // namespace detail

@@ -6,8 +6,8 @@
 
 namespace ladon::detail {
 
-/// The living scopes of one thread in the order in which they were made. It outlives the thread
-/// where scopes do; the last of them frees it.
+/// The living scopes of one thread in the order in which they were made. If scopes outlive the
+/// thread, the list outlives it too, and the last of these scopes frees it.
 struct LivingScope::Thread {
   std::mutex mutex;
   std::vector<LivingScope*> living;

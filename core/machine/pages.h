@@ -5,7 +5,7 @@
 
 namespace ladon::detail {
 
-/// Fresh pages of `bytes` bytes in all; nullptr if there is no memory.
+/// Fresh pages of `bytes` bytes in total; nullptr if there is not enough memory.
 void* map_pages(std::size_t bytes);
 void unmap_pages(void* memory, std::size_t bytes);
 

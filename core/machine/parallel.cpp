@@ -27,9 +27,9 @@ extern "C" const char* __tsan_default_suppressions() { return "called_from_lib:l
 namespace ladon {
 namespace {
 
-// One arena for each number of threads ever asked for. Arenas live as long as the process: a loop
-// may still run on an old one while another thread changes the number, and nothing is torn down
-// while the process exits.
+// One arena for each number of threads that was ever set. Arenas are never destroyed: a loop may
+// still run on an old arena while another thread changes the number, and destroying them while the
+// process exits would not be safe.
 class Pool {
  public:
   static Pool& instance() {
@@ -45,7 +45,7 @@ class Pool {
     const std::lock_guard lock(mutex_);
     auto& arena = arenas_[n];
     if (!arena) arena = std::make_unique<tbb::task_arena>(n);
-    // Without this TBB would start no more threads than there are cores.
+    // By default TBB starts no more threads than there are cores.
     limit_.reset();
     if (n > tbb::info::default_concurrency())
       limit_ = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
@@ -57,7 +57,7 @@ class Pool {
  private:
   Pool() {
     resize(std::max(1, tbb::info::default_concurrency()));
-    // A forked child has none of the threads, and may have a lock that one of them held.
+    // A forked child has none of the threads, and may have a lock that one of the threads held.
     pthread_atfork(nullptr, nullptr, [] {
       instance().forked_.store(true, std::memory_order_release);
       instance().threads_.store(1, std::memory_order_release);
@@ -72,7 +72,8 @@ class Pool {
   std::atomic<bool> forked_{false};
 };
 
-// TBB's own synchronization is invisible to the thread sanitizer; these state what it guarantees.
+// The thread sanitizer does not see TBB's own synchronization; these functions tell it what TBB
+// guarantees.
 void happens_before([[maybe_unused]] void* point) {
 #ifdef LADON_TSAN
   __tsan_release(point);
@@ -124,8 +125,8 @@ void for_range(std::int64_t n, std::int64_t grain,
   };
   const After all{&finish};
   happens_before(&start);
-  // Isolated: a thread that waits here takes up no work of another loop, so a body is never
-  // interrupted by an unrelated one that shares its thread-local memory or its locks.
+  // Isolated: a thread that waits here does not take up work of another loop, so a body is never
+  // interrupted by the body of another loop, which might use the same thread-local memory or locks.
   const auto loop = [&] {
     tbb::parallel_for(std::int64_t{0}, pieces, [&](std::int64_t i) {
       happens_after(&start);

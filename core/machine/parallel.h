@@ -2,8 +2,9 @@
 // The only interface to oneTBB: threads, and its caching allocator (with LADON_PORTABLE: one
 // thread, and malloc).
 //
-// Work is cut by its size alone, never by the number of threads, and partial results are combined
-// in the order of the cuts; so every result is the same, bit for bit, at any number of threads.
+// Work is cut into pieces by its size alone, never by the number of threads, and partial results
+// are combined in the order of the pieces; so every result is the same, bit for bit, at any number
+// of threads.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,17 +14,18 @@
 
 namespace ladon {
 
-/// Sets how many threads Ladon uses, from 1 to 1024; the default is the number of cores, which it
-/// may exceed. Throws Error for other numbers. A forked child and a portable build stay at one
-/// thread.
+/// Sets the number of threads that Ladon uses, from 1 to 1024; the default is the number of cores,
+/// and n may be larger than that. Throws Error for other numbers. A forked child and a portable
+/// build always use one thread.
 void set_num_threads(int n);
 int num_threads();
 
 namespace parallel {
 
 /// Calls body(begin, end) on consecutive pieces of [0, n), each of `grain` items (the last may be
-/// shorter), on all threads, each under the modes of this call (NoGrad holds there too; modes.h).
-/// Runs inline when there is one piece. Nesting is safe. An exception of a body is rethrown here.
+/// shorter), on all threads. Each call runs under the modes of this thread (modes.h), such as
+/// NoGrad. A single piece runs on this thread. Nesting is safe. An exception of a body is rethrown
+/// here.
 void for_range(std::int64_t n, std::int64_t grain,
                const std::function<void(std::int64_t, std::int64_t)>& body);
 
@@ -41,7 +43,7 @@ void in_order(std::int64_t n, std::int64_t held, const Make& make, const Use& us
   }
 }
 
-/// Aligned memory from the caching allocator; nullptr when there is none.
+/// Aligned memory from the caching allocator; nullptr if there is not enough memory.
 void* allocate(std::size_t bytes, std::size_t alignment);
 void deallocate(void* memory);
 

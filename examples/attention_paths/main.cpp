@@ -1,4 +1,5 @@
-// Paths through attention: at finite width the data reweight them, and that improves accuracy.
+// Attention as a sum over paths of heads: at finite width the data reweight the paths, which
+// improves accuracy.
 
 #include <iostream>
 
@@ -9,21 +10,22 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary =
-    "Data weigh the paths of narrow attention, and not of infinitely wide";
+constexpr const char* summary = "Data reweight paths of attention at finite width, not at infinite";
 constexpr const char* duration = "about 15 s on 2 cores";
 constexpr const char* lesson =
     "Two layers of two heads with fixed maps make four paths from the tokens to the answer. In an "
-    "infinitely wide network all count alike; at finite width the data weigh them, and pairs of "
-    "them, by an order parameter U (Tiberi et al. 2024). On hidden Markov chains that is worth "
-    "more than ten points of accuracy over equal weights. One entry of U, of a pair, is negative, "
-    "as published; but without it as many chains are right. The theory's U is held against its "
-    "exact posterior, and against the network itself, sampled in all its weights.";
+    "infinitely wide network all paths have equal weights; at finite width the data determine the "
+    "weights of paths and of pairs of paths, an order parameter U (Tiberi et al. 2024). On hidden "
+    "Markov chains these weights improve accuracy by more than ten points over equal ones. As "
+    "published, the entry of U for one pair of paths is negative; but without that entry accuracy "
+    "is the same. The theory's U is compared with the exact posterior of U, and with the network "
+    "itself, whose weights are all sampled.";
 const std::vector<Trial> trials = {
     {"attention_paths --widths 10,30,100,300,1000 --exact 10,40 --networks 10,20 --seeds 10",
-     "accuracy and cross against N: where between 10 and 1000 does the advantage go?"},
+     "accuracy and cross against N: between which of the widths does the advantage vanish?"},
     {"attention_paths --networks 10 --draws 60",
-     "rhat: have 60 draws of each chain converged? Which of its distances would you believe?"}};
+     "rhat: have the chains converged after 60 draws each? Which distances in its table would you "
+     "trust?"}};
 
 bool study(Program& program, const Settings& s) {
   std::cout << "100 training and 400 test chains of 30 states, 200 features; " << s.seeds
@@ -46,19 +48,21 @@ bool study(Program& program, const Settings& s) {
 
 void add_options(Program& program, Settings& s) {
   const Check width = whole_number<std::int64_t>(4, 100'000);
-  program.option("--seeds", s.seeds, "Repetitions: chains, noise and random heads anew",
-                 "Intervals want at least five", whole_number(1, 1000));
-  program.list("--widths", s.widths, "Widths N at which the theory's saddle is found",
-               "Add 30 and 300 for the whole curve; the first one tells which head is pruned",
+  program.option("--seeds", s.seeds, "Repetitions, each with new chains, noise and random heads",
+                 "Confidence intervals need at least five", whole_number(1, 1000));
+  program.list("--widths", s.widths, "Widths N at which the theory's saddle point is computed",
+               "Add 30 and 300 for the whole curve; the head to prune is chosen at the first width",
                width);
-  program.list("--exact", s.exact_widths, "Widths whose posterior of U is sampled exactly",
-               "Add 40: the saddle is right to 1/N", width);
-  program.list("--networks", s.network_widths, "Widths whose network is sampled in all its weights",
-               "None: it takes long. A distance is a result where rhat is below 1.02", width);
+  program.list("--exact", s.exact_widths, "Widths N at which the posterior of U is sampled exactly",
+               "Add 40 to see that the saddle point's error is of order 1/N", width);
+  program.list(
+      "--networks", s.network_widths, "Widths N at which all weights of the network are sampled",
+      "By default none, as it takes long. Trust distances only where rhat is below 1.02", width);
   program.option("--particles", s.particles, "Particles of each replicate of the exact posterior",
-                 "More make its evidence more exact", whole_number<std::int64_t>(20, 1'000'000));
+                 "More make the evidence more accurate", whole_number<std::int64_t>(20, 1'000'000));
   program.option("--draws", s.draws, "Draws of each of 16 chains of the network",
-                 "Four times as many halve `chance`", whole_number<std::int64_t>(4, 1'000'000));
+                 "Four times as many halve the Monte Carlo error `chance`",
+                 whole_number<std::int64_t>(4, 1'000'000));
   program.check([&s] { refuse_repeated("--widths", s.widths); });
 }
 

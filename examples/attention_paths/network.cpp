@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::int64_t chains = 16, heads = 2;
 
-/// Values f [P, n] at inputs ξ [paths, n, d], for weights θ [P, D].
+/// Outputs f [P, n] of P networks, whose weights are the rows of θ [P, D], at n inputs ξ [paths, n,
+/// d].
 Tensor functions(const Tensor& theta, const Tensor& inputs, std::int64_t width) {
   const std::int64_t p = theta.size(0), d = inputs.size(2);
   std::int64_t done = 0;

@@ -20,14 +20,16 @@ PathOptions options(std::int64_t width) {
   return {.heads = {2, 2}, .widths = {width, width}, .readout = width};
 }
 
-/// K = Σ U_ππ′·C_ππ′ / paths.
+/// Kernel K [n, n] = Σ_ππ′ U_ππ′·C_ππ′ / paths, of the order parameter U [paths, paths] and kernels
+/// of pairs of paths C [paths, paths, n, n].
 Tensor kernel(const Tensor& c, const Tensor& order) {
   return sum(sum(reshape(order, {paths, paths, 1, 1}) * c, 0), 0) / static_cast<double>(paths);
 }
 
 Tensor limit_kernel(const Tensor& c) { return kernel(c, eye(paths, f64)); }
 
-/// U of some paths only, as if the other heads did not exist.
+/// Order parameter U [paths, paths] with equal weights for the chosen paths and 0 for all others,
+/// as if the heads of the others did not exist.
 Tensor alone(const std::vector<std::int64_t>& chosen) {
   Tensor u = zeros({paths, paths}, f64);
   for (const std::int64_t path : chosen)
@@ -41,7 +43,7 @@ GaussianProcess process(const Task& task, const Tensor& k) {
   return {slice(slice(k, 0, train), 1, train), task.targets(), {.noise = noise, .jitter = 0}};
 }
 
-/// Posterior means at the test chains [M].
+/// Posterior means [M] at the test chains, for the kernel k of all chains.
 Tensor mean_of(const Task& task, const Tensor& k) {
   const Tensor rows = slice(slice(k, 0, {.start = task.train}), 1, {.stop = task.train});
   return select(process(task, k).predict(rows).mean, 1, 0);

@@ -1,6 +1,6 @@
 #pragma once
-// Weights of paths at finite width: the theory's saddle point, the exact posterior, the network
-// itself.
+// Weights of paths at finite width: by the theory's saddle point, by the exact posterior, and by
+// sampling the network itself.
 
 #include <string>
 #include <vector>
@@ -14,14 +14,14 @@ namespace ladon::example {
 struct Settings {
   CommonOptions common;
   int seeds = 2;
-  std::vector<std::int64_t> widths = {10, 100, 1000};  ///< N of every layer.
+  std::vector<std::int64_t> widths = {10, 100, 1000};  ///< N, width of every layer.
   std::vector<std::int64_t> exact_widths = {10};  ///< Widths whose posterior is sampled exactly.
-  std::vector<std::int64_t> network_widths = {};  ///< Widths whose network is sampled.
-  std::int64_t particles = 60;                    ///< Per run; there are two replicates.
-  std::int64_t draws = 1000;                      ///< Per chain; 16 chains over all weights.
+  std::vector<std::int64_t> network_widths = {};  ///< Widths at which networks are sampled.
+  std::int64_t particles = 60;                    ///< Particles per replicate; there are two.
+  std::int64_t draws = 1000;                      ///< Per chain over all weights; 16 chains.
 };
 
-/// Accuracies of predictions by posterior means, one per seed.
+/// Accuracies of one predictor, the sign of a posterior mean, one per seed.
 struct Predictor {
   std::string name;
   std::vector<double> accuracy = {};
@@ -30,21 +30,21 @@ struct Predictor {
 /// The order parameter at one width, per seed.
 struct Order {
   std::int64_t width = 0;
-  std::vector<std::vector<double>> entries = {};  ///< Per seed, U row by row [16].
+  std::vector<std::vector<double>> entries = {};  ///< U of each seed, row by row [16].
 };
 
 struct Study {
   std::vector<Predictor> predictors;
   std::vector<Order> orders;
-  Table exacts;    ///< First seed: exact posterior and saddle point.
-  Table networks;  ///< The network sampled in all its weights, on a smaller instance.
+  Table exacts;    ///< U of the first seed: exact posterior and saddle point.
+  Table networks;  ///< Networks with all weights sampled, on a smaller task.
   bool interrupted = false;
 };
 
 Study run_study(const Settings& settings);
 
-/// Accuracy of mean predictors, their gain over the Gaussian process, and their loss relative to
-/// the first width.
+/// Accuracy of the mean predictors, their gain over the Gaussian process, and how much less
+/// accurate they are than the prediction at the first width.
 Table predictor_table(const Study& study);
 /// Entries of the order parameter and scores of heads, per width.
 Table order_table(const Study& study);
@@ -52,20 +52,21 @@ Table order_table(const Study& study);
 /// Accuracy against the width, and the order parameter as a heat map.
 void draw(const Settings& settings, const Study& study);
 
-/// Posterior of the network, by draws of all its weights, N(0, 1) under the prior:
+/// Posterior of the network, estimated from draws of all its weights, which are N(0, 1) under the
+/// prior:
 ///   f = a·Σ_{h₂} W_{2,h₂} Σ_{h₁} W_{1,h₁}·V·ξ_{h₁h₂} / scales,
-/// where V is N × d, each W is N × N, and a has N entries; the scales are √d, √N and √(2N) per
-/// layer, and √N.
+/// where ξ_{h₁h₂} [d] is the input through heads h₁ of layer 1 and h₂ of layer 2, V is N × d, each
+/// W is N × N, and a has N entries; the scales are √d, √N and √(2N) per layer, and √N.
 struct NetworkDraws {
   std::int64_t weights = 0;
   Tensor mean;       ///< Mean of f at the test chains [M].
-  double error = 0;  ///< Its Monte Carlo standard error, root mean square over the test chains.
+  double error = 0;  ///< Monte Carlo standard error of `mean`, RMS over test chains.
   double rhat = 0;   ///< Largest R̂ over the test chains.
 };
 
-/// Samples by 16 chains of Hamiltonian Monte Carlo that start from the prior, with as many warm-up
-/// draws as kept ones. At equal total numbers of leapfrog steps, chains with 100 per draw agree
-/// better than with 15.
+/// Samples the weights by 16 chains of Hamiltonian Monte Carlo that start from the prior; each
+/// makes as many warm-up draws as it keeps. A draw takes 100 leapfrog steps: at an equal total
+/// number of steps, the chains agree better than with 15 per draw.
 NetworkDraws sample_network(const Task& task, std::int64_t width, std::int64_t draws,
                             Generator& rng);
 

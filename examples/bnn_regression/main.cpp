@@ -1,4 +1,5 @@
-// Bayesian networks for regression: all methods of the library on the data of the SVGD paper.
+// Bayesian neural networks for regression: all methods of the library on the data of the SVGD
+// paper.
 
 #include <cmath>
 #include <iostream>
@@ -14,31 +15,37 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "Bayesian networks for regression: all methods, equal budgets";
+constexpr const char* summary = "Bayesian neural networks, regression: all methods, equal budgets";
 constexpr const char* duration = "about 10 s on 2 cores";
 constexpr const char* lesson =
-    "Twenty networks, as in the paper that introduced SVGD, are inferred by particles, ensembles "
-    "and samplers, each with the same number of gradients and a rate chosen on an inner fold. A "
-    "linear map and the exact Gaussian process of the infinitely wide network stand beside them.";
+    "Particle methods, ensembles and samplers infer twenty networks each, as in the paper that "
+    "introduced SVGD, with the same number of gradients and a learning rate chosen on an inner "
+    "fold. They are compared with linear regression and with the exact Gaussian process of the "
+    "infinitely wide network.";
 const std::vector<Trial> trials = {
-    {"bnn_regression --methods ensemble --splits 8", "rmse: is it repulsion that helps?"},
-    {"bnn_regression --steps 1200 --methods ensemble", "ll_own: longer training makes it surer"}};
+    {"bnn_regression --methods ensemble --splits 8",
+     "rmse of svgd and of ensemble, which lacks repulsion: does repulsion help?"},
+    {"bnn_regression --steps 1200 --methods ensemble",
+     "ll_own: longer training makes the ensemble more confident"}};
 
 void add_options(Program& program, Settings& s) {
   std::vector<std::string> names;
   for (const Method& method : methods()) names.push_back(method.name);
   const auto whole = whole_number<std::int64_t>;
-  program.option("--data", s.data, "Folder of the UCI sets with their 20 splits",
-                 "To stand beside published figures; without it Friedman's function is generated",
-                 existing_folder());
-  program.list("--methods", s.methods, join("Methods, of ", listed(names), " (default: all)"),
-               "A few take a fraction of the time", one_of(names).described(""));
-  program.option("--splits", s.splits, "Splits into training and test part",
-                 "Standard errors are over them; the UCI sets come with 20", whole(2, 20));
-  program.option("--steps", s.steps, "Gradients of each network, in all",
-                 "2000 is the paper's number", whole(8, 1'000'000));
-  program.option("--bits", s.bits, "File (.npz) of mean, sd and log density of every test answer",
-                 "To redo the statistics", name_of("a file"));
+  program.option(
+      "--data", s.data, "Folder of the UCI sets with their 20 splits",
+      "To compare with published results; without it data are generated from Friedman's function",
+      existing_folder());
+  program.list("--methods", s.methods,
+               join("Methods to run, of ", listed(names), " (default: all)"),
+               "A few methods take a fraction of the time", one_of(names).described(""));
+  program.option("--splits", s.splits, "Number of splits into training and test part",
+                 "Standard errors are over splits; the UCI sets come with 20", whole(2, 20));
+  program.option("--steps", s.steps, "Gradients per network, in total", "The paper uses 2000",
+                 whole(8, 1'000'000));
+  program.option("--bits", s.bits,
+                 "File (.npz) for the mean, sd and log density of every test prediction",
+                 "To recompute the statistics from it", name_of("a file"));
   program.check([&s] { refuse_repeated("--methods", s.methods); });
 }
 
@@ -57,7 +64,7 @@ std::vector<double> scores(const Study& study, std::size_t set, const std::strin
 
 /// Difference from svgd in RMSE, paired over splits. `corrected` is the standard error of Nadeau
 /// and Bengio (2003) for overlapping training sets, √(1/J + n_test/n_train) standard deviations
-/// over J splits; p is that of a t test with it.
+/// over J splits; p is the p value of a t test with that standard error.
 Contrast against_svgd(const Study& study, std::size_t set, const std::string& arm) {
   std::vector<double> differences = scores(study, set, arm, "rmse");
   const std::vector<double> base = scores(study, set, "svgd", "rmse");
@@ -71,7 +78,8 @@ Contrast against_svgd(const Study& study, std::size_t set, const std::string& ar
   return c;
 }
 
-/// A column per set and a row per arm, or per arm's difference from `base`.
+/// Table with a column per data set and a row per method or, if `base` is given, per method's
+/// difference from `base`.
 template <class Cell>
 Table by_set(const Study& study, const std::string& meaning, Better better, const std::string& base,
              const Cell& cell) {
@@ -103,7 +111,7 @@ Table score_table(const Study& study, const std::string& name, const char* meani
   return table;
 }
 
-/// The tables, each with its question; none for fewer than two splits.
+/// The tables, each with the question that it answers; without rows for fewer than two splits.
 std::vector<std::pair<const char*, NamedTable>> tables(const Study& study) {
   std::vector<Contrast> family;
   const char* meaning =

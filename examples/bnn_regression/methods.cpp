@@ -19,9 +19,9 @@ Tensor block(const Tensor& kernel, Slice rows, Slice columns) {
   return contiguous(slice(slice(kernel, 0, rows), 1, columns));
 }
 
-/// NNGP kernel of all inputs times an amplitude, and the noise. Both are chosen by leave-one-out on
-/// the first inputs, those with targets y. Weights and biases of the first layer have equal
-/// variances.
+/// NNGP kernel of all inputs times an amplitude, and the noise variance. Amplitude and noise are
+/// chosen by leave-one-out on the first inputs, whose targets are y. Weights and biases of the
+/// first layer have equal variances.
 std::pair<Tensor, double> scaled_kernel(const Tensor& x, const Tensor& y, bool linear) {
   const NoGrad off;
   Generator rng(0);
@@ -41,17 +41,18 @@ std::pair<Tensor, double> scaled_kernel(const Tensor& x, const Tensor& y, bool l
   return {factor * kernel, choice.amplitude * choice.relative_noise};
 }
 
-/// [P, D] → [P, 1]
+/// Parts of the rows of Θ [P, D] (study.h): ln γ and ln λ [P, 1], and z [P, D − 2].
 Tensor log_gamma(const Tensor& theta) { return slice(theta, 1, {.start = -2, .stop = -1}); }
 Tensor log_lambda(const Tensor& theta) { return slice(theta, 1, {.start = -1}); }
 Tensor z(const Tensor& theta) { return slice(theta, 1, {.stop = -2}); }
 
-/// Mean over examples of −ln p(y | f, γ), without its constant [P]; f [P, B], y [B] or [P, B].
+/// Mean over examples of −ln p(y | f, γ), without its constant, per network [P]; f [P, B] for B
+/// examples, y [B] or [P, B].
 Tensor misfit(const Tensor& theta, const Tensor& f, const Tensor& y) {
   return 0.5 * mean(square(y - f) * exp(log_gamma(theta)) - log_gamma(theta), 1);
 }
 
-/// −ln of the Gamma priors' densities in ln γ and ln λ [P].
+/// Negative log of the Gamma priors' densities, as densities of ln γ and ln λ, per network [P].
 Tensor hyper_priors(const Tensor& theta) {
   const Tensor logs = slice(theta, 1, {.start = -2});
   return sum(0.1 * exp(logs) - logs, 1);
@@ -59,14 +60,14 @@ Tensor hyper_priors(const Tensor& theta) {
 
 }  // namespace
 
-/// The networks of one run.
+/// The networks of one run: parameters, gradients and predictions.
 struct Networks {
   const Problem& data;
   const std::int64_t steps;
   const std::string& method;
   const Generator rng;
   const bool weights = method == "svgd_weights";                   // Θ holds w instead of z
-  const double count = static_cast<double>(data.train.y.size(0));  // N
+  const double count = static_cast<double>(data.train.y.size(0));  // N, training examples
   const std::int64_t inputs = data.train.x.size(1);
   Generator batches = rng.split(1);
   Tensor theta = parameter(start());  // [P, D]
@@ -82,7 +83,7 @@ struct Networks {
                  log = full({members, 1}, std::log(10.0));
     return concat({w1, zeros({members, hidden}), w2, zeros({members, 2}), log}, 1);
   }
-  /// f at x [B, d]: [P, B].
+  /// Outputs [P, B] of the networks at x [B, d].
   Tensor functions(const Tensor& x) const {
     const Tensor w = weights ? z(theta) : z(theta) * exp(-0.5 * log_lambda(theta));
     std::int64_t next = 0;
@@ -95,7 +96,7 @@ struct Networks {
     const Tensor b1 = unsqueeze(part(hidden), 1), w2 = unsqueeze(part(hidden), 2);
     return reshape(matmul(relu(matmul(x, w1) + b1), w2), {members, x.size(0)}) + part(1);
   }
-  /// −ln of the prior, without its constant [P].
+  /// Negative log prior density of z or w, γ and λ, without its constant, per network [P].
   Tensor prior() const {
     const Tensor squares = 0.5 * sum(square(z(theta)), 1), log = flatten(log_lambda(theta));
     if (!weights) return squares + hyper_priors(theta);
@@ -109,7 +110,7 @@ struct Networks {
   }
   Tensor x(const Tensor& batch) const { return index_select(data.train.x, 0, batch); }
   Tensor y(const Tensor& batch) const { return index_select(data.train.y, 0, batch); }
-  /// Gradients of U/N on a batch.
+  /// Backpropagates −ln p(Θ | data)/N, estimated on a batch.
   void backward_of_batch() {
     const Tensor b = batch();
     backward(sum(misfit(theta, functions(x(b)), y(b)) + prior() / count));
@@ -137,7 +138,7 @@ struct Networks {
 
 namespace {
 
-/// The exact posterior, including noise.
+/// Exact Gaussian-process predictions of noisy test targets, in the format of infer().
 Tensor exact(Networks& n, double) {
   const auto& [train, dev, test, center, scale] = n.data;
   const Tensor x = concat({train.x, dev.x, test.x}, 0), y = concat({train.y, dev.y}, 0);
@@ -153,7 +154,7 @@ Tensor ensemble(Networks& n, double rate) {
   return n.optimize(n.steps, rate, [&] { n.backward_of_batch(); });
 }
 
-/// Networks as particles of a method that modifies gradients.
+/// Trains the networks as particles of a method that modifies their gradients.
 template <class Particle, class Options>
 Tensor particles(Networks& n, double rate) {
   Options options{.target = {.count = n.count}};
@@ -166,8 +167,8 @@ Tensor particles(Networks& n, double rate) {
 }
 
 /// Randomized priors (Osband, Aslanides and Cassirer 2018): each network is pulled to its own draw
-/// from the prior, and fits targets with its own noise, at its current precision. The precision is
-/// learned from the original targets; the added noise would bias it.
+/// from the prior, and fits targets to which its own noise was added, at its current precision γ.
+/// The precision is learned from the original targets; the added noise would bias it.
 Tensor randomized_prior(Networks& n, double rate) {
   Generator draws = n.rng.split(2), noise = n.rng.split(3);
   const Tensor anchor = normal(z(n.theta).shape(), draws);
@@ -211,7 +212,7 @@ Tensor sample(Networks& n, Optimizer& sampler, ParticleMethod* drift = nullptr) 
   return concat(draws, 0);
 }
 
-/// A sampler's rate in units of the mean of 1/γ, which is taken after a start by Adam.
+/// Learning rate of a sampler: `rate` divided by the mean of γ, after half of the steps by Adam.
 double sampler_rate(Networks& n, double rate) {
   n.optimize(n.steps / 2, 0.03, [&] { n.backward_of_batch(); });
   return rate / mean(exp(log_gamma(n.theta.detach()))).item();
@@ -256,7 +257,7 @@ Tensor infer(const Method& method, const Problem& data, const Settings& s, doubl
   Networks networks{data, s.steps, method.name, rng};
   return method.run(networks, rate);
 } catch (const Error& error) {
-  // Optimizers and particle methods throw for gradients that are not finite.
+  // Optimizers and particle methods throw for gradients that are not finite: the run diverged.
   if (std::string(error.what()).find("gradient") == std::string::npos) throw;
   return full({1, 3, data.test.y.size(0)}, INFINITY, f64);
 }

@@ -21,8 +21,10 @@ std::vector<T> numbers_of(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::vector<T> numbers;
   for (double number; file >> number;) numbers.push_back(static_cast<T>(number));
-  LADON_CHECK(file.eof() && !numbers.empty(), "bnn_regression", path.string(),
-              " cannot be read, or holds something other than numbers");
+  LADON_CHECK(
+      file.eof() && !numbers.empty(), "bnn_regression", path.string(),
+      ": a file of a UCI set must be readable, and hold numbers only; it is missing, or holds "
+      "something other than numbers. Is --data the right folder?");
   return numbers;
 }
 
@@ -88,17 +90,18 @@ Problem problem(const DataSet& set, const Fold& split, Generator rng) {
 struct Job {
   std::size_t set, arm, split;
   double rate;
-  bool inner;  // train on the inner fold of the training part
+  bool inner;  // train and test within the training part only
 };
 
-/// ln of the mixture's density at y [M], with one of its two kinds of variance.
+/// Log density of the mixture (see infer()) at y [M], with the variances in its row `which`.
 Tensor log_density(const Tensor& mixture, int which, const Tensor& y) {
   const Tensor v = select(mixture, 1, which), squares = square(select(mixture, 1, 0) - y);
   return logsumexp(-0.5 * (squares / v + log(2 * std::numbers::pi * v)), 0) -
          std::log(static_cast<double>(mixture.size(0)));
 }
 
-/// Answers of one job. In a split all methods share initialization, batches and development part.
+/// Answers of one job. Within a split all methods share initialization, batches and development
+/// part.
 Answers answer(const Settings& s, const Study& study, const Job& job) {
   stop_if_interrupted();
   const DataSet& set = study.sets[job.set];
@@ -164,7 +167,7 @@ Study run_study(const Settings& s) {
     if (s.methods.empty() || study.arms.size() < 3 || std::ranges::count(s.methods, method.name))
       study.arms.push_back(method);
   ran_to_the_end([&] { run_all(s, study); });
-  for (auto& [set, arms] : study.of)  // in an interrupted split only some arms have answered
+  for (auto& [set, arms] : study.of)  // drop answers of an unfinished split
     for (auto& [arm, answers] : arms)
       for (auto& [name, each] : answers.bits) each.resize(study.splits);
   return study;

@@ -1,5 +1,5 @@
 #pragma once
-// Bayesian networks for regression: data, methods, and every method on every set and split.
+// Bayesian neural networks for regression: data, methods, and every method on every set and split.
 //
 // Posterior of a network f(x) = w₂ᵀ relu(W₁ᵀx + b₁) + b₂ with 50 hidden units, as in Liu and Wang
 // (2016): targets N(f(x), 1/γ), weights N(0, 1/λ), γ and λ Gamma(1, rate 0.1). Each of the P = 20
@@ -16,8 +16,8 @@ namespace ladon::example {
 
 struct Settings {
   CommonOptions common;
-  std::filesystem::path data, bits;       ///< UCI sets' folder; file of answers; empty: none.
-  std::vector<std::string> methods;       ///< Methods in addition to svgd; empty: all.
+  std::filesystem::path data, bits;       ///< Folder of the UCI sets, file for answers; or empty.
+  std::vector<std::string> methods;       ///< In addition to linear, gp and svgd; empty: all.
   std::int64_t splits = 10, steps = 300;  ///< Steps: gradients per network in total.
 };
 
@@ -27,7 +27,7 @@ struct DataSet {
   std::vector<Fold> splits;  ///< Random splits, whose test parts overlap.
 };
 /// A split after scaling: inputs and targets have mean 0 and standard deviation 1 in the training
-/// part (a constant input is 0). A random tenth of that part, `dev`, is for development.
+/// part (a constant input is 0). A random tenth of that part, `dev`, is the development part.
 struct Problem {
   struct Part {
     Tensor x, y;  ///< f32 [N, d], [N]
@@ -38,21 +38,22 @@ struct Problem {
 struct Networks;
 struct Method {
   std::string name;
-  std::vector<double> rates;  ///< Rates to try: Adam's, or samplers' in units of 1/γ; 0: none.
+  std::vector<double> rates;  ///< Adam's learning rates to try, or samplers' in units of 1/γ.
   Tensor (*run)(Networks&, double rate);
 };
-/// First `linear`, Bayesian ridge regression with a bias; then `gp`, the exact Gaussian process of
-/// the infinitely wide network; then svgd, and the methods that are compared with it.
+/// All methods: first `linear`, Bayesian ridge regression with a bias; then `gp`, the exact
+/// Gaussian process of the infinitely wide network; then svgd, and the methods that are compared
+/// with it. Those without a learning rate have the single rate 0.
 const std::vector<Method>& methods();
 /// Mixture of S normal distributions per test input, in the problem's units, f64 [S, 3, M]: means
 /// f, variances 1/γ, and variances that refit γ to each network's squared errors on the development
-/// part, as in Liu and Wang's code. Infinite if the run diverged.
+/// part, as in Liu and Wang's code. All elements are infinite if the run diverged.
 Tensor infer(const Method& method, const Problem& data, const Settings& settings, double rate,
              const Generator& rng);
 
 /// Answers of a method on the splits of a set, in the data's units.
 struct Answers {
-  double rate = 0;  ///< The rate that was chosen.
+  double rate = 0;  ///< The learning rate that was chosen.
   /// "rmse", and per test example [M] "targets", "mean", "sd", "ll" (ln density) and "ll_own" (with
   /// the networks' own γ).
   std::map<std::string, std::vector<Tensor>> bits;

@@ -1,4 +1,4 @@
-// A small GPT that is trained on the characters of a text, and then writes one.
+// A small GPT that is trained on the characters of a text, and then generates text.
 
 #include <iostream>
 
@@ -12,53 +12,59 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "A small GPT learns a text by its characters, and writes on";
+constexpr const char* summary = "A small GPT learns a text by its characters, and continues it";
 constexpr const char* duration = "about 30 s on 2 cores";
 constexpr const char* lesson =
-    "A Transformer sees the characters of a text and learns to say which comes next. It is trained "
-    "on nine tenths of the text (by default of Ladon's own sources) and judged on the rest, in "
-    "nats a character; counting pairs of characters is what it has to beat. Then it writes, each "
-    "character drawn from what it says of the next, with a cache: the context is read again only "
-    "where it is full. The run is kept in a file: killed at any moment, it goes on from there as "
-    "if it had not been.";
+    "A Transformer learns to predict the next character of a text. It is trained on the first nine "
+    "tenths of the text (by default of Ladon's own sources) and evaluated on the last tenth, in "
+    "nats per character; the baseline counts pairs of characters. Then it generates text: each "
+    "character is drawn from the predicted distribution. Keys and values are cached; the context "
+    "is read again only when it is full. The run is saved in a file: if it is killed at any "
+    "moment, --resume continues from there with the same results.";
 const std::vector<Trial> trials = {
     {"char_gpt --text shakespeare.txt --steps 2000",
-     "validation: any text will do; the sample speaks its language"},
+     "validation, and the sample, which imitates the text: any text file will do"},
     {"char_gpt --particles svgd", "validation: do heads that repel each other learn more?"},
     {"char_gpt --resume char_gpt.out/char_gpt.safetensors --steps 2000",
-     "the first rows: they are those of the run that it goes on from"},
-    {"char_gpt --temperature 0.3", "the sample: likely characters, and soon the same ones again"}};
+     "the first rows: they are those of the run that is resumed"},
+    {"char_gpt --temperature 0.3", "the sample: only likely characters, which soon repeat"}};
 
 void add_options(Program& program, Settings& s) {
   const Check size = whole_number<std::int64_t>(1, 100'000);
   program.option("--text", s.text, "A text file, UTF-8 (default: Ladon's own sources)",
                  "A million characters or more; it may be compressed by gzip", name_of("a file"));
-  program.option("--layers", s.layers, "Layers of the model", "More learn more, and take longer",
-                 size);
-  program.option("--heads", s.heads, "Heads of each layer; they divide --dim",
-                 "1 shows what many heads are for", size);
+  program.option("--layers", s.layers, "Layers of the model",
+                 "More layers learn more, and take longer", size);
+  program.option("--heads", s.heads, "Heads per layer; must divide --dim",
+                 "1 shows what several heads contribute", size);
   program.option("--dim", s.dim, "Width of the model", "Twice as wide: four times the work", size);
-  program.option("--context", s.context, "Characters that the model sees",
-                 "Few make a table of letter groups of it", whole_number<std::int64_t>(2, 100'000));
-  program.option("--batch", s.batch, "Windows a step", "More make steps smoother", size);
-  program.option("--steps", s.steps, "Steps in all", "Until validation no longer falls", size);
+  program.option("--context", s.context, "Context length in characters",
+                 "With few characters the model is little more than a table of letter groups",
+                 whole_number<std::int64_t>(2, 100'000));
+  program.option("--batch", s.batch, "Windows of text per step", "More make gradients less noisy",
+                 size);
+  program.option("--steps", s.steps, "Training steps in total",
+                 "Raise it until the validation loss no longer falls", size);
   program.option("--rate", s.rate, "Highest learning rate", "Lower it where the loss jumps",
                  number_above(0));
-  program.option("--dropout", s.dropout, "Part of the activations that is dropped in training",
-                 "0.1 where training falls far below validation", number(0, 0.9));
+  program.option(
+      "--dropout", s.dropout, "Probability with which activations are dropped in training",
+      "Try 0.1 if the training loss falls far below the validation loss", number(0, 0.9));
   program.option("--particles", s.particles,
-                 "What moves the heads of each layer besides: none, svgd",
+                 "Particle method that also moves the heads of each layer: none, svgd",
                  "See what repulsion between heads costs and brings", one_of({"none", "svgd"}));
-  program.option("--every", s.every, "Steps between looks at the validation text",
-                 "Each look reads all of it, and saves the run", size);
-  program.option("--resume", s.resume, "The file of a run, to go on from",
-                 "With the options of that run, or at most more --steps", name_of("a file"));
-  program.option("--sample", s.sample, "Characters to write at the end", "0 writes none",
+  program.option("--every", s.every, "Steps between evaluations on the validation text",
+                 "Each evaluation reads the whole validation text, and saves the run", size);
+  program.option("--resume", s.resume, "File of a run to resume",
+                 "Give the options of that run; only --steps may be larger", name_of("a file"));
+  program.option("--sample", s.sample, "Characters to generate at the end", "0 generates none",
                  whole_number<std::int64_t>(0, 100'000));
-  program.option("--prompt", s.prompt, "What the sample goes on from",
+  program.option("--prompt", s.prompt, "Text that the sample continues",
                  "Its characters must be in the text", name_of("a text"));
-  program.option("--temperature", s.temperature, "Of the sample; 0: always the likeliest character",
-                 "1 draws from what the model says, lower is more careful", number(0, 100));
+  program.option("--temperature", s.temperature,
+                 "Sampling temperature; 0: always the most likely character",
+                 "1 draws from the model's distribution; lower values prefer likely characters",
+                 number(0, 100));
   program.page_option();
 }
 
@@ -79,7 +85,7 @@ Table table_of(const std::vector<Look>& looks, double bigram) {
   return table;
 }
 
-/// Characters trained on per second, at each look.
+/// Training speed up to each evaluation, in characters per second.
 nlohmann::json speeds(const Settings& s, const std::vector<Look>& looks) {
   nlohmann::json all = nlohmann::json::array();
   std::int64_t before = 0;
@@ -90,12 +96,15 @@ nlohmann::json speeds(const Settings& s, const std::vector<Look>& looks) {
   return all;
 }
 
-/// Throws Error, naming --prompt, if a character does not occur in the text.
+/// Tokens of the prompt. Throws Error, naming --prompt, if a character does not occur in the text.
 std::vector<std::int64_t> encoded_prompt(const Settings& s, const Corpus& corpus) {
   try {
     return corpus.characters.encode(s.prompt);
   } catch (const Error& error) {
-    throw Error(std::string("--prompt (a newline, if it is not given): ") + error.what());
+    throw Error(
+        std::string(
+            "[char_gpt] --prompt (default: a newline) must consist of characters of the text: ") +
+        error.what());
   }
 }
 
@@ -122,7 +131,7 @@ bool teach(Program& program, const Settings& s) {
   const Corpus corpus = read_corpus(s.text, s.context);
   const double bigram = bigram_loss(corpus);
   LanguageModel model = make_model(s, corpus);
-  if (s.sample > 0) encoded_prompt(s, corpus);  // fail before hours of training
+  if (s.sample > 0) encoded_prompt(s, corpus);  // an unsuitable prompt fails before training
   std::cout << corpus.name << ": " << corpus.text.train.count() + corpus.text.validation.count()
             << " characters, " << corpus.characters.size() << " of them different; "
             << model.parameter_count() << " weights" << std::endl;

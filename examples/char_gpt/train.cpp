@@ -60,7 +60,7 @@ std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& 
   AdamW adam(decay_except(model), {.lr = s.rate, .beta2 = 0.99, .weight_decay = 0.1});
   adam.set_schedule(schedule::cosine(
       {.steps = s.steps, .warmup = std::min<std::int64_t>(100, s.steps / 10), .floor = 0.1}));
-  std::optional<Svgd> svgd;  // it has no state
+  std::optional<Svgd> svgd;  // svgd has no state to save
   if (s.particles == "svgd") svgd.emplace(particles(model));
   Tensor seen = tensor_of({});
   TrainingRun run;
@@ -68,8 +68,9 @@ std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& 
   run.add("optimizer", adam);
   run.add("looks", seen);
   if (!s.resume.empty()) run.load(s.resume);
-  LADON_CHECK(adam.steps() <= s.steps, "char_gpt", s.resume, " was trained for ", adam.steps(),
-              " steps, more than ", s.steps, "; raise --steps");
+  LADON_CHECK(adam.steps() <= s.steps, "char_gpt", s.resume, ": the resumed run was trained for ",
+              adam.steps(), " steps, and --steps must not be less, but is ", s.steps,
+              "; raise --steps");
   std::vector<Look> looks = looks_of(seen);
 
   Progress progress(static_cast<double>(s.steps - adam.steps()));

@@ -12,23 +12,23 @@
 
 namespace ladon::example {
 
-/// Losses and time after this many steps.
+/// Record of an evaluation during training.
 struct Look {
   std::int64_t step = 0;
   double train = 0;       ///< Mean loss of the steps since the previous record, nats per character.
-  double validation = 0;  ///< Loss on the whole validation text, with at most a context each.
+  double validation = 0;  ///< On all validation text, with at most `context` before each.
   double seconds = 0;     ///< Time of these steps, without validation.
 };
 
 /// The model that the settings describe, with weights drawn from the seed.
 LanguageModel make_model(const Settings& s, const Corpus& corpus);
 
-/// File in which the run is saved, in the folder of pictures.
+/// File in which the run is saved, in the output folder.
 std::filesystem::path run_file(const Settings& s);
 
-/// Trains, and saves the run at each look. A resumed run continues from its file, and its earlier
-/// looks are returned, too. Throws Error if the file is of another model, or was trained for more
-/// than `steps`.
+/// Trains the model, and saves the run after each evaluation. Returns the records of all
+/// evaluations; a resumed run continues from its file, and its earlier records are included. Throws
+/// Error if the file is of another model, or was trained for more than `steps`.
 std::vector<Look> train(const Settings& s, const Corpus& corpus, LanguageModel& model);
 
 }  // namespace ladon::example

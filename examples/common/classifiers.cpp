@@ -17,10 +17,10 @@ namespace {
 using infinite::Inputs;
 
 constexpr double bias_variance = 0.1;  // σ_b² of every linear layer
-constexpr double kept = 0.25;          // α of residual attention
+constexpr double kept = 0.25;          // weight of the input in residual attention
 constexpr std::int64_t batch_size = 64;
 
-/// Attention of every token to all tokens, whose vectors have length `in`.
+/// Options of attention of every token to all tokens, which are vectors of length `in`.
 MultiHeadAttentionOptions attention(std::int64_t in, std::int64_t width, const ClassifierTask& task,
                                     double sharpness) {
   MultiHeadAttentionOptions options{
@@ -29,8 +29,8 @@ MultiHeadAttentionOptions attention(std::int64_t in, std::int64_t width, const C
       .head_dim = width,
       .form = {.scaling = AttentionScaling::linear, .tied = true},
       .prior = {.parameterization = Parameterization::ntk, .query_key_std = sharpness}};
-  // An image's patches get positions in two dimensions: near ones attend more to each other. The
-  // words of a review are treated as a set.
+  // The patches of an image get positions in two dimensions, so that near patches attend more to
+  // each other. The words of a review get no positions: they are treated as a set.
   constexpr double decay = 3;  // decay of the correlation exp(−decay·|a − b|²)
   if (task.images())
     options.positions = {.encoding = {.grid = {task.rows, task.columns},
@@ -39,7 +39,7 @@ MultiHeadAttentionOptions attention(std::int64_t in, std::int64_t width, const C
   return options;
 }
 
-/// Selected rows, in the precision of the weights.
+/// The inputs at the given indices, in f32, the precision of the weights.
 Inputs rows_at(const Inputs& inputs, const Tensor& index) {
   return {cast(index_select(inputs.x, 0, index), f32),
           inputs.mask.defined() ? index_select(inputs.mask, 0, index) : Tensor()};
@@ -51,14 +51,15 @@ void add_classifier_options(Program& program, ClassifierSettings& s) {
   const Check count = whole_number(1, 1'000'000);
   program.option(
       "--sharpness", s.sharpness, "Factor of attention's logits",
-      "0 makes attention the mean of all tokens; large ones make each token look at itself alone",
+      "At 0 attention is the mean of all tokens; with large values each token attends to itself "
+      "alone",
       number(0));
-  program.option("--width", s.width, "Of the finite networks' layers",
-                 "Raise it, and they should come nearer to their limits", count);
-  program.option("--epochs", s.epochs, "Of the finite networks",
-                 "Too few, and a network has not learnt what its limit knows", count);
-  program.option("--lr", s.learning_rate, "Of the finite networks: Adam's first rate",
-                 "Lower it where a network diverges", number_above(0));
+  program.option("--width", s.width, "Width of the finite networks' layers",
+                 "Wider networks should come nearer to their infinite-width limits", count);
+  program.option("--epochs", s.epochs, "Number of epochs of training of the finite networks",
+                 "With too few, a network predicts worse than its infinite-width limit", count);
+  program.option("--lr", s.learning_rate, "Initial learning rate of Adam for the finite networks",
+                 "Lower it if a network diverges", number_above(0));
 }
 
 // Token models apply two hidden layers to each token, and one after the readout of tokens.
@@ -70,7 +71,7 @@ Sequential network(const ClassifierModel& model, const ClassifierTask& task, dou
     net.append(Linear({.in = in,
                        .out = out,
                        .parameterization = Parameterization::ntk,
-                       .weight_std = std::sqrt(2.0),  // keeps signals' size through ReLUs
+                       .weight_std = std::sqrt(2.0),  // keeps the scale of signals through ReLUs
                        .bias_std = std::sqrt(bias_variance)},
                       rng));
     in = out;

@@ -1,6 +1,6 @@
 #pragma once
-// Networks that classify sequences of tokens. Each is described once, both for its infinite-width
-// limit and for training.
+// Networks that classify sequences of tokens. One description of a network serves both its
+// infinite-width limit and its training.
 
 #include <cstdint>
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace ladon::example {
 
-/// Inputs and labels of a data set. Token models read an input as a sequence of vectors (an image's
-/// patches, a review's words), dense models as one vector.
+/// N inputs and labels of a data set. Token models read an input as a sequence of vectors (the
+/// patches of an image, the words of a review), dense models as one vector.
 struct ClassifierRows {
-  infinite::Inputs tokens;  ///< f64 [N, rows, columns, d], or [N, T, d] with a mask.
+  infinite::Inputs tokens;  ///< f64 [N, rows, columns, d], or [N, T, d] with a mask, for T tokens.
   infinite::Inputs dense;   ///< f64 [N, D]
   Tensor labels;            ///< i64 [N]
 
@@ -33,11 +33,12 @@ struct ClassifierTask {
 
 struct ClassifierModel {
   const char *name, *description;
-  bool hidden = true;  ///< Has three hidden layers; else none.
-  bool tokens = true;  ///< Reads sequences of tokens; else one vector per input.
+  bool hidden = true;  ///< Whether it has three hidden layers, or none.
+  bool tokens = true;  ///< Whether it reads sequences of tokens, or one vector per input.
   bool attends = false, residual = false;
-  /// Readout of tokens: concatenated, which needs a grid of them, or averaged.
-  bool side_by_side = true, mean = true;  ///< If both: concatenated where the task has a grid.
+  /// Readouts of tokens that the model can have: concatenation, which needs a grid of tokens, and
+  /// the mean. If both are true, tasks with a grid use concatenation.
+  bool side_by_side = true, mean = true;
 
   const infinite::Inputs& inputs(const ClassifierRows& examples) const {
     return tokens ? examples.tokens : examples.dense;
@@ -63,13 +64,14 @@ constexpr ClassifierModel classifier_models[] = {
 
 /// Settings of the networks and of their training.
 struct ClassifierSettings {
-  double sharpness = 1;  ///< σ_Q·σ_K of attention.
+  double sharpness = 1;  ///< Factor σ_Q·σ_K of attention's logits.
   int width = 128, epochs = 20;
   double learning_rate = 0.01;
 };
 void add_classifier_options(Program& program, ClassifierSettings& settings);
 
-/// The network with hidden layers of this width. Its limit depends neither on width nor generator.
+/// The network with hidden layers of this width. Its infinite-width limit depends neither on the
+/// width nor on the generator.
 Sequential network(const ClassifierModel& model, const ClassifierTask& task, double sharpness,
                    std::int64_t width, Generator& rng);
 
@@ -79,11 +81,11 @@ inline std::int64_t trained_rows(const ClassifierTask& task) {
 }
 
 /// Trains by Adam on the cross-entropy, with a cosine schedule that ends at rate 0. Returns whether
-/// the loss stayed finite. Counts as one step of the progress. Throws Interrupted.
+/// the loss stayed finite. Advances `progress` by one step. Throws Interrupted after Ctrl-C.
 bool fit(Sequential& net, const ClassifierModel& model, const ClassifierTask& task,
          const ClassifierSettings& settings, Generator& rng, Progress& progress);
 
-/// Logits [N, classes], f64, of f64 inputs, computed in batches.
+/// Logits [N, classes], f64, of N inputs in f64, computed in batches.
 Tensor logits(const Sequential& net, const infinite::Inputs& inputs);
 
 }  // namespace ladon::example

@@ -1,5 +1,6 @@
-# Writes FILE, a source with the commit of the tree SOURCE as git describes it: the last tag and the
-# commits since, or the commit alone, and "-dirty" where files differ from it. An unchanged FILE stays.
+# Writes FILE, a C++ source with the commit of the git tree SOURCE by `git describe`: the last tag and the
+# number of commits since, or the commit alone, with "-dirty" if files differ from the commit. If FILE
+# would not change, it is not written.
 cmake_minimum_required(VERSION 3.21)
 find_package(Git QUIET)
 set(commit unknown)

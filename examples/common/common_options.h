@@ -1,5 +1,5 @@
 #pragma once
-// The options that all examples have.
+// Options that all examples have.
 
 #include <cstdint>
 #include <filesystem>
@@ -9,10 +9,10 @@ namespace ladon::example {
 struct CommonOptions {
   std::uint64_t seed = 1;
   int threads = 0;             ///< 0: as many as there are cores.
-  bool panels = false;         ///< Also write each panel of a picture to its own file.
+  bool panels = false;         ///< Also write each panel of a picture to a separate file.
   std::filesystem::path out;   ///< Folder for pictures and data.
-  std::filesystem::path json;  ///< File for every figure of the tables; empty: none.
-  std::filesystem::path page;  ///< File for the interactive page, if it has one; empty: none.
+  std::filesystem::path json;  ///< File for all numbers of the tables; empty: not written.
+  std::filesystem::path page;  ///< File for the example's interactive page; empty: not written.
 };
 
 }  // namespace ladon::example

@@ -15,7 +15,7 @@ constexpr std::size_t first_column = 26;
 /// The option as it is typed: "--threads N", "--mnist TEXT TEXT", "--methods TEXT,…".
 std::string typed(const CLI::Option* option) {
   std::string name = option->get_name(false, true);
-  name = name.substr(0, name.find('{'));             // without the value of a flag's second name
+  name = name.substr(0, name.find('{'));             // without the value in "--a,--no-a{false}"
   const std::string type = option->get_type_name();  // "INT:at least 1", "TEXT:{a,b}"
   if (type.empty() || option->get_type_size() == 0) return name;
   const bool digits = type.starts_with("INT") || type.starts_with("UINT");

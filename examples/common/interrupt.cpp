@@ -18,7 +18,8 @@ constexpr int signals[] = {SIGINT, SIGTERM};
 void mark(int) {
   for (const int each : signals) std::signal(each, SIG_DFL);
   marked = true;
-  constexpr std::string_view note = "\nends after this step; once more ends at once\n";
+  constexpr std::string_view note =
+      "\nends after the current step; pressing Ctrl-C once more ends at once\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, note.data(), note.size());
 }
 

@@ -1,13 +1,13 @@
 #pragma once
-// Ctrl-C: a long run ends after its current step, and keeps what is finished.
+// Ctrl-C: a long run ends after its current step, and keeps the results that are finished.
 
 namespace ladon::example {
 
 /// Thrown to end an interrupted run. Not an error: nothing went wrong.
 struct Interrupted {};
 
-/// From now on the first SIGINT (Ctrl-C) or SIGTERM only sets a flag; the second ends the process
-/// at once. Signals that were ignored when the process started stay ignored.
+/// Installs a signal handler: the first SIGINT (Ctrl-C) or SIGTERM only sets a flag; the second
+/// ends the process at once. Signals that were ignored when the process started stay ignored.
 void catch_interrupts();
 
 /// Throws Interrupted if the flag is set. Call it between steps of a second or less.

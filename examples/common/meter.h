@@ -1,5 +1,5 @@
 #pragma once
-// Time and memory that a part of a run takes.
+// Measurement of the time and memory that a part of a run takes.
 
 #include <chrono>
 #include <cmath>
@@ -10,8 +10,9 @@
 
 namespace ladon::example {
 
-/// Measures time and memory since its construction; use one at a time. The constructor frees cached
-/// tensor memory and, where the system allows it (Linux: /proc/self), resets the peak.
+/// Measures time and memory since its construction; use only one Meter at a time. The constructor
+/// frees cached tensor memory and, where the system allows it (Linux: /proc/self), resets the
+/// system's record of the peak.
 class Meter {
  public:
   Meter() {

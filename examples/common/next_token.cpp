@@ -11,7 +11,7 @@
 namespace ladon::example {
 namespace {
 
-/// Sources of the tree, or the headers if Ladon is installed.
+/// The sources in the repository, concatenated, or the installed headers if there are no sources.
 std::string own_sources() {
   std::filesystem::path root = LADON_SOURCE_DIR;
   if (!std::filesystem::is_directory(root / "core")) root = LADON_HEADERS;
@@ -22,15 +22,15 @@ std::string own_sources() {
       if (entry.path().extension() == ".h" || entry.path().extension() == ".cpp")
         files.push_back(entry.path());
   }
-  LADON_CHECK(!files.empty(), "text", "there are no sources of Ladon at ", root.string(),
-              "; give a text by --text");
+  LADON_CHECK(!files.empty(), "text", "the default text, Ladon's sources, is missing at ",
+              root.string(), "; give a text by --text");
   std::sort(files.begin(), files.end());
   std::string text;
   for (const std::filesystem::path& file : files) text += read_text(file.string());
   return text;
 }
 
-/// Windows that begin at these positions.
+/// Windows of the text that begin at these positions.
 Window windows_at(const Tensor& text, const Tensor& starts, std::int64_t context) {
   const Tensor at = flatten(unsqueeze(starts, 1) + arange(context));
   const Shape shape{starts.count(), context};
@@ -47,7 +47,7 @@ Text text_or_own(const std::string& path) {
 Split split(const std::vector<std::int64_t>& tokens, std::int64_t context, const char* what) {
   const auto count = static_cast<std::int64_t>(tokens.size()), cut = count / 10 * 9;
   LADON_CHECK(count >= 20 * context, "text", "the text has ", count, " ", what,
-              "; with a context of ", context, " give at least ", 20 * context);
+              ", too few for a context of ", context, "; give at least ", 20 * context);
   const Tensor all = from_vector(tokens, {count});
   return {contiguous(slice(all, 0, {.stop = cut})), contiguous(slice(all, 0, {.start = cut}))};
 }

@@ -33,8 +33,8 @@ Check operator|(const Check& a, const Check& b) {
   return {wrong, a.description + " or " + b.description};
 }
 
-// CLI11's own ranges are not used: they print every digit of the largest double, and its numbers
-// wrap below zero and are clipped above.
+// CLI11's checks of ranges are not used: they print every digit of the largest double, and CLI11
+// wraps negative numbers of unsigned options and clips numbers that are too large.
 template <class T>
 Check whole_number(T low, T high) {
   const std::string range = high == std::numeric_limits<T>::max()

@@ -10,17 +10,18 @@
 
 namespace ladon::example {
 
-/// Condition on the text of an option's value.
+/// Condition on the value of an option, as the text on the command line.
 struct Check {
-  /// Reason for refusing a text, empty for one that is accepted. No function accepts every text.
+  /// Returns the reason for refusing a text, or an empty string if the text is accepted. A null
+  /// function accepts every text.
   std::function<std::string(const std::string&)> wrong;
   std::string description;  ///< The accepted values, for --help.
 
-  /// The same condition, described in other words.
+  /// The same condition with another description.
   Check described(std::string words) const { return {wrong, std::move(words)}; }
 };
 
-/// Accepts a text that either check accepts.
+/// Accepts a text that at least one of two checks accepts.
 Check operator|(const Check& a, const Check& b);
 
 /// Accepts whole numbers, written in digits, from `low` to `high`. T is the type of the option:
@@ -39,7 +40,8 @@ Check one_of(const std::vector<std::string>& names);
 Check existing_file();
 Check existing_folder();
 
-/// Error in the use of a program: the value of an option, or options that do not go together.
+/// Error in the use of a program: a wrong value of an option, or a combination of options that is
+/// not allowed.
 class UsageError : public std::runtime_error {
  public:
   UsageError(const std::string& option, const std::string& wrong)

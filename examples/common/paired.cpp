@@ -21,7 +21,8 @@ Indices shuffled(const Indices& of, Generator& rng) {
   return order;
 }
 
-/// Splits `order`: the part from begin to end is for testing, the rest for training; both sorted.
+/// Splits the examples in `order`: those at positions [begin, end) are for testing, all others for
+/// training; both sorted.
 Fold split(const Indices& order, std::int64_t begin, std::int64_t end) {
   Fold fold;
   for (std::int64_t i = 0; i < std::ssize(order); ++i)
@@ -31,7 +32,7 @@ Fold split(const Indices& order, std::int64_t begin, std::int64_t end) {
   return fold;
 }
 
-/// Two-sided p value.
+/// Two-sided p value of a standard normal statistic z.
 double normal_p(double z) { return std::erfc(std::abs(z) / std::numbers::sqrt2); }
 
 void require_a_partition(const std::vector<Fold>& folds, std::size_t questions) {
@@ -39,7 +40,7 @@ void require_a_partition(const std::vector<Fold>& folds, std::size_t questions) 
   for (const Fold& fold : folds)
     for (const std::int64_t q : fold.test) {
       LADON_CHECK(q >= 0 && static_cast<std::size_t>(q) < questions, "contrast",
-                  "a fold tests question ", q, "; the number of questions is ", questions);
+                  "a fold tests question ", q, ", but the number of questions is ", questions);
       ++tested[static_cast<std::size_t>(q)];
     }
   for (std::size_t q = 0; q < questions; ++q)
@@ -50,7 +51,8 @@ void require_a_partition(const std::vector<Fold>& folds, std::size_t questions) 
 }  // namespace
 
 std::vector<Fold> folds(std::int64_t n, std::int64_t k, Generator& rng) {
-  LADON_CHECK(k >= 2 && k <= n, "folds", k, " folds of ", n, " examples; take 2 to ", n);
+  LADON_CHECK(k >= 2 && k <= n, "folds", k, " folds of ", n,
+              " examples are not possible; the number of folds must be from 2 to ", n);
   Indices order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   order = shuffled(order, rng);
@@ -62,7 +64,9 @@ std::vector<Fold> folds(std::int64_t n, std::int64_t k, Generator& rng) {
 Fold inner_fold(const Fold& fold, double share, Generator& rng) {
   const auto tested = std::llround(share * static_cast<double>(fold.train.size()));
   LADON_CHECK(tested > 0 && tested < std::ssize(fold.train), "inner_fold", "a share of ", share,
-              " of ", fold.train.size(), " examples leaves nothing to train on or to test");
+              " of ", fold.train.size(),
+              " examples for testing leaves no example for training or none for testing; choose "
+              "another share between 0 and 1");
   return split(shuffled(fold.train, rng), 0, tested);
 }
 
@@ -81,7 +85,7 @@ Contrast contrast(const Tensor& arm, const Tensor& base, const std::vector<Fold>
       of_seed[s] += difference / static_cast<double>(questions);
       of_question[q] += difference / static_cast<double>(seeds);
     }
-  double ratio = 0;  // n_test/n_train, a mean over folds
+  double ratio = 0;  // mean of n_test/n_train over folds
   for (const Fold& fold : folds) {
     const auto tested = static_cast<double>(fold.test.size());
     ratio += tested / static_cast<double>(fold.train.size()) / static_cast<double>(folds.size());

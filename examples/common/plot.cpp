@@ -42,7 +42,7 @@ std::string replaced(std::string text, const std::string& old, const std::string
   return text;
 }
 
-/// Writes title and settings where screen readers look for them.
+/// Writes title and settings into the <title> and <desc> of the SVG, which screen readers read.
 void describe(const std::filesystem::path& svg, const std::string& title,
               const std::string& settings) {
   std::string text = read_file(svg.string());
@@ -60,8 +60,8 @@ void describe(const std::filesystem::path& svg, const std::string& title,
   write_atomically(svg, text);
 }
 
-// Under a point with bars gnuplot blanks out a disc, and everything behind it; pointintervalbox
-// makes the disc small (0 would be its default size).
+// gnuplot erases a disc around a point with error bars, and everything behind it; pointintervalbox
+// makes that disc small (0 would mean the default size).
 constexpr const char* house_style = R"(set encoding utf8
 set border 3 lc rgb '#555555'
 set tics nomirror scale 0.6
@@ -75,14 +75,14 @@ set xlabel offset 0,0.4
 set ylabel offset 1.2,0
 )";
 
-/// The text without blanks and without gnuplot's markup for indices and sizes.
+/// The text without blanks and without gnuplot's markup for subscripts, superscripts and sizes.
 std::string letters(const std::string& text) {
   static const std::regex marks(R"(\{/\*[0-9.]+ |[\\_^{} ])");
   return std::regex_replace(text, marks, "");
 }
 
-/// Number of occurrences of each text in a drawing. Upright text that extends beyond the left edge
-/// is clipped there and does not count; letters are four fifths of the font size high.
+/// Number of occurrences of each text in a drawing. Vertical text that extends beyond the left edge
+/// is clipped there and does not count; letters are taken to be 0.8 font sizes high.
 std::map<std::string, int> texts_of(const std::string& svg) {
   static const std::regex tag("<[^>]*>"), place(R"(translate\(([-0-9.]+))"),
       size(R"(font-size="([0-9.]+))");
@@ -105,7 +105,7 @@ std::map<std::string, int> texts_of(const std::string& svg) {
   return times;
 }
 
-/// Title of a curve in the legend.
+/// Part of a plot command that sets the title of a curve in the legend.
 std::string named(const std::string& title) {
   return title.empty() ? " notitle" : " title " + quoted(title);
 }

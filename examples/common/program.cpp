@@ -48,7 +48,7 @@ void prepare_output(const std::string& name, const CommonOptions& options) {
   if (!options.page.empty()) check_writable("--page", options.page);
 }
 
-/// A command for a shell, broken at options into lines of the help's width.
+/// A shell command, broken before options into lines of the help's width.
 std::string in_lines(const std::string& command) {
   std::string lines;
   std::size_t at = 0, column = 0;
@@ -125,20 +125,21 @@ Program::Program(const std::string& name, const Card& card, CommonOptions& optio
   app.set_version_flag("--version", join(name, " ", version(), " (", commit, ")"),
                        "Version of Ladon, and the commit. To report a fault");
   option("--seed", options.seed, "Seed of everything random",
-         "Another one shows which findings are luck", whole_number<std::uint64_t>(0));
+         "With other seeds, results that are due to chance change", whole_number<std::uint64_t>(0));
   state_->add("--threads", options.threads,
-              "Threads; 0 takes every core. Leave some to other work; no figure depends on it but "
-              "the time",
+              "Number of threads; 0 uses every core. Use fewer to leave cores to other work; no "
+              "result but the time depends on it",
               whole_number(0, most_threads));
   state_->add("--out", options.out,
-              "Folder for pictures and their data. Name one a run, to keep the pictures of both",
+              "Folder for pictures and their data. Choose another folder to keep the pictures of "
+              "several runs",
               name_of("a folder"));
   app.add_flag("--panels", options.panels,
-               "Draw every panel as a slide of its own, too. To show one alone, and those that "
+               "Draw every panel as a separate slide, too. To show single panels, and those that "
                "the pictures leave out");
   state_->add(
       "--json", options.json,
-      "Write every figure of table and picture to this file. To draw or test them elsewhere",
+      "Write all numbers of tables and pictures to this file. To plot or test them elsewhere",
       name_of("a file"));
 }
 
@@ -163,8 +164,8 @@ void Program::flag(const std::string& name, bool& value, const std::string& what
 
 void Program::page_option() {
   state_->add("--page", state_->options.page,
-              "Write a page to turn things on, for a browser: one file, without a network. To "
-              "teach with it, or to play",
+              "Write an interactive page for a browser: one file, which needs no network. To teach "
+              "with it, or to explore",
               name_of("a file"));
 }
 
@@ -196,7 +197,7 @@ int Program::run(int argc, char** argv, const std::function<bool()>& body) {
     prepare_output(name, state_->options);
     catch_interrupts();
     if (body()) return 0;
-    std::cerr << name << ": interrupted; what was finished is reported\n";
+    std::cerr << name << ": interrupted; finished results are reported\n";
     return 130;
   } catch (const std::exception& error) {
     std::cerr << name << ": " << error.what() << '\n';

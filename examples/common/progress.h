@@ -1,5 +1,5 @@
 #pragma once
-// A line that shows how far a long run is and how long it will take; only on a terminal.
+// Progress line of a long run: the share of work done and the time left; shown only on a terminal.
 
 #include <chrono>
 #include <string>
@@ -8,16 +8,16 @@ namespace ladon::example {
 
 class Progress {
  public:
-  /// `total` number of steps, in any unit of work that is used throughout.
+  /// `total`: number of steps of the whole run, in any unit of work.
   explicit Progress(double total);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Counts one step (or `steps`) and shows `what` is being done. Throws Interrupted if the user
-  /// asked the run to end.
+  /// Counts one step (or `steps`) as done and shows `what`, a description of the current work.
+  /// Throws Interrupted after Ctrl-C (interrupt.h).
   void step(const std::string& what, double steps = 1);
-  /// Prints a line to stdout, after clearing the progress line.
+  /// Clears the progress line and prints `line` to stdout.
   void say(const std::string& line) const;
 
  private:

@@ -12,7 +12,8 @@
 namespace ladon::example {
 namespace {
 
-/// Digits after the point in a column, so that its largest number has four significant ones.
+/// Number of digits after the decimal point in a column, so that its largest number has four
+/// significant digits.
 int digits_for(const Column& of, const std::vector<Row>& rows, std::size_t column) {
   if (of.whole) return 0;
   if (of.tiny) return 1;
@@ -66,12 +67,13 @@ Table::Table(std::string of, std::vector<Column> columns)
     : of_(std::move(of)), columns_(std::move(columns)) {
   for (const Column& column : columns_)
     LADON_CHECK(!column.meaning.empty(), "Table", "the column ", column.name,
-                " is not explained; say what it means");
+                " has an empty meaning; say what it means");
 }
 
 void Table::add(Row row) {
   LADON_CHECK(row.figures.size() == columns_.size(), "Table", "the row ", row.method, " has ",
-              row.figures.size(), " figures for ", columns_.size(), " columns");
+              row.figures.size(), " figures, but must have one for each of ", columns_.size(),
+              " columns");
   rows_.push_back(std::move(row));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Results as an aligned table that explains itself, and as JSON.
+// Results as an aligned table with an explanation of each column, and as JSON.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,17 +15,18 @@ enum class Better { neither, higher, lower };
 /// Description of a column.
 struct Column {
   std::string name;
-  std::string meaning;  ///< For a first-time reader: unit, chance level, out of how many.
+  std::string meaning;  ///< Explanation for a first-time reader: what, in which unit, of how many,
+                        ///< and the value of a random guess.
   Better better = Better::neither;
   bool whole = false;  ///< Whole numbers, shown without digits after the point.
   bool tiny = false;   ///< Shown in scientific notation, as 1.2e-09.
 };
 
-/// One method and its figures, one per column.
+/// One method and its numbers, one per column.
 struct Row {
   std::string method;
   std::vector<Measured> figures;
-  bool diverged = false;  ///< Its training diverged, which explains figures that are not finite.
+  bool diverged = false;  ///< Whether its training diverged, so that figures are not finite.
 };
 
 class Table {
@@ -43,11 +44,11 @@ class Table {
   /// A table of some of the columns: wide tables are printed in parts.
   Table part(std::size_t first, std::size_t count) const;
 
-  /// Rows under a header, with aligned columns: "0.912 ± 0.004", or "0.912" in a column without
-  /// errors; "–" for an unknown value, "diverged" in a row that diverged. An arrow shows which
-  /// direction is better.
+  /// The table as text, with a header and aligned columns: "0.912 ± 0.004", or "0.912" in a column
+  /// without standard errors; "–" for an unknown value, "diverged" in a row that diverged. An arrow
+  /// in the header shows whether higher or lower is better.
   std::string text() const;
-  /// A line per column with its meaning.
+  /// The meanings of the columns, one line per column.
   std::string explained() const;
 
  private:
@@ -60,8 +61,8 @@ class Table {
 /// the table has no rows, as after an interrupt.
 void print(const std::string& question, const Table& table);
 
-/// Columns of every classifier's figures: accuracy, nll and ece over this many answers; `error`
-/// describes what their standard errors refer to.
+/// Columns for classifiers: accuracy, negative log-likelihood (nll) and expected calibration error
+/// (ece) over this many answers; `error` describes what the standard errors refer to.
 std::vector<Column> classification_columns(std::int64_t answers, std::int64_t classes,
                                            const std::string& error);
 
@@ -76,16 +77,16 @@ struct NamedTable {
   Table table;
 };
 
-/// Findings of a run.
+/// Results of a run.
 struct Report {
   std::vector<NamedTable> tables;
   bool interrupted = false;
   nlohmann::ordered_json more = nlohmann::ordered_json::object();  ///< More top-level entries.
 };
 
-/// {"interrupted", "tables", "rows", …}: "tables" holds the name of each table and the meanings of
-/// its columns; "rows" the rows of all tables, each with its "table". If there is one table, its
-/// columns are repeated as "columns". A row that diverged has "diverged": true.
+/// {"interrupted", "tables", "rows", …}: "tables" has the name of each table and the meanings of
+/// its columns; "rows" has the rows of all tables, each with the name of its "table". If there is
+/// only one table, its columns are repeated as "columns". A row that diverged has "diverged": true.
 nlohmann::ordered_json as_json(const Report& report);
 
 }  // namespace ladon::example

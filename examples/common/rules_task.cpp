@@ -26,7 +26,7 @@ RuleSequences draw_sequences(const RulesTask& task, std::int64_t n, bool unfamil
                              Generator& rng) {
   const auto& [rules, distractors, values, length] = task;
   LADON_CHECK(length > rules, "draw_sequences", rules, " rules do not fit into ", length,
-              " tokens; take ", rules + 1, " at least");
+              " tokens, the first of which is the question mark; take ", rules + 1, " at least");
   const std::int64_t first_value = first_key + rules + distractors;
   RuleSequences s{full({n, length, 2}, question_mark, i64), empty({n, rules}, i64)};
   std::int64_t* tokens = s.tokens.mutable_data<std::int64_t>();

@@ -1,5 +1,6 @@
 #pragma once
-// Is a difference real? Paired comparisons, and the smallest difference that so few can detect.
+// Paired comparisons: whether a mean difference is significant, and the smallest difference that a
+// given number of pairs can detect.
 
 #include <vector>
 
@@ -19,19 +20,20 @@ double t_quantile(double probability, int degrees_of_freedom);
 
 enum class Decision { unclear, higher, lower };
 
-/// A mean of paired differences under a two-sided t test at 5%. With m comparisons in one table,
-/// each is tested at 5%/m (Bonferroni), so that at most one table in twenty contains a false
-/// discovery.
+/// Result of a two-sided t test of a mean of paired differences at the 5% level. With m comparisons
+/// in one table, each is tested at 5%/m (Bonferroni), so that at most one table in twenty contains
+/// a false discovery.
 struct Difference {
   Measured mean;  ///< Its se is NaN for a single pair.
   std::size_t pairs = 0;
-  double interval = 0;    ///< Half-width of the 95% interval of this comparison alone.
-  double corrected = 0;   ///< The same at 1 − 5%/m, on which the decision rests.
-  double detectable = 0;  ///< True difference that would be found in four tables of five.
+  double interval = 0;    ///< Half-width of the 95% confidence interval, uncorrected.
+  double corrected = 0;   ///< Half-width of the interval at 1 − 5%/m, used for the decision.
+  double detectable = 0;  ///< True difference that the corrected test finds with a power of 80%.
   Decision decision = Decision::unclear;
 };
 
-/// Judges a mean difference; the intervals are infinite for fewer than two pairs.
+/// Tests the mean of paired differences, as one of m = `comparisons`. The intervals are infinite
+/// for fewer than two pairs.
 Difference judge(const std::vector<double>& differences, int comparisons);
 
 }  // namespace ladon::example

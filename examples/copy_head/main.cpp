@@ -1,4 +1,5 @@
-// A copy head is born: its exact posterior through the transition, compared with other methods.
+// Emergence of a copy head: its exact posterior through the transition, compared with other
+// methods.
 
 #include <algorithm>
 #include <iostream>
@@ -11,17 +12,18 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "A copy head is born: the exact posterior through a transition";
+constexpr const char* summary = "How a copy head emerges: its exact posterior through a transition";
 constexpr const char* duration = "about 30 s of processor time";
 constexpr const char* lesson =
     "One attention head has to learn that every position repeats the token before it. As the "
-    "number N of sequences grows, the exact posterior of its attention map jumps: near N* it has "
-    "two peaks, heads that do not look and heads that copy, and few between. Linear attention on "
-    "the same data has one peak, which moves. Methods that start from the prior are held against "
-    "the exact share of copying heads, at N* and after it.";
+    "number N of sequences grows, the exact posterior of its attention map jumps: near N* it "
+    "has two peaks, heads that do not attend to the token before and heads that copy it, and "
+    "few between. Linear attention on the same data has one peak, which moves. For methods "
+    "that start from the prior, the share of copying heads is compared with the exact one, at "
+    "N* and after it.";
 const std::vector<Trial> trials = {
     {"copy_head --sets 1 --sequences 24,26,28,30,32,34,36 --particles 1000",
-     "ordered and valley of softmax: how wide in N is the jump of one data set?"},
+     "ordered and valley of softmax: over which range of N does one data set jump?"},
     {"copy_head --sets 2 --steps 1600",
      "error of the methods after N*: are their networks still in the wrong phase?"}};
 
@@ -29,15 +31,17 @@ void add_options(Program& program, Settings& s) {
   program.list("--sequences", s.sequences, "Numbers of sequences N",
                "A finer list near N* shows the jump of one data set",
                whole_number<std::int64_t>(1, 1000));
-  program.option("--sets", s.sets, "Data sets", "Standard errors are over them",
+  program.option("--sets", s.sets, "Number of data sets", "Standard errors are over data sets",
                  whole_number<std::int64_t>(1, 1000));
   program.option("--particles", s.particles,
                  "Particles of each of four runs of sequential Monte Carlo",
-                 "More where column mc is not small", whole_number<std::int64_t>(20, 1'000'000));
+                 "Raise it where the Monte Carlo error, column mc, is not small",
+                 whole_number<std::int64_t>(20, 1'000'000));
   program.option(
       "--steps", s.steps,
-      "Gradients of each member; samplers take four times as many. A quarter is run beside it",
-      "What is still in the wrong phase with many is stuck",
+      "Gradients per network; samplers take four times as many. Runs with a quarter of them are "
+      "made, too",
+      "Networks that are still in the wrong phase after many steps are stuck",
       whole_number<std::int64_t>(4, 1'000'000));
   program.check([&s] { refuse_repeated("--sequences", s.sequences); });
 }

@@ -10,7 +10,8 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// Histograms of one data set before, at and after N*, for both attention functions.
+/// Draws histograms of alignment for one data set before, at and after N*, for both attention
+/// functions.
 std::filesystem::path draw_birth(const Settings& s, const Study& study) {
   Picture picture(s.common.out, "copy_head", s.common.panels);
   picture.shared("set ylabel 'posterior, per tenth'\n");
@@ -38,7 +39,7 @@ std::filesystem::path draw_birth(const Settings& s, const Study& study) {
       join("exact posteriors of one data set of N sequences, seed ", s.common.seed));
 }
 
-/// Shares of ordered heads of each method minus the exact ones, in the longer run.
+/// Draws each method's share of ordered heads minus the exact share, after the longer run.
 std::filesystem::path draw_methods(const Settings& s, const Study& study) {
   Picture picture(s.common.out, "copy_head_methods", s.common.panels);
   Rows places[2];

@@ -13,7 +13,7 @@ std::string name_of(Weighting weighting) {
   return weighting == Weighting::softmax ? "softmax" : "linear";
 }
 
-/// A figure for every finished data set.
+/// Value of `figure` for every finished data set.
 std::vector<double> over_sets(const Settings& s, const Study& study, Weighting weighting,
                               const std::function<double(const std::vector<Point>&)>& figure) {
   std::vector<double> all;

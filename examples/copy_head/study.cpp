@@ -17,13 +17,13 @@ namespace ladon::example {
 namespace {
 
 constexpr std::int64_t replicates = 4;
-constexpr std::size_t later = 3;  // steps in N after N*
+constexpr std::size_t later = 3;  // positions after N* in the list of N
 
 double ordered_share(const Tensor& alignments) {
   return mean(cast(alignments > ordered_from, f64)).item();
 }
 
-/// A run of the study, which keeps what is finished when interrupted.
+/// Runs the study; when interrupted, keeps the finished results.
 class Course {
  public:
   explicit Course(const Settings& settings) : s_(settings) {
@@ -84,7 +84,7 @@ class Course {
     const LogLikelihood likelihood = copy_likelihood(data(job.set, job.sequences), job.weighting);
     std::vector<double> ordered, aligned, right, evidence;
     for (std::int64_t r = 0; r < replicates; ++r) {
-      std::vector<Tensor> seen, weights;  // values after each recorded sweep
+      std::vector<Tensor> seen, weights;  // alignments, and weights on the right token
       Generator own = rng(1, job.set, job.sequences).split(static_cast<std::uint64_t>(r));
       const SmcResult run = tempered_smc(
           logits, likelihood,
@@ -102,7 +102,7 @@ class Course {
       aligned.push_back(mean(all).item());
       right.push_back(mean(concat(weights, 0)).item());
       evidence.push_back(run.log_evidence);
-      // Neighbours may descend from one particle, so draws are taken at large distances.
+      // Neighbouring particles may descend from one ancestor, so draws are taken far apart.
       point.drawn = ordered_share(slice(seen.back(), 0, {.step = s_.particles / members}));
     }
     point.ordered = estimate(ordered);

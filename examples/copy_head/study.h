@@ -16,7 +16,7 @@ struct Settings {
   CommonOptions common;
   std::vector<std::int64_t> sequences = {24, 28, 32, 36, 48};  ///< N, ascending.
   std::int64_t sets = 3;                                       ///< Number of data sets.
-  std::int64_t particles = 100;  ///< Per run of sequential Monte Carlo; there are four.
+  std::int64_t particles = 100;  ///< Per run of sequential Monte Carlo; four runs.
   std::int64_t steps = 400;      ///< Gradients per member, in the longer of two runs.
 };
 
@@ -25,7 +25,7 @@ constexpr double ordered_from = 0.5;  ///< Alignment above which a head is order
 constexpr std::int64_t members = 20;  ///< Networks, particles or chains per method.
 constexpr std::int64_t bins = 10;     ///< Bins in the histogram of alignment.
 
-/// The exact posterior of one data set at one N. Errors are over replicates.
+/// The exact posterior of one data set at one N. Standard errors are over replicates.
 struct Point {
   Weighting weighting = Weighting::softmax;
   std::int64_t set = 0, sequences = 0;
@@ -33,12 +33,12 @@ struct Point {
   Measured ordered = {};               ///< Share of ordered heads.
   Measured aligned = {};               ///< Mean alignment.
   Measured right = {};                 ///< Mean weight on the right token.
-  Measured log_evidence = {};          ///< Minus that of f = 0.
+  Measured log_evidence = {};          ///< Log evidence minus that of f = 0.
   double drawn = 0;                    ///< Share of ordered heads among `members` draws.
 };
 
-/// Depth of the valley between two peaks: the largest 1 − h_j/min(h_i, h_k) over bins i < j < k
-/// with min(h_i, h_k) ≥ 0.03, or 0.
+/// Depth of the valley between two peaks of a histogram h: the largest 1 − h_j/min(h_i, h_k) over
+/// bins i < j < k with min(h_i, h_k) ≥ 0.03, or 0.
 double valley(const std::vector<double>& histogram);
 
 /// A method's share of ordered heads on one data set, and the exact one.
@@ -53,16 +53,17 @@ struct MethodRun {
 struct Study {
   std::vector<Point> points;    ///< Softmax first; by data set, then by N, ascending.
   std::vector<MethodRun> runs;  ///< Runs with softmax attention.
-  bool interrupted = false;     ///< Then it holds what was finished.
+  bool interrupted = false;     ///< If so, only finished results are held.
 };
 
-/// Methods, and the reference they are compared with: as many draws from the exact posterior.
+/// Approximate methods, and their reference: `members` draws from the exact posterior.
 constexpr const char* methods[] = {"hmc", "sgld", "svgd", "ensemble"};
 constexpr const char* exact_draws = "exact draws";
 
 Study run_study(const Settings& settings);
 
-/// Points of one attention function on one data set; and the index of its N*.
+/// Points of one attention function on one data set; and in such a curve the index of N*, where the
+/// share of ordered heads is nearest to ½.
 std::vector<Point> curve_of(const Study& study, Weighting weighting, std::int64_t set);
 std::size_t transition(const std::vector<Point>& curve);
 
@@ -74,8 +75,8 @@ Table valley_table(const Settings& settings, const Study& study);
 Table method_table(const Settings& settings, const Study& study);
 
 /// Draws copy_head.svg, histograms of the first data set's posteriors, and copy_head_methods.svg,
-/// the errors in method_table, to the output folder. Returns the paths of the pictures that were
-/// drawn.
+/// the methods' errors in method_table, to the output folder. Returns the paths of the pictures
+/// that were drawn.
 std::vector<std::filesystem::path> draw(const Settings& settings, const Study& study);
 
 }  // namespace ladon::example

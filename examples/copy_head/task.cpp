@@ -8,14 +8,14 @@
 namespace ladon::example {
 namespace {
 
-constexpr double output_std = 0.3;  // w
+constexpr double output_std = 0.3;  // w in task.h
 
 double size(std::int64_t n) { return static_cast<double>(n); }
 
 /// The copying map [T, T].
 Tensor shift_map() { return roll(eye(length, f64), -1, 1); }
 
-/// Σ_n a[n, i]·b[n, j]ᵀ for each pair of positions i, j: [T·T, V·V].
+/// Σ_n a[n, i]·b[n, j]ᵀ for each pair of positions i, j: [T·T, V·V], for a and b [N, T, V].
 Tensor pair_moments(const Tensor& a, const Tensor& b) {
   const std::int64_t n = a.size(0);
   const Tensor all = matmul(transpose(reshape(a, {n, -1})), reshape(b, {n, -1}));
@@ -23,8 +23,8 @@ Tensor pair_moments(const Tensor& a, const Tensor& b) {
                  {logits, symbols * symbols});
 }
 
-/// Per row, −½·V·ln det P + ½·Σ_o b_oᵀP⁻¹b_o for P [S, V, V] and b [S, V, V], by Gaussian
-/// elimination of all rows at once.
+/// Log of a Gaussian integral per row: −½·V·ln det P + ½·Σ_o b_oᵀP⁻¹b_o for P [S, V, V] and b [S,
+/// V, V] with columns b_o, by Gaussian elimination of all rows at once.
 Tensor gaussian_integral(const Tensor& p, const Tensor& b) {
   Tensor left = concat({p, b}, 2), result = zeros({p.size(0)}, f64);
   for (std::int64_t k = symbols; k >= 1; --k) {  // left [S, k, k + V]

@@ -26,8 +26,8 @@ struct CopyData {
 };
 CopyData copy_data(std::int64_t count, Generator& rng);
 
-/// Attention maps ζ(s·B) of rows z of B, [P, ≥ T²] → [P, T, T]. For softmax s = 2; for identity s =
-/// 1/√T, so that a row of A has mean square length 1.
+/// Attention maps ζ(s·B) [P, T, T] of logits B, the first T² elements of each row of z [P, ≥ T²].
+/// For softmax s = 2; for identity s = 1/√T, so that a row of the map has mean square length 1.
 Tensor attention_maps(Weighting weighting, const Tensor& z);
 /// |cosine| of each map with the copying map [P], after subtracting each row's mean, since tokens
 /// are centred.
@@ -35,14 +35,14 @@ Tensor alignment(const Tensor& maps);
 /// Weight that each map gives to the correct token, mean over positions [P].
 Tensor weight_on_right(const Tensor& maps);
 
-/// ln p(y | B) − ln p(y | f = 0) of rows z. Given the map A the outputs A·X·M·w/√V are linear in M,
-/// whose entries are N(0, 1), so M is integrated out. With features F = A·X, [N·T, V], c = w/(σ√V)
-/// and the Cholesky factor L of 1 + c²FᵀF, each of the V outputs contributes −½·ln det(1 + c²FᵀF) +
-/// ½·|L⁻¹·c·Fᵀy/σ|². FᵀF and Fᵀy are computed from moments of the data per pair of positions, so
-/// the cost does not depend on N.
+/// Log likelihood ln p(y | B) − ln p(y | f = 0) for each row z of logits B. Given the map A the
+/// outputs A·X·M·w/√V, with w = 0.3, are linear in M [V, V], whose entries are N(0, 1), so M is
+/// integrated out. With features F = A·X, [N·T, V], c = w/(σ√V) and the Cholesky factor L of 1 +
+/// c²FᵀF, each of the V outputs contributes −½·ln det(1 + c²FᵀF) + ½·|L⁻¹·c·Fᵀy/σ|². FᵀF and Fᵀy
+/// are computed from moments of the data per pair of positions, so the cost does not depend on N.
 LogLikelihood copy_likelihood(const CopyData& data, Weighting weighting);
 
-/// Regression task over all weights of the network, a row (B, M) of T² + V² numbers. Its one test
+/// Regression task over all weights of the network, a row (B, M) of T² + V² elements. Its only test
 /// function is the alignment of the map.
 RegressionTask copy_network(const CopyData& data, Weighting weighting);
 

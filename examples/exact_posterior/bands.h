@@ -1,5 +1,6 @@
 #pragma once
-// Beliefs about functions of s, as bands for pictures and for the report.
+// Posterior means and standard deviations of functions of s, as bands for pictures and for the
+// report.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,12 +11,12 @@
 
 namespace ladon::example {
 
-/// A belief about the function, given the first data set.
+/// Posterior of the function, given the first data set.
 struct Band {
   std::string method;      ///< "finite_heads" and "gp" are exact.
   std::int64_t heads = 0;  ///< 0: infinitely many.
   Belief belief = {};
-  std::int64_t steps = 0;  ///< 0: not applicable.
+  std::int64_t steps = 0;  ///< Steps of the method; 0: not applicable.
 };
 
 Tensor standard_deviation(const Belief& belief);  // [M]
@@ -26,16 +27,16 @@ inline std::vector<std::vector<double>> band_rows(const Band& band) {
   return band_rows(band.belief.mean, standard_deviation(band.belief));
 }
 
-// --- parts of a picture's scripts ---
+// --- parts of gnuplot scripts ---
 
-/// The area between the ends of a band.
+/// Plots the area between the ends of a band, from a file of band_rows().
 std::string area(const std::string& file, const std::string& colour, double strength);
-/// Axes of s and f(s) that these bands fit into.
+/// Settings of the axes s and f(s), such that these bands fit.
 std::string axes(const std::vector<Band>& bands);
-/// Dots for the targets [N].
+/// Plots the targets [N] as dots.
 std::string dots(Picture& picture, const Tensor& targets);
 
-/// {"bands", "places"} of the report.
+/// Entries "bands" and "places" of the report.
 nlohmann::ordered_json bands_json(const std::vector<Band>& bands);
 
 }  // namespace ladon::example

@@ -11,23 +11,27 @@
 namespace ladon::example {
 
 void add_task_options(Program& program, TaskSettings& s) {
-  program.list("--heads", s.heads, "Numbers of heads H",
-               "Add 16 for a sharper slope of 1/H; the most heads take most of the time",
-               whole_number<std::int64_t>(1, 256));
-  program.option("--draws", s.draws, "Data sets", "Standard errors are over them",
+  program.list(
+      "--heads", s.heads, "Numbers of heads H",
+      "Add 16 to see the slope of 1/H more clearly; the largest number takes most of the time",
+      whole_number<std::int64_t>(1, 256));
+  program.option("--draws", s.draws, "Number of data sets", "Standard errors are over data sets",
                  whole_number<std::int64_t>(1, 1000));
   program.option(
       "--particles", s.particles,
-      "Particles of the sequential Monte Carlo that finds the truth at one head (with more heads "
-      "fewer), four times",
-      "More make the truth more exact where there are several modes: with one head, and many data",
+      "Particles in each of four runs of sequential Monte Carlo, which sample the exact "
+      "posterior of one head; fewer for more heads",
+      "More make the posterior more accurate where it has several modes: with one head, and many "
+      "data",
       whole_number<std::int64_t>(20, 1'000'000));
-  program.option("--labels", s.labels, "What made the targets: gp (the limit) or one (one head)",
-                 "With one, see the evidence prefer few heads", one_of({"gp", "one"}));
+  program.option("--labels", s.labels,
+                 "Source of the targets: gp (infinitely many heads) or one (one head)",
+                 "With one, see whether the evidence prefers few heads", one_of({"gp", "one"}));
   program.option(
       "--scaling", s.scaling,
-      "Scaling of logits: sqrt 1/sqrt(d_k), or linear 1/d_k, by which wide heads are all alike",
-      "A control: every number of heads is then the Gaussian process", one_of({"sqrt", "linear"}));
+      "Scaling of logits: sqrt 1/sqrt(d_k), or linear 1/d_k, which makes all wide heads equal",
+      "As a control choose linear: any number of heads is then the Gaussian process",
+      one_of({"sqrt", "linear"}));
 }
 
 DataSet data_set(const TaskSettings& settings, const Tensor& kernel, std::int64_t draw) {

@@ -23,10 +23,10 @@ struct DataSet {
   Belief limit = {};
   double limit_evidence = 0;  ///< ln p(targets).
 };
-/// `kernel` is the result of limit_kernel().
+/// Data set number `draw`; `kernel` is the result of limit_kernel().
 DataSet data_set(const TaskSettings& settings, const Tensor& kernel, std::int64_t draw);
 
-/// Random stream for one purpose and one data set.
+/// Random stream for one purpose, one data set, and a number such as that of heads.
 Generator random_numbers(const TaskSettings& settings, std::uint64_t purpose, std::int64_t draw,
                          std::int64_t number);
 
@@ -41,8 +41,8 @@ LatentPosterior posterior_of_heads(const TaskSettings& settings, const DataSet& 
 
 /// The mean of a figure over data sets.
 Measured mean_of(const std::vector<BeliefScore>& scores, double BeliefScore::*figure);
-/// A line about a row that, after an interrupt, is the mean over fewer data sets than requested;
-/// else empty.
+/// Line that names the number of data sets in a row's mean if an interrupt left fewer than
+/// requested; else empty.
 std::string incomplete(const TaskSettings& settings, const std::string& row, std::size_t sets);
 
 }  // namespace ladon::example

@@ -13,13 +13,13 @@ constexpr const char* summary = "How the posterior of few heads becomes a Gaussi
 constexpr const char* duration = "about 80 s of processor time";
 constexpr const char* lesson =
     "A layer of attention with infinitely wide heads has a posterior that can be sampled exactly, "
-    "for any number H of heads. Its bands are shown for few heads, many, and infinitely many, "
-    "where it is a Gaussian process that it comes to as 1/H. Do eight targets tell how many heads "
-    "there are?";
+    "for any number H of heads. Its mean and standard deviation are shown for few, many and "
+    "infinitely many heads. With infinitely many it is a Gaussian process, and the distance to it "
+    "falls as 1/H. Can eight targets tell how many heads there are?";
 const std::vector<Trial> trials = {
     {"exact_posterior --labels one --draws 20",
      "evidence: do targets that one head made prefer one head?"},
-    {"exact_posterior --heads 1,2,4,8,16,32", "heads_w2: from how many heads on is it level?"},
+    {"exact_posterior --heads 1,2,4,8,16,32", "heads_w2: from how many heads on is it constant?"},
     {"exact_posterior --scaling linear --heads 1,4",
      "evidence and mean_error: all 0, as every head is alike"}};
 

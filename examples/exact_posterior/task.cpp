@@ -70,7 +70,7 @@ Tensor targets(const TaskSettings& settings, const Tensor& kernel, std::int64_t 
   }
   const Tensor train = slice(slice(k, 0, {.stop = n}), 1, {.stop = n});
   const Tensor root = lapack::cholesky(train + 1e-9 * eye(n, f64));
-  const Tensor errors = normals(n), function = normals(n);  // in this order, whatever the compiler
+  const Tensor errors = normals(n), function = normals(n);  // in this order with any compiler
   return flatten(matmul(root, function) + std::sqrt(noise) * errors);
 }
 

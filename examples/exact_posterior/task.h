@@ -19,13 +19,13 @@ struct TaskSettings {
   std::vector<std::int64_t> heads = {1, 4, 64};  ///< H of the networks whose posterior is found.
   std::int64_t draws = 5;                        ///< H of the networks whose posterior is sampled.
   std::int64_t particles = 1600;  ///< For one head by sequential Monte Carlo; fewer for more heads.
-  std::string labels = "gp";      ///< Source of the targets: the limit, or one head.
+  std::string labels = "gp";      ///< Source of the targets: "gp", the limit, or "one" head.
   std::string scaling = "sqrt";
 };
 
-constexpr double noise = 0.02;  ///< σ² of targets.
+constexpr double noise = 0.02;  ///< Variance σ² of the targets' noise.
 
-/// Inputs of the targets, and inputs at which functions are shown; s is in [−3, 3].
+/// Inputs s of the targets, and inputs at which functions are compared, in [−3, 3].
 Tensor training_places();  // [N]
 Tensor test_places();      // [M]
 
@@ -36,7 +36,7 @@ Tensor inputs();
 
 /// The network: infinitely wide heads, softmax, mean over positions. With linear scaling, which
 /// serves as a control, the logits of a wide head are 0, all heads are equal, and any number of
-/// them is the Gaussian process.
+/// heads gives the Gaussian process.
 WideHeadsOptions network(const TaskSettings& settings, std::int64_t heads);
 /// The same network as a model with a known limit.
 Sequential limit_model(const TaskSettings& settings);

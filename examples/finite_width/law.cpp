@@ -18,8 +18,8 @@ Gamma chi_square(const Tensor& degrees, double scale) {
   return {0.5 * degrees, full({}, 0.5 * scale, f64)};
 }
 
-/// Factors T of C = T·Tᵀ [N, s, s], by Bartlett's decomposition of the Wishart distribution:
-/// squared diagonal entries χ²_{n−i}, normal numbers below them, all independent.
+/// Draws of the factor T of C = T·Tᵀ (law.h), [N, s, s], by Bartlett's decomposition of the Wishart
+/// distribution: squared diagonal entries χ²_{n−i}, normal numbers below them, all independent.
 Tensor gram_factors(double n, std::int64_t draws, Generator& rng) {
   const Tensor rho = chi_square(full({1, 1}, n, f64), n).sample({draws}, rng);
   const Tensor square = chi_square(n - arange(0, tokens, 1, f64), n).sample({draws}, rng);
@@ -27,16 +27,16 @@ Tensor gram_factors(double n, std::int64_t draws, Generator& rng) {
   return sqrt(rho) * (tril(below, -1) + unsqueeze(sqrt(square), -1) * identity());
 }
 
-/// Variances of heads [N, H] at r = 1, from normal numbers g [N, H, s], factors T [N or 1, s, s]
-/// and κ.
+/// Variances aᵀCa of the heads' outputs (law.h, with r = 1) [N, H], from normal numbers g [N, H,
+/// s], factors T [N or 1, s, s] and κ.
 Tensor variances(const Tensor& g, const Tensor& factor, const Tensor& kappa) {
   const Tensor c11 = sum(square(select(factor, 1, 0)), -1, keep_dims);
-  // [N, H, s] · [N, s, s] → [N, H, s]: T·g, of the covariance C
+  // [N, H, s] · [N, s, s] → [N, H, s]: T·g, whose covariance is C
   const Tensor logits = matmul(g, transpose(factor)) * unsqueeze(sqrt(kappa * c11), -1);
   return sum(square(matmul(softmax(logits), factor)), -1);  // |Tᵀa|² = aᵀCa
 }
 
-/// The directions of C, scaled to a variance of 1/n.
+/// Directions D in C = I + Σ z·D, scaled such that each z has variance 1/n (see expand()).
 std::vector<Tensor> directions() {
   std::vector<Tensor> all = {root * identity()};
   for (int i = 0; i < tokens; ++i)
@@ -72,7 +72,8 @@ Slopes log_ratio(const Tensor& g, const Tensor& m, const Tensor& n) {
           0.5 * trace(matmul(m, m)) - trace(n) - sum(square(mg), -1) + sum(g * ng, -1)};
 }
 
-/// Weights of φ, φ_V and φ_VV: sums of ½·∂²/∂z² of w·φ(y; V) over directions.
+/// Weights of the normal density φ(y; V) and its derivatives φ_V and φ_VV: sums of ½·∂²/∂z² of
+/// w·φ(y; V) over directions.
 struct Weights {
   std::array<Tensor, 3> of = {zeros({}, f64), zeros({}, f64), zeros({}, f64)};
   void add(const Slopes& log_w, const Slopes& v) {
@@ -80,8 +81,8 @@ struct Weights {
     of[1] = of[1] + 0.5 * v.second + log_w.first * v.first;
     of[2] = of[2] + 0.5 * square(v.first);
   }
-  /// Σ over draws of Σ_k w_k·(φ, φ_V, φ_VV)_k is three sums of φ, times 1, y² and y⁴:
-  /// φ_V = φ·(y²/V − 1)/(2V), φ_VV = φ·(y⁴/V² − 6y²/V + 3)/(4V²).
+  /// Σ over draws of Σ_k w_k·(φ, φ_V, φ_VV)_k for weights w_k. It is three sums of φ, times 1, y²
+  /// and y⁴, since φ_V = φ·(y²/V − 1)/(2V) and φ_VV = φ·(y⁴/V² − 6y²/V + 3)/(4V²).
   Tensor summed(const Tensor& v, const Tensor& phi, const Tensor& y2) const {
     const Tensor a = of[1] / (2 * v), b = of[2] / (4 * square(v));
     const auto sum_of = [&](const Tensor& x) { return matmul(x, phi); };  // [N] · [N, Y] → [Y]
@@ -113,7 +114,8 @@ Weights token_weights(const Tensor& g, Route route) {
   return w;
 }
 
-/// Weights for the directions of κ and r, one head at a time; v: variances of heads over H.
+/// Weights for the directions of κ and r, one head at a time; v [N, H] holds the heads' variances
+/// divided by H.
 Weights head_weights(const Tensor& g, const Tensor& v, Route route) {
   const double h = static_cast<double>(g.size(1));
   const auto [log_w, moved] = along(g, zeros({tokens, tokens}, f64), root, route);

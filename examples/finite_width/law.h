@@ -1,5 +1,6 @@
 #pragma once
-// Distribution of one output of a random attention layer at finite width, and its first correction.
+// Distribution of one output of a random attention layer at finite width, and its first-order
+// correction.
 //
 // Setting of Sakai, Karakida, Imaizumi 2025 (arXiv 2506.00846): s = 4 tokens x_i = W_i·h of width
 // n, with h ~ N(0, I) and entries of W_i ~ N(0, 1/n); heads with queries, keys and values of width
@@ -34,7 +35,8 @@ struct Variances {
 };
 Variances draw_variances(const OneLayer& layer, std::int64_t draws, Generator& rng);
 
-/// Two routes to the coefficients, by different formulas: README.md derives both.
+/// Two routes to the coefficients of expand(), by different formulas (README.md derives both). φ is
+/// the normal density of variance V, φ_V = ∂φ/∂V.
 enum class Route {
   curves,  ///< Differentiates V along each direction: ∂²p/∂z² = E[V''·φ_V + V'²·φ_VV].
   scores  ///< Reweights the logits by w(z): ∂²p/∂z² = E[w''·φ + 2·w'·V'·φ_V + V'²·φ_VV].

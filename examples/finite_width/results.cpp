@@ -16,11 +16,11 @@ std::vector<Estimates> of_kind(const Study& study, Kind kind, std::int64_t heads
   return all;
 }
 
-/// Integral over all y, as a sum over the grid.
+/// Integral over all y of an even function f, as a sum over the grid.
 double integral(const Tensor& f) { return 2 * grid_spacing * sum(grid() * f).item<double>(); }
 
-/// ∫ p·ln(p/q). The term − p + q, whose integral is 0, makes every summand ≥ 0 and the grid's error
-/// small.
+/// KL divergence ∫ p·ln(p/q). The term − p + q, whose integral is 0, makes every summand ≥ 0 and
+/// the grid's error small.
 double divergence(const Tensor& p, const Tensor& q) {
   // Far out, where q underflows, p is negligible.
   const Tensor there = logical_and(p > 1e-300, q > 1e-300);
@@ -28,7 +28,7 @@ double divergence(const Tensor& p, const Tensor& q) {
   return integral(a * log(a / b) - a + b);
 }
 
-Tensor gaussian_of(const Tensor& p) {  // the Gaussian of the same variance
+Tensor gaussian_of(const Tensor& p) {  // normal density with the variance of p
   return density(full({1}, integral(square(grid()) * p), f64));
 }
 
@@ -37,7 +37,7 @@ Tensor gaussian_of(const Tensor& p) {  // the Gaussian of the same variance
 Measured jackknife(const Estimates& row, const std::function<double(const Tensor&)>& figure) {
   const Tensor all = stack(row.repetitions);  // [R, functions, points]
   const double n = static_cast<double>(all.size(0)), of_all = figure(mean(all, 0));
-  std::vector<double> pseudo;  // n·T − (n − 1)·T without one
+  std::vector<double> pseudo;  // n·T − (n − 1)·(T without one repetition)
   for (const Tensor& one : row.repetitions)
     pseudo.push_back(n * of_all - (n - 1) * figure((sum(all, 0) - one) / (n - 1)));
   return estimate(pseudo);
@@ -55,7 +55,7 @@ Measured from_gaussian(const Estimates& row) {
 
 Tensor first_function(const Estimates& row) { return function(mean(stack(row.repetitions), 0), 0); }
 
-/// Divergence by theory: ½∫c²/p with c = tokens·c_tokens + heads·c_heads.
+/// KL divergence by theory: ½∫c²/p with c = tokens·c_tokens + heads·c_heads.
 Measured by_theory(const Estimates& expansion, double tokens, double heads) {
   const auto half_square = [=](const Tensor& x) {
     const Tensor c = tokens * function(x, 1) + heads * function(x, 2), p = function(x, 0);
@@ -72,16 +72,16 @@ Measured n2_kl(const Estimates& law) {
   return {width_of(law) * width_of(law) * kl.value, width_of(law) * width_of(law) * kl.se};
 }
 
-/// x/y for independent figures.
+/// Ratio x/y of independent figures.
 Measured ratio(const Measured& x, const Measured& y) {
   const double value = x.value / y.value;
   return {value, std::abs(value) * std::hypot(x.se / x.value, y.se / y.value)};
 }
 
 /// n²·KL at 1/n = 0, by least squares on 1, 1/n, 1/n² over widths of at least 64, with fewer powers
-/// if there are fewer widths. NaN without any.
+/// if there are fewer widths. NaN if no width is at least 64.
 Measured extrapolated(const std::vector<Estimates>& laws) {
-  std::vector<Tensor> rows;  // powers of 1/n, and n²·KL, each over its standard error
+  std::vector<Tensor> rows;  // rows and y are divided by the error of n²·KL
   std::vector<double> y;
   for (const Estimates& law : laws) {
     if (law.layer.width < 64) continue;

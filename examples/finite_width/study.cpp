@@ -26,7 +26,7 @@ Tensor estimated(const Tensor& outputs, const Tensor& places) {
 Tensor kde_divergences(std::int64_t count, const Generator& rng) {
   std::vector<Tensor> outputs, kl;
   std::vector<std::int64_t> widths = kde_widths;
-  widths.push_back(0);  // the reference
+  widths.push_back(0);  // infinite width, the reference
   for (const std::int64_t width : widths) {
     Generator own = rng.split(outputs.size());
     const std::int64_t n = std::max(width, kde_widths[0]);
@@ -50,7 +50,7 @@ std::vector<Estimates> plan(const Settings& s) {
   for (const std::int64_t h : s.heads)
     for (const std::int64_t n : widths) rows.push_back({Kind::law, {h, n, n}});
   if (const std::int64_t m = s.head_width; m > 0)
-    for (const std::int64_t h : {1, 4, 16}) {  // n = m·H as in the paper, and more at one head
+    for (const std::int64_t h : {1, 4, 16}) {  // n = m·H as in the paper; one head: more n
       for (const std::int64_t n : h == 1 ? std::vector{m, 4 * m, 16 * m} : std::vector{h * m})
         rows.push_back({Kind::low_rank, {h, n, m}});
       if (std::ranges::find(theory, h) == theory.end()) theory.push_back(h);
@@ -63,12 +63,13 @@ std::vector<Estimates> plan(const Settings& s) {
 
 Tensor estimate_once(const Settings& s, const Estimates& row, std::int64_t repetition) {
   const NoGrad off;
-  Generator rng(s.common.seed);  // split per row, whatever other rows there are
+  Generator rng(s.common.seed);  // a row's stream does not depend on other rows
   for (const std::int64_t of : {static_cast<std::int64_t>(row.kind), row.layer.heads,
                                 row.layer.width, row.layer.head_width, repetition})
     rng = rng.split(static_cast<std::uint64_t>(of));
   if (row.kind == Kind::kde) return kde_divergences(s.outputs, rng);
-  // A draw of many heads costs as much as many draws of one, and its variance fluctuates less.
+  // A draw of many heads costs as much as many draws of one head, but its variance fluctuates less,
+  // so fewer draws suffice.
   const std::int64_t draws = 1 + (8 * s.draws - 1) / std::max<std::int64_t>(8, row.layer.heads);
   if (row.kind == Kind::curves) return expand(row.layer.heads, Route::curves, grid(), draws, rng);
   if (row.kind == Kind::scores) return expand(row.layer.heads, Route::scores, grid(), draws, rng);

@@ -18,12 +18,12 @@ struct Settings {
 /// Points y > 0 of densities, evenly spaced in ln y; all the distributions are symmetric about 0.
 const Tensor& grid();  // [points]
 constexpr double grid_spacing = 0.14;
-/// Density of the scale mixture of these variances, with equal weights.
+/// Density of the scale mixture of normal distributions with these variances, equally weighted.
 Tensor density(const Tensor& variances);  // [points]
 
 enum class Kind {
   law,       ///< Functions: densities at finite width and in the limit.
-  low_rank,  ///< The same for heads narrower than their tokens.
+  low_rank,  ///< Like `law`, for heads narrower than their tokens.
   curves,    ///< Functions: results of expand() by this route.
   scores,
   kde  ///< Divergences by kernel density estimates, at each of kde_widths.
@@ -36,13 +36,13 @@ struct Estimates {
   std::vector<Tensor> repetitions = {};  ///< [functions, points]; for kde [widths].
 };
 
-/// Width 0: a second sample from the limit distribution.
+/// Widths for kernel density estimates; 0 stands for a second sample from the limit distribution.
 const std::vector<std::int64_t> kde_widths = {16, 64, 256, 1024, 0};
 constexpr std::int64_t kde_heads = 2;
 
 struct Study {
   std::vector<Estimates> rows;
-  bool interrupted = false;  ///< Then it holds the rows with at least two repetitions.
+  bool interrupted = false;  ///< If so, only rows with two or more repetitions are held.
 };
 Study run_study(const Settings& settings);
 

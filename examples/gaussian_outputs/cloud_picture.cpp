@@ -50,10 +50,10 @@ struct Cloud {
   std::string name;
   Style style;
   std::vector<std::vector<double>> dots;  ///< x, y, and 1 if beyond three sd.
-  double beyond;                          ///< Share of such points among all outputs.
+  double beyond;                          ///< Share of points beyond three sd among all outputs.
 };
 
-/// A dot is one channel per network, since channels of one network are dependent.
+/// Dots of one channel per network, since channels of one network are dependent.
 Cloud cloud_of(const infinite::ComparisonRow& row, const Pair& pair) {
   const Tensor y = permute(standardized(row), {1, 2, 0});  // [positions, channels, draws]
   const auto first = select(y, 0, pair.first).to_vector(),
@@ -127,7 +127,8 @@ void draw_clouds(const Settings& s, const HeadSeries& series) {
   };
   picture.shared(join("set ylabel 'output, ", name_of(pair.second), "'\n"));
   picture.legend(names_of_marks());
-  // The last row but one is almost equal to the limit, and is drawn only as its own slide.
+  // The cloud with the most heads is almost that of the limit, so it is drawn only as its own
+  // slide.
   const std::size_t panels = std::min<std::size_t>(3, clouds.size());
   for (std::size_t i = 0; i < clouds.size(); ++i) {
     const Cloud& cloud = clouds[i];

@@ -1,4 +1,5 @@
-// Outputs of finite attention and the limit's normal distribution: how many heads are Gaussian?
+// Outputs of finite attention compared with the normal distribution of the limit: with how many
+// heads are they Gaussian?
 
 #include <algorithm>
 #include <iostream>
@@ -11,32 +12,34 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "How Gaussian the outputs of one head are, and of many";
+constexpr const char* summary = "How Gaussian the outputs of one head and of many heads are";
 constexpr const char* duration = "about 15 s of processor time";
 constexpr const char* lesson =
-    "Thousands of attention layers are drawn, and their outputs are compared with the normal law of "
-    "the infinitely wide limit (Hron et al. 2020, \"Infinite attention\"). With the Transformer's "
-    "1/sqrt(d_k) one head stays non-Gaussian however wide (excess kurtosis 6ρ/H for identity ζ), "
-    "and only many heads converge. Everything is at initialization, and says nothing of training.";
+    "Thousands of attention layers are drawn, and their outputs are compared with the normal "
+    "distribution of the infinitely wide limit (Hron et al. 2020, \"Infinite attention\"). With "
+    "the Transformer's 1/sqrt(d_k) one head stays non-Gaussian at any width (excess kurtosis 6ρ/H "
+    "for identity ζ); outputs become Gaussian only with many heads. All layers are at "
+    "initialization; nothing is trained.";
 const std::vector<Trial> trials = {
     {"gaussian_outputs --heads 1,2,4 --width 8",
-     "kurtosis against law and wide_law: narrow heads have tails of their own, with linear scaling "
-     "too"},
+     "kurtosis compared with law and wide_law: narrow heads have heavier tails, with linear "
+     "scaling too"},
     {"gaussian_outputs --zeta softmax --heads 1,4,16",
-     "wide_law: weights that sum to 1 leave outputs less room to be random than identity ζ"}};
+     "wide_law: softmax weights, which sum to 1, make it smaller than identity ζ does"}};
 
 void add_options(Program& program, Settings& s) {
   const Check size = whole_number<std::int64_t>(1, 1'000'000);
   add_network_options(program, s);
-  program.list("--heads", s.heads, "Numbers of heads whose outputs are looked at",
-               "Add 256 to see when kurtosis, too, stops noticing that heads are finitely many",
+  program.list("--heads", s.heads, "Numbers of heads to compare",
+               "Add 256 to see from when on kurtosis cannot detect that heads are finitely many",
                size);
   program.option(
-      "--width", s.width, "Width of those heads",
-      "Wider ones bring linear scaling to the limit, and law to wide_law, but not sqrt scaling",
+      "--width", s.width, "Width of each head",
+      "Wider heads bring linear scaling to the limit, and law to wide_law, but not sqrt scaling to "
+      "the limit",
       size);
   program.option("--draws", s.draws, "Networks per number of heads",
-                 "More of them see farther into the tails",
+                 "More networks resolve the tails farther out",
                  whole_number<std::int64_t>(3, 1'000'000));
   program.page_option();
   program.check([&s] {

@@ -29,19 +29,20 @@ Page page(const Study& study, const Tensor& x) {
           checked("kurtosis", {covariance, heads, width},
                   infinite::identity_kurtosis(
                       k, k, {.heads = heads, .key_width = width, .value_width = width})));
-  return {.title = "One head is not Gaussian, however wide; many heads are",
-          .about =
-              "Every dot is one random layer of attention before any training; its place is what "
-              "the layer answers at two tokens. (Logits themselves are its weights, without a "
-              "softmax: then the law is exact.) Turn the number of heads and their width. The "
-              "ellipse holds 95% of the Gaussian process that infinitely many heads are; excess "
-              "kurtosis measures how heavy tails are, and is 0 for a Gaussian.",
-          .script = page_script,
-          .data = {{"covariance", covariance},
-                   {"head_width", series.rows[0].point.size.width},
-                   {"kurtosis", kurtosis},
-                   {"densities", densities},
-                   {"checks", checks}}};
+  return {
+      .title = "One head is not Gaussian, however wide; many heads are",
+      .about =
+          "Every dot is one random layer of attention before any training; its place is what the "
+          "layer answers at two tokens. (Logits themselves are its weights, without a softmax: "
+          "then the law is exact.) Vary the number of heads and their width. The ellipse holds "
+          "95% of the Gaussian process that infinitely many heads are; excess kurtosis measures "
+          "how heavy tails are, and is 0 for a Gaussian.",
+      .script = page_script,
+      .data = {{"covariance", covariance},
+               {"head_width", series.rows[0].point.size.width},
+               {"kurtosis", kurtosis},
+               {"densities", densities},
+               {"checks", checks}}};
 }
 
 }  // namespace ladon::example

@@ -50,7 +50,7 @@ void add_theory(const Settings& s, const Tensor& x, Generator& rng, HeadSeries& 
     if (zeta == Weighting::identity)
       theory.kurtosis = expected_kurtosis(
           zeta, x, {.heads = heads, .key_width = finite, .value_width = finite}, rng);
-    Generator weights(s.common.seed);  // its numbers are not used
+    Generator weights(s.common.seed);  // a required argument; the weights are not used
     theory.outputs = law_of_outputs(row, *series.network(row.point.size, weights), x, own);
   }
 }

@@ -23,22 +23,22 @@ struct Bin {
   Measured density;
 };
 
-/// Predictions of theory for the outputs of this many heads.
+/// Predictions of theory for the outputs of one number of heads.
 struct Theory {
   /// Excess kurtosis at this width (NaN if unknown), and for infinitely wide heads.
   Measured kurtosis, wide_kurtosis;
   std::vector<Bin> outputs;  ///< Exact histogram of wide heads; empty with linear scaling.
 };
 
-/// Networks over numbers of heads.
+/// Results of networks with increasing numbers of heads.
 struct HeadSeries : Series {
   std::vector<Theory> theory = {};  ///< One per row.
 };
 
 using Study = std::vector<HeadSeries>;  ///< One per scaling.
 
-/// Runs the whole study, or what an interrupt leaves time for. Returns whether it was not
-/// interrupted.
+/// Runs the study until it is finished or interrupted; finished rows remain. Returns whether it was
+/// not interrupted.
 bool run_study(const Settings& settings, const Tensor& x, Study& study);
 
 /// Outputs divided by the limit's standard deviation, [draws, positions, channels].
@@ -55,9 +55,9 @@ std::vector<Bin> law_of_outputs(const infinite::ComparisonRow& row, const Layer&
 Table head_table(const Study& study);
 /// The series shown in pictures: the one with sqrt scaling if there is one.
 const HeadSeries& series_shown(const Study& study);
-/// Its rows that are shown: the first, the third and the last.
+/// Indices of the rows of this series that are shown: the first, the third and the last.
 std::vector<std::size_t> rows_shown(const HeadSeries& series);
-/// {"density"}: histograms and curves of the picture.
+/// Entry "density" of the report: histograms and curves of the picture.
 nlohmann::ordered_json densities(const Study& study);
 
 /// Draws gaussian_outputs.svg by draw_clouds(), gaussian_outputs_kurtosis.svg (kurtosis against

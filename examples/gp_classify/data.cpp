@@ -41,8 +41,8 @@ Task image_task(const std::string& name, const ImageDataset& train, const ImageD
 }  // namespace
 
 std::int64_t row_count(const char* option, int chosen, std::int64_t usual, std::int64_t there) {
-  LADON_CHECK(chosen <= there, "gp_classify", option, " ", chosen, ": only ", there,
-              " rows are available");
+  LADON_CHECK(chosen <= there, "gp_classify", option, " ", chosen, ": must be at most ", there,
+              ", the number of rows that are available; ask for fewer, or 0 for the default");
   return chosen == 0 ? std::min(usual, there) : chosen;
 }
 

@@ -20,14 +20,15 @@ using infinite::Gram;
 
 constexpr double noises[] = {1e-4, 1e-3, 1e-2, 1e-1, 1};
 
-/// A note for a noise at an end of the grid, since a better one may lie beyond it.
+/// Note for a noise level at an end of the grid, since a better level may lie beyond it.
 const char* edge_of(double noise) {
   return noise == *std::begin(noises)    ? " (the smallest tried)"
          : noise == *std::rbegin(noises) ? " (the largest tried)"
                                          : "";
 }
 
-/// Both kernels of a limit, which are computed in one pass.
+/// Both kernels (NNGP and NTK) of a limit, computed in one pass: among training inputs, between
+/// test and training inputs, and the diagonal of test inputs.
 struct Grams {
   Gram among, across, self;
 };
@@ -91,8 +92,8 @@ void with_memory_options(const Settings& s, const std::function<void()>& body) {
   try {
     body();
   } catch (const Error& error) {
-    throw Error(join(error.what(), " (--memory-budget ", s.memory_budget, " MB, --threads ",
-                     num_threads(), ")"));
+    throw Error(join(error.what(), " (options: --memory-budget ", s.memory_budget,
+                     " MB, --threads ", num_threads(), ")"));
   }
 }
 

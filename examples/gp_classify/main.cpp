@@ -10,25 +10,26 @@ namespace {
 constexpr const char* summary = "Classification by networks of infinite width, without training";
 constexpr const char* duration = "about 10 s on 2 cores";
 constexpr const char* lesson =
-    "Each model is described once; its limit gives the NNGP kernel (what a Bayesian believes of it "
-    "after seeing the data) and the NTK (where gradient descent leads), and both classify by "
-    "Gaussian-process regression. Beside them stands the finite network of the same description, "
-    "trained by Adam. The models differ in how they read out an image's patches: side by side, "
-    "their mean, or attention. Without data files it draws its own small pictures.";
+    "Each model is described once; its infinitely wide limit gives the NNGP kernel (of Bayesian "
+    "inference) and the NTK (of gradient descent), and both classify by Gaussian-process "
+    "regression. They are compared with the finite network of the same description, trained by "
+    "Adam. The models differ in how they combine an image's patches: by concatenation, by their "
+    "mean, or by attention. Without data files, small images are generated.";
 const std::vector<Trial> trials = {
     {"gp_classify --models pool,attention --train 800 --epochs 40",
-     "the finite networks against their limits: which of the two learns more from twice the rows?"},
+     "accuracy of the finite networks and of their limits: which gain more from twice the rows?"},
     {"gp_classify --models flatten,attention --sharpness 8",
-     "how far attention's kernels fall towards flatten's once every patch looks at itself alone"},
+     "accuracy of attention's kernels: does it fall to flatten's when patches attend only to "
+     "themselves?"},
     {"gp_classify --models dense --no-finite --train 1600",
-     "accuracy against the default's: how many rows make up for not knowing about patches?"}};
+     "accuracy: how many training rows make up for not knowing about patches?"}};
 
 void add_options(Program& program, Settings& s) {
   Option mnist = program.option("--mnist", s.mnist, "IDX files: images, labels (gzip or not)",
                                 "Real digits; the first rows train, the last ones test");
   program
       .option("--cifar", s.cifar, "CIFAR-10 binary files: train, test",
-              "Photographs, where a thing may stand anywhere: compare pool with dense")
+              "Photographs, where an object may be anywhere: compare pool with dense")
       .expected(2)
       .excludes(mnist.expected(2));
   add_model_options(program, s);

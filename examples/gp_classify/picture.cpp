@@ -16,7 +16,7 @@ std::string line_at(double x, int dash, const std::string& name) {
               name.empty() ? "notitle" : "title " + quoted(name));
 }
 
-/// "Best kernel: pool NTK (0.845); best trained network: residual (0.9025)"
+/// Title, such as "Best kernel: pool NTK (0.845); best trained network: residual (0.9025)".
 std::string best(const Task& task, const std::vector<Outcome>& outcomes) {
   std::string title;
   for (const bool finite : {false, true}) {

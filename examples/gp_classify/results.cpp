@@ -22,7 +22,8 @@ Tensor right_answers(const Outcome& o, const Task& task) {
 
 bool attends(const Outcome& o) { return o.model == "attention" || o.model == "residual"; }
 
-/// Whether two outcomes are compared: does attention help? Is the finite network like its limit?
+/// Whether this pair is compared, to answer: does attention help? Is the finite network like its
+/// limit?
 bool compared(const Outcome& o, const Outcome& other) {
   if (!attends(o) || o.diverged() || other.diverged()) return false;
   if (o.form == "finite") return other.model == o.model && other.form != "finite";
@@ -52,13 +53,13 @@ Table table_of(const Task& task, const Outcomes& outcomes) {
 
 /// Difference in accuracy between two methods, paired over rows of the test set.
 struct Comparison {
-  std::string method, against;  ///< `against` names its form where the two differ.
+  std::string method, against;  ///< `against` includes its form if the forms differ.
   Difference judged;
 };
 
-/// Comparisons of kernels with attention against kernels without it and other rules, and of finite
-/// networks with attention against the kernels of their own limit. Decisions are corrected for the
-/// number of all these comparisons.
+/// Comparisons of kernels with attention against kernels without attention and against other rules,
+/// such as naive Bayes; and of finite networks with attention against the kernels of their own
+/// limit. Decisions are corrected for the number of all these comparisons.
 std::vector<Comparison> comparisons(const Task& task, const Outcomes& outcomes) {
   std::vector<std::pair<const Outcome*, const Outcome*>> pairs;
   for (const Outcome& o : outcomes)
@@ -103,8 +104,9 @@ std::vector<Model> choose_models(const Task& task, const Settings& s) {
   for (const Model& model : classifier_models) {
     const bool named = std::ranges::find(s.models, model.name) != s.models.end();
     const bool suits = !model.tokens || model.mean || model.flattens(task);
-    LADON_CHECK(!named || suits, "gp_classify", "the model ", model.name,
-                " does not suit the task ", task.name);
+    LADON_CHECK(!named || suits, "gp_classify", "--models must suit the task: the model ",
+                model.name, " concatenates patches, so it needs images, but the task is ",
+                task.name);
     if (named || (s.models.empty() && suits)) models.push_back(model);
   }
   return models;
@@ -135,10 +137,10 @@ void add_model_options(Program& program, Settings& s) {
                  "Twice as many take four times the memory, and up to eight times the time", rows);
   program.option("--test", s.test, "Test rows; 0 takes the task's default",
                  "Four times as many halve every standard error", rows);
-  program.list("--models", s.models, "What to compare; by default all that suit the task",
+  program.list("--models", s.models, "Models to compare; by default all that suit the task",
                "Fewer comparisons find smaller differences", one_of(names));
   program.option("--memory-budget", s.memory_budget, "MB that a Gram matrix may take",
-                 "Raise it where a run says that it needs more, and your machine has it",
+                 "Raise it if a run reports that it needs more, and your machine has it",
                  whole_number<std::int64_t>(1, 1'000'000'000));
   program.flag("--finite,!--no-finite", s.finite,
                "Train the finite networks too. Leave them out where the kernels alone matter");
@@ -167,7 +169,7 @@ bool compare_models(Program& program, const std::string& name, const Task& task,
     std::cout << '\n'
               << table.text() << '\n'
               << table.explained() << verdict(task, outcomes, compared);
-  if (ranks::rank() > 0) return complete;  // all ranks have the same results; one writes
+  if (ranks::rank() > 0) return complete;  // all ranks have the same results; rank 0 writes
   auto judged = nlohmann::ordered_json::array();
   for (const Comparison& c : compared) {
     judged.push_back({{"method", c.method}, {"against", c.against}, {"figure", "accuracy"}});

@@ -70,7 +70,8 @@ struct Choice {
   double noise = 0, amplitude = 0;
 };
 /// Chooses the noise (of five) and the amplitude (by a line search) that minimize the NLL of
-/// leave-one-out probabilities on the training set. Prints its choice; counts as one step.
+/// leave-one-out probabilities on the training set. Prints the choice; counts as one step of the
+/// progress.
 Choice choose(const Tensor& kernel, const Tensor& labels, std::int64_t classes,
               const std::string& label, Progress& progress);
 
@@ -91,8 +92,8 @@ inline auto counted_tiles(const std::string& label, Progress& progress) {
 void with_memory_options(const Settings& settings, const std::function<void()>& body);
 
 /// Adds the outcome of each kernel. Prints the cost of a matrix before it is computed. Counts
-/// kernel_steps steps of the progress. Throws Error if a matrix exceeds the budget, and
-/// Interrupted.
+/// kernel_steps steps of the progress. Throws Error if a matrix exceeds the memory budget, and
+/// Interrupted after an interrupt.
 void add_infinite(const Model& model, const Task& task, const Settings& settings,
                   Progress& progress, std::vector<Outcome>& outcomes);
 constexpr int kernel_steps = 6;

@@ -6,25 +6,26 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "Reviews by networks that see words' vectors, beside counted words";
+constexpr const char* summary = "Reviews classified by networks on word vectors and naive Bayes";
 constexpr const char* duration = "about 5 s on 2 cores";
 constexpr const char* lesson =
-    "The models of gp_classify see a review as a set of tokens, each the sum of a few words' "
-    "vectors: their mean, or attention before it, as infinite limits and as trained networks. "
-    "Beside them stands naive Bayes, which counts words. Without files it draws reviews of words "
-    "that lean to praise or to blame.";
+    "The models of gp_classify see a review as a set of tokens, each the sum of a few word "
+    "vectors, and average the tokens, with or without attention before, as infinitely wide limits "
+    "and as trained networks. They are compared with naive Bayes, which counts words. Without "
+    "files, reviews are generated from words that tend to praise or to blame.";
 const std::vector<Trial> trials = {
     {"gp_reviews --train 1600 --no-finite",
      "accuracy of naive Bayes: how many reviews do counts need to learn all words?"},
     {"gp_reviews --models pool,attention --sharpness 4 --no-finite",
-     "attention's kernels less pool's: does sharper attention find the words that matter?"}};
+     "accuracy of attention's and of pool's kernels: does sharper attention find the words that "
+     "matter?"}};
 
 void add_options(Program& program, ReviewSettings& s) {
   Option reviews = program.option("--reviews", s.reviews, "Label-TSV files: train, test",
-                                  "Text, with naive Bayes as the bar for every model");
+                                  "Real text; naive Bayes is the baseline for every model");
   Option glove =
       program.option("--glove", s.glove, "Word vectors: GloVe's text format, or a JSON object",
-                     "Words without one are left out: a larger file keeps more");
+                     "Words without a vector are left out: a larger file keeps more words");
   reviews.expected(2).needs(glove);
   glove.needs(reviews);
   add_model_options(program, s);

@@ -36,9 +36,9 @@ Reviews read_reviews(const ReviewSettings& s) {
   return all;
 }
 
-/// Generates reviews of 24 words from a vocabulary of 300. A word leans to praise or to blame, half
-/// by its vector's first entry and half by itself: a kernel knows the former for every word, while
-/// counts must learn both.
+/// Generates reviews of 24 words from a vocabulary of 300. Half of a word's tendency to praise or
+/// to blame is its vector's first entry, the other half is independent of the vector: a kernel
+/// generalizes the former from word to word, while counts must learn both for each word.
 Reviews generated(const ReviewSettings& s) {
   constexpr std::int64_t words = 300, length = 24;
   Generator rng(s.common.seed);

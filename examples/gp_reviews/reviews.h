@@ -10,7 +10,7 @@ namespace ladon::example {
 
 struct ReviewSettings : Settings {
   std::vector<std::string> reviews;  ///< Two files; empty: generated reviews.
-  std::string glove;                 ///< Word vectors of those files.
+  std::string glove;                 ///< File of word vectors for `reviews`.
 };
 
 struct ReviewTask {

@@ -11,13 +11,14 @@ namespace {
 constexpr const char* summary = "Do heads divide the work, with repulsion or without?";
 constexpr const char* duration = "about 30 s on 2 cores";
 constexpr const char* lesson =
-    "A Transformer answers eight questions about a sequence. Each needs a look at a place of its "
-    "own, and one head has one look: so one can see which head looks after which rule. It is "
-    "trained plainly; with its heads as particles that repel each other (svgd, spos, wgd: An et al. "
-    "2020); by svgd without its repulsion (smoothing); and with a cosine penalty between heads.";
+    "A Transformer answers eight questions about a sequence. Each question needs attention to a "
+    "different token, and a head has one attention map: so the maps show which head serves which "
+    "question's rule. It is trained plainly; with its heads as particles that repel each other "
+    "(svgd, spos, wgd: An et al. 2020); by svgd without its repulsion (smoothing); and with a "
+    "cosine penalty between heads.";
 const std::vector<Trial> trials = {
     {"head_roles --heads 1 --methods plain",
-     "leading_attention: one head has one look per sequence, and the task needs eight"},
+     "leading_attention: one head has one attention map, and the task needs eight"},
     {"head_roles --heads 16 --methods plain,wgd",
      "the picture: do two heads share a rule, and does repulsion change that?"}};
 

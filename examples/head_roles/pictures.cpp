@@ -53,7 +53,7 @@ void draw_maps(const Settings& s, const std::string& name, const std::string& ti
     }
     picture.panel(square(column(i, maps.size(), 25, {75, titled.top, 770, titled.height})), panel,
                   join("set xlabel '", across, "'\n",
-                       rows.size() < 12 ? "set xtics 1\nset ytics 1\n" : "",  // no fractional heads
+                       rows.size() < 12 ? "set xtics 1\nset ytics 1\n" : "",  // tics at integers
                        heat_map(picture.data(file, cells), rows.size(), columns.size(),
                                 std::ceil(10 * most) / 10)));
   }

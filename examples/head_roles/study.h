@@ -25,31 +25,34 @@ struct Settings {
   int seeds = 6, epochs = 10, batch_size = 64, heads = 8, layers = 1, dim = 64;
   double learning_rate = 3e-3, dropout = 0, label_smoothing = 0;
   double alpha = 0.01;                    ///< Weight of the repulsion (svgd, spos, wgd).
-  double cosine_weight = 1, noise = 0.1;  ///< Weight of the cosine penalty; b of SPOS.
+  double cosine_weight = 1, noise = 0.1;  ///< Weight of the cosine penalty; noise b of SPOS.
 };
 
-/// Adds the options that the studies share: methods to learning_rate, and alpha.
+/// Adds the options that studies of this classifier share: those of `methods` to `learning_rate`,
+/// and of `alpha`.
 void add_training_options(Program& program, Settings& settings);
 /// Checks these options in combination. Throws UsageError.
 void check_training(const Settings& settings);
 
-/// Batches hold tokens [B, T] or [B, T, fields], their mask [B, T], and labels [B, questions].
+/// A classification task. Batches hold tokens [B, T] or [B, T, fields], their mask [B, T], and
+/// labels [B, questions].
 struct Task {
   std::string description;
-  std::string unfamiliar_kind;  ///< Why the unfamiliar sequences are unfamiliar.
+  std::string unfamiliar_kind;  ///< How the unfamiliar sequences differ.
   std::int64_t vocabulary, questions, classes, max_length, train_items;
   Tensor embedding = {};  ///< Initial embedding [vocabulary, dim]; undefined: small random weights.
-  std::function<std::vector<TextBatch>(Generator&)> training;  ///< One pass, shuffled.
+  std::function<std::vector<TextBatch>(Generator&)> training;  ///< Batches of a shuffled pass.
   std::vector<TextBatch> test;
-  std::vector<TextBatch> unfamiliar;  ///< A model should be less sure of these.
+  std::vector<TextBatch> unfamiliar;  ///< A model should be less confident of its answers here.
 };
 
-/// The rules of common/rules_task.h: each question requires attention to a different position, and
-/// one head attends to one. In an unfamiliar sequence one question has no correct answer.
+/// Task with the rules of common/rules_task.h: each question requires attention to a different
+/// position, for which one head has only one attention map. In an unfamiliar sequence one question
+/// has no correct answer.
 Task rules_task(const Settings& settings, Generator rng);
 
-/// tokens → embedding + positions → encoder → pooling → logits [B, questions, classes]. A token may
-/// have several fields ([B, T, fields]), whose vectors are summed.
+/// Classifier: tokens → embedding + positions → encoder → pooling → logits [B, questions, classes].
+/// A token may have several fields ([B, T, fields]), whose vectors are summed.
 struct Classifier : Module {
   Embedding embedding;
   LearnedPositions positions;
@@ -80,12 +83,12 @@ Predictions predict(const Classifier& model, const std::vector<TextBatch>& batch
 struct Run {
   std::uint64_t seed = 0;
   std::vector<double> figures = {};     ///< In the order of the study's columns.
-  Tensor before = {}, after = {};       ///< The head matrix that the study draws.
-  std::int64_t leading = 0;             ///< Heads that lead a rule after training, if known.
+  Tensor before = {}, after = {};       ///< Matrix with a row per head that the study draws.
+  std::int64_t leading = 0;             ///< Leaders::heads after training, if known.
   std::vector<double> train_loss = {};  ///< An entry per epoch.
   std::int64_t parameters = 0;
   double epoch_seconds = 0;
-  int diverged_in_epoch = 0;  ///< Counted from 1; 0: never. Figures are NaN after it.
+  int diverged_in_epoch = 0;  ///< Counted from 1, and figures are NaN; 0: did not diverge.
   std::string diverged_because = {};
 };
 
@@ -99,7 +102,7 @@ struct Moment {
   Classifier& model;
   const Particles& heads;
   const ParticleMethod* repulsion;  ///< Null for methods without repulsion.
-  bool first, last;                 ///< Before the training; after it.
+  bool first, last;                 ///< Whether before, or after, the whole training.
 };
 /// Observer, called before training and after each epoch.
 using Watch = std::function<void(const Moment&, Run&)>;
@@ -110,7 +113,8 @@ using Watch = std::function<void(const Moment&, Run&)>;
 Run train(const Task& task, const Settings& settings, const std::string& method, std::uint64_t seed,
           const Watch& watch);
 
-/// Runs of each method, one per seed, in the order of seeds. An interrupted method has fewer.
+/// Runs of each method, one per seed, in the order of seeds. After an interrupt a method may have
+/// fewer runs.
 using Outcomes = std::vector<std::pair<std::string, std::vector<Run>>>;
 
 /// Trains with every method and seed, and measures `figures` numbers for each run. Returns whether
@@ -118,17 +122,18 @@ using Outcomes = std::vector<std::pair<std::string, std::vector<Run>>>;
 bool run_all(const Task& task, const Settings& settings, std::size_t figures, const Watch& watch,
              Outcomes& outcomes);
 
-/// "40896 parameters; heads: 8; …", for outcomes with at least one run.
+/// Line such as "40896 parameters; heads: 8; …", for outcomes with at least one run.
 std::string settings_line(const Settings& settings, const Outcomes& outcomes);
 /// The outcomes without diverged runs, and without methods whose runs all diverged.
 Outcomes that_converged(const Outcomes& outcomes);
 /// A line for each run that diverged.
 std::string diverged_lines(const Outcomes& outcomes);
-/// The median run by number of heads that lead a rule.
+/// The run with the median number of leading heads (Leaders).
 Run typical(std::vector<Run> runs);
 
-/// A row for each method that was run, with means over seeds. If any run of a method diverged, its
-/// row is marked as diverged, since a mean over the others would flatter it.
+/// Table with a row for each method that was run, with means over seeds. If any run of a method
+/// diverged, its row is marked as diverged, since a mean over the remaining runs would be too
+/// favourable.
 Table table_of(const std::vector<Column>& columns, const Outcomes& outcomes);
 /// Method, seed, figures, loss curve and, if present, matrices of every run.
 nlohmann::ordered_json details(const std::vector<Column>& columns, const Outcomes& outcomes);
@@ -136,11 +141,11 @@ nlohmann::ordered_json details(const std::vector<Column>& columns, const Outcome
 /// Number of test batches on which attention is measured.
 constexpr std::size_t map_batches = 4;
 
-/// Attention in the last layer from the token at which answers are read to the token that answers
-/// each rule's question, mean over test sequences: [heads, rules].
+/// Attention in the last layer from the token where answers are read to the token that each rule's
+/// question asks for, mean over test sequences: [heads, rules].
 Tensor on_right_tokens(const Classifier& model, const Task& task);
 
-/// Summary of such a matrix: which heads attend to the rules' tokens.
+/// Summary of the matrix on_right_tokens(): which heads attend to the rules' tokens.
 struct Leaders {
   std::int64_t heads = 0;  ///< Heads that attend more to some rule's token than all others do.
   double attention = 0;    ///< Attention of the leading head to its rule's token, mean over rules.
@@ -152,22 +157,23 @@ Leaders leaders(const Tensor& right_tokens);
 /// come last.
 std::vector<std::size_t> heads_by_rule(const Tensor& right_tokens);
 
-/// A matrix of heads with a title, and the order of its rows and columns.
+/// A matrix with a row per head, its title, and the order of its rows and columns in the picture.
 struct HeadMap {
   std::string title, file;
   Tensor matrix;
   std::vector<std::size_t> rows = {}, columns = {};
 };
-/// Draws NAME.svg to the output folder: such matrices side by side, with a colour bar at the last.
+/// Draws matrices side by side as NAME.svg in the output folder; the last one has a colour bar.
 void draw_maps(const Settings& settings, const std::string& name, const std::string& title,
                const std::string& line, const std::vector<HeadMap>& maps, const std::string& across,
                const std::string& bar);
-/// 0, 1, …, n − 1
+/// Indices 0, 1, …, n − 1.
 std::vector<std::size_t> counted(std::int64_t n);
 /// Matrices to show with their titles: before training; after training by the first method that was
-/// run; after training by the first that repels. All have the first method's typical seed.
+/// run; after training by the first method that repels. All are of the seed that is typical of the
+/// first method.
 std::vector<HeadMap> shown_maps(const Outcomes& outcomes);
-/// "8 heads, 1 layer of width 64, α = 0.01, 10 epochs"
+/// Settings below a picture's title, such as "8 heads, 1 layer of width 64, α = 0.01, 10 epochs".
 std::string picture_line(const Settings& settings);
 
 }  // namespace ladon::example

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double weight_decay = 0.01;
 constexpr double clip_norm = 1;
-constexpr ClipOptions lenient{.error_if_nonfinite = false};  // checked below
+constexpr ClipOptions lenient{.error_if_nonfinite = false};  // expect_finite() checks
 
 std::unique_ptr<ParticleMethod> particle_method(const std::string& method, Particles heads,
                                                 const Settings& s, double items,
@@ -38,7 +38,8 @@ void expect_finite(const char* what, double x) {
   if (!std::isfinite(x)) throw Diverged{join(what, " is ", x)};
 }
 
-/// Gradients are finite here, so the method can only reject the size of its forces.
+/// Applies the method. Gradients are finite here, so an Error can only be about the size of the
+/// forces.
 void repel(ParticleMethod& method) {
   try {
     method.apply();

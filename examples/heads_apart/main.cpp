@@ -8,15 +8,16 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "Are heads that are apart in weights apart in what they look at?";
+constexpr const char* summary = "Do heads with distant weights have different attention maps?";
 constexpr const char* duration = "about 30 s on 2 cores";
 constexpr const char* lesson =
-    "The classifier of the example head_roles, whose heads are trained plainly, with repulsion or "
-    "with a penalty on likeness. Repulsion pushes the weights of heads apart. What becomes of "
-    "their attention maps? One sees both at the end, and on a page epoch by epoch.";
+    "The classifier of the example head_roles is trained plainly, with repulsion between heads, or "
+    "with a penalty on their similarity. Repulsion pushes the weights of heads apart. Do their "
+    "attention maps become different, too? A table shows both after training, and a page (--page) "
+    "shows them epoch by epoch.";
 const std::vector<Trial> trials = {
     {"heads_apart --methods plain,svgd --alpha 1 --seeds 4",
-     "map_redundancy beside head_distance: what does a hundred times the repulsion change?"},
+     "map_redundancy and head_distance: what does a hundred times the repulsion change?"},
     {"heads_apart --epochs 30 --methods plain,svgd",
      "head_distance: repulsion keeps moving heads that have stopped learning"}};
 
@@ -52,7 +53,7 @@ int main(int argc, char** argv) {
   program.check([&] {
     check_training(settings);
     if (!settings.common.page.empty() && settings.heads < 2)
-      throw UsageError("--page", "needs two heads or more");
+      throw UsageError("--page", "needs --heads 2 or more");
   });
   return program.run(argc, argv, [&] { return teach(program, settings); });
 }

@@ -70,7 +70,7 @@ Json as_json(const Frame& frame, const Tensor& places) {
           {"cosine", off_diagonal_mean(frame.similarity)}};
 }
 
-/// Index, from 1, of the rule whose key is at each position of the sequences; 0: none.
+/// Index, from 1, of the rule whose key is at each position of the sequences; 0: no rule's key.
 Json rules_at(const Task& task) {
   Json all = Json::array();
   const Tensor right = RulesTask{}.places(task.test[0].tokens);  // [B, rules]
@@ -109,7 +109,7 @@ Page page(const Settings& s, const Task& task, const Outcomes& outcomes) {
   return {.title = "Repulsion moves the heads apart in weights, and hardly in what they look at",
           .about =
               "One Transformer is trained by each method from the same start. Eight rules each ask "
-              "for one token of a sequence, and one head has one look. Turn the method and the "
+              "for one token of a sequence, and one head has one look. Vary the method and the "
               "epoch: which head looks after which rule, and where are the heads?",
           .script = page_script,
           .data = {{"seed", seed},

@@ -41,7 +41,7 @@ struct Retriever : Module {
         answer(two_layers(arm.heads * arm.width, arm.of(Law::wide) ? 4 * hidden : hidden,
                           retrievals, rng)) {}
 
-  /// [n, T, 4] → [n, 4]. The query's input is the constant 1, so it is one learned vector.
+  /// [n, T, 4] → [n, 4]. The query's input is the constant 1, so the query is one learned vector.
   Tensor forward(const Tensor& x) const {
     const Tensor tokens = encoder(x);
     return answer(select(attention(ones({x.size(0), 1, 1}), tokens, tokens), 1, 0));
@@ -54,7 +54,8 @@ struct Retriever : Module {
   }
 };
 
-/// The task: largest values among T tokens, standardized by their mean and deviation.
+/// The task: the largest value over T tokens of each of 4 channels, standardized by the targets'
+/// mean and standard deviation.
 struct Task {
   std::int64_t tokens;
   double mean = 0, deviation = 1;
@@ -70,7 +71,7 @@ struct Task {
   Tensor targets(const Tensor& x) const { return (max(x, 1).values - mean) / deviation; }
 };
 
-/// Mean squared error of one trained layer on fresh tokens, over the variance of the targets.
+/// Mean squared error of one trained layer on fresh tokens, divided by the variance of the targets.
 double trained_error(const Arm& arm, std::int64_t steps, const Generator& seed) {
   constexpr std::int64_t batch = 64, tests = 2000;
   constexpr double rate = 0.005;

@@ -57,8 +57,8 @@ struct LogBayes {
   double value, apart;
 };
 
-/// ln Z of one head minus ln Z of infinitely many. The former is of the mean Z of two runs; `apart`
-/// is the difference between their ln Z.
+/// Log Bayes factor: ln Z of one head minus ln Z of infinitely many. Z of one head is the mean of
+/// two runs of sequential Monte Carlo; `apart` is the absolute difference of their ln Z.
 LogBayes log_bayes(const DataSet& set, std::int64_t particles, Generator rng) {
   const auto one = infinite::latent_kernel(infinite::finite_heads(one_layer()), set.x);
   const LogLikelihood likelihood = latent_likelihood(one, set.y, set.noise);
@@ -79,11 +79,12 @@ LogBayes log_bayes(const DataSet& set, std::int64_t particles, Generator rng) {
   return {mean - limit.log_marginal_likelihood(), apart};
 }
 
-/// Questions as tokens: the first words that have a vector, on principal axes.
+/// Questions as tokens: the vectors of each question's first words that have one, on principal
+/// axes.
 struct Questions {
   static constexpr std::int64_t length = 10;
   Tensor tokens, mask;                            ///< [n, length, dim], [n, length]
-  std::vector<std::vector<std::int64_t>> chosen;  ///< Rows by class, without rare classes.
+  std::vector<std::vector<std::int64_t>> chosen;  ///< Questions by class, without rare classes.
 };
 
 /// Coordinates of words [n, d] on their first `dim` principal axes, each scaled to variance 1.
@@ -101,9 +102,8 @@ Questions read_questions(const Settings& s, std::int64_t of_class) {
   Questions q;
   q.chosen.resize(data.label_names.size());
   const auto n = std::ssize(data.texts);
-  std::vector<std::int64_t> rows;                                                 // rows of the
-                                                                                  // vectors
-  std::vector<std::int64_t> at(static_cast<std::size_t>(n * Questions::length));  // 1 + row
+  std::vector<std::int64_t> rows;  // of glove.vectors, one for each word
+  std::vector<std::int64_t> at(static_cast<std::size_t>(n * Questions::length));  // index + 1, or 0
   for (std::int64_t i = 0; i < n; ++i) {
     auto place = at.begin() + i * Questions::length;
     const auto end = place + Questions::length;
@@ -118,9 +118,9 @@ Questions read_questions(const Settings& s, std::int64_t of_class) {
   constexpr std::int64_t rare = 100;
   std::erase_if(q.chosen, [](const auto& of) { return std::ssize(of) < rare; });
   LADON_CHECK(std::ssize(q.chosen) == classes && of_class <= rare, "how_many_heads", s.data[0],
-              " has ", q.chosen.size(), " classes of at least ", rare,
-              " questions (needed: ", classes, "), or --targets asks for more than ", rare,
-              " per class");
+              " has ", q.chosen.size(), " classes of at least ", rare, " questions, but must have ",
+              classes, "; or --targets needs more questions per class than ", rare,
+              ", the most allowed; lower it");
   const Tensor vectors = index_select(glove.vectors, 0, from_vector(rows, {std::ssize(rows)}));
   const Tensor x = concat({zeros({1, dim}, f64), principal(cast(vectors, f64))}, 0);
   const Tensor places = from_vector(at, {n, Questions::length});

@@ -15,7 +15,8 @@ const char* name_of(Law law) {
                             : "1 wide head";
 }
 
-/// Log errors [seeds] of the layer with this rule, number of heads and T tokens.
+/// Log errors [seeds] of the layer with this rule for its width, this number of heads, and T
+/// tokens.
 Tensor logs(const Study& study, Law law, std::int64_t tokens, std::int64_t heads) {
   const auto arm = std::find_if(study.arms.begin(), study.arms.end(), [=](const Arm& a) {
     return a.of(law) && a.tokens == tokens && a.heads == heads;

@@ -8,7 +8,8 @@
 namespace ladon::example {
 
 Table error_table(const Settings& settings, const Study& study);
-/// The bend at D heads, the gap of one wide head, and whether that gap grows with T.
+/// Table of the bend of the error at D = 4 heads, the gap between one wide head and 4 heads, and
+/// the growth of this gap with the number of tokens T.
 Table contrast_table(const Settings& settings, const Study& study);
 Table evidence_table(const Settings& settings, const Study& study);
 

@@ -1,4 +1,5 @@
-// How many heads are enough: errors of trained layers, and evidence for the layer behind the data.
+// How many heads are enough: errors of trained layers, and evidence for the number of heads that
+// generated the data.
 
 #pragma once
 
@@ -14,16 +15,16 @@ namespace ladon::example {
 
 struct Settings {
   CommonOptions common;
-  std::string part = "both";  ///< Or "errors", or "evidence".
+  std::string part = "both";  ///< "errors", "evidence", or "both".
   std::vector<std::int64_t> tokens = {8};
   std::int64_t seeds = 3, steps = 150;
   std::vector<std::int64_t> truths = {1, 64}, targets = {6, 12};
   std::int64_t sets = 8, particles = 8;
-  std::vector<std::string> data = {};  ///< TREC's questions and word vectors; empty: generated.
+  std::vector<std::string> data = {};  ///< Files of TREC and word vectors; empty: generated.
 };
 
 constexpr std::int64_t retrievals = 4, total_width = 32, head_width = 8, wide_head = 64;
-constexpr std::int64_t classes = 5, pairs = classes * (classes - 1) / 2;  ///< Of TREC.
+constexpr std::int64_t classes = 5, pairs = classes * (classes - 1) / 2;  ///< TREC's.
 
 enum class Law { total, each, wide };
 constexpr std::array<Law, 3> laws = {Law::total, Law::each, Law::wide};
@@ -31,7 +32,7 @@ constexpr std::array<Law, 3> laws = {Law::total, Law::each, Law::wide};
 /// A layer with this many heads, on T tokens, and its errors.
 struct Arm {
   std::int64_t tokens = 0, heads = 0, width = 0;  ///< width: of each head
-  std::vector<double> errors = {};                ///< by seed: mean squared, over the variance
+  std::vector<double> errors = {};  ///< per seed: mean squared error / targets' variance
 
   /// Whether its widths follow a rule: total width 32, 8 per head, or one head of 64.
   bool of(Law law) const {
@@ -41,7 +42,7 @@ struct Arm {
   }
 };
 
-/// ln B(1 : ∞) of data sets with this many targets.
+/// Log Bayes factors ln B of one head over infinitely many, for data sets of the same size.
 struct Evidence {
   std::string truth;  ///< Source of the labels.
   std::int64_t targets = 0;

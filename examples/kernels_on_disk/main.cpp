@@ -16,25 +16,26 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "Kernels larger than memory: exact answers from tiles on the disk";
+constexpr const char* summary = "Kernels larger than memory: exact predictions from tiles on disk";
 constexpr const char* duration = "about 5 s on 2 cores";
 constexpr const char* lesson =
-    "A kernel of N inputs has N² numbers, and its factor as many. Here its tiles lie on the disk, "
-    "and are read by a Cholesky factor that is on the disk as well, or by conjugate gradients, "
-    "which say how far each prediction is from the exact one at most. Are the answers those of a "
-    "kernel in memory, and what do they cost? Models and images are those of gp_classify.";
+    "A kernel matrix of N inputs has N² elements, and so has its Cholesky factor. Here the kernel "
+    "is stored on disk as tiles; systems are solved by a Cholesky factor on disk as well, or by "
+    "conjugate gradients, which bound the error of each prediction. Do the predictions agree with "
+    "those of a kernel in memory, and what do they cost? Models and images are those of "
+    "gp_classify.";
 const std::vector<Trial> trials = {
     {"kernels_on_disk --train 4000 --solvers memory,direct",
-     "peak_mb: what is left of the kernel's 256 MB when its tiles are on the disk"},
+     "peak_mb: how much of the kernel's 256 MB do tiles on disk save?"},
     {"kernels_on_disk --model pool --solvers direct,cg",
-     "iterations: does a kernel of another model need more of them?"}};
+     "iterations: does a kernel of another model need more?"}};
 
 struct Found {
   std::string solver;
   Solved solved;
 };
 
-/// Largest difference in a probability from the first solver of the same kernel.
+/// Largest difference of a class probability from that of the first solver of the same kernel.
 double apart(const std::vector<Found>& all, const Outcome& one) {
   for (const auto& [solver, first] : all)
     if (first.outcome.form == one.form)
@@ -42,7 +43,8 @@ double apart(const std::vector<Found>& all, const Outcome& one) {
   return NAN;
 }
 
-/// Adds columns that compare solvers, or describe conjugate gradients, only if they apply.
+/// Table of all solvers. Columns that compare solvers, or describe conjugate gradients, are
+/// included only if they apply.
 Table table_of(const Task& task, const TileSettings& s, const std::vector<Found>& all) {
   const bool compares = s.solvers.size() > 1, iterates = std::ranges::count(s.solvers, "cg") > 0;
   std::vector<Column> columns = answer_columns(task);
@@ -143,7 +145,7 @@ bool study(Program& program, const TileSettings& s) {
   clear();
   const Table table = table_of(task, s, all);
   print("Are the answers those of a kernel in memory?", table);
-  if (ranks::rank() > 0) return complete;  // all ranks have the same results; one writes
+  if (ranks::rank() > 0) return complete;  // all ranks have the same results; rank 0 writes
   program.write({.tables = {{"kernels", table}}, .interrupted = !complete});
   draw_errors(s, task, all);
   return complete;
@@ -157,20 +159,23 @@ void add_options(Program& program, TileSettings& s) {
               "Real digits; the first rows train, the last ones test")
       .expected(2);
   program.option("--train", s.train, "Training images; 0: 400, or 4,000 digits",
-                 "Twice as many take four times the disk", whole_number(0));
+                 "Twice as many take four times the disk space", whole_number(0));
   program.option("--test", s.test, "Test images; 0: 400, or 2,000 digits",
-                 "Their variances are most of what conjugate gradients cost", whole_number(0));
-  program.option("--model", s.model, "Model whose kernels are solved with",
-                 "Those that read tokens take longer to compute", one_of(models));
-  program.list("--solvers", s.solvers,
-               "Kernels in memory; or as tiles, solved directly or by conjugate gradients",
-               "Past the memory leave memory out; cg says how far it may be off",
-               one_of({"memory", "direct", "cg"}));
-  program.option("--memory-budget", s.memory_budget, "MB that kernels and factors may take",
-                 "Lower it to what the machine has; more of it is faster",
+                 "Their variances take most of the time of conjugate gradients", whole_number(0));
+  program.option("--model", s.model, "Model whose kernels are used",
+                 "Kernels of models that read patches take longer to compute", one_of(models));
+  program.list(
+      "--solvers", s.solvers,
+      "memory: kernels in memory; direct, cg: tiles on disk, with a Cholesky factor or conjugate "
+      "gradients",
+      "Leave out memory if kernels do not fit; cg reports bounds of its errors",
+      one_of({"memory", "direct", "cg"}));
+  program.option("--memory-budget", s.memory_budget,
+                 "MB of memory that kernels and factors may take",
+                 "Lower it to what the machine has; a larger budget is faster",
                  whole_number<std::int64_t>(1, 1'000'000'000));
-  program.option("--checkpoint", s.checkpoint, "Folder of the tiles, which stay there",
-                 "A killed run resumes from them; without it they are deleted",
+  program.option("--checkpoint", s.checkpoint, "Folder in which tiles are kept",
+                 "A killed run resumes from kept tiles; without this option tiles are deleted",
                  name_of("a folder"));
   program.check([&s] { refuse_repeated("--solvers", s.solvers); });
 }

@@ -29,10 +29,11 @@ struct TiledKernel {
   std::string label;
   Progress& progress;
 
-  // One third each is for tiles of the kernel, for those of its factor, and for kernels of test
-  // inputs.
+  // One third of the budget each is for tiles of the kernel, for tiles of its factor, and for
+  // kernels of test inputs.
   std::uint64_t share() const { return budget / 3; }
-  /// Number of test inputs for which this many vectors of N numbers fit into a share.
+  /// Number of test inputs for which `copies` vectors of N elements each fit into a share (N
+  /// training inputs).
   std::int64_t at_once(std::uint64_t copies) const {
     const auto each = sizeof(double) * copies * static_cast<std::uint64_t>(train.count());
     return static_cast<std::int64_t>(std::max<std::uint64_t>(1, share() / each));
@@ -45,7 +46,7 @@ struct TiledKernel {
 };
 
 Choice TiledKernel::chosen() const {
-  // Choosing a noise with the kernel in memory takes six matrices of its size.
+  // choose() needs six matrices of the kernel's size in memory; they may take half of the budget.
   const auto fits =
       static_cast<std::int64_t>(std::sqrt(static_cast<double>(budget) / (2 * 6 * sizeof(double))));
   const std::int64_t rows = std::min({train.count(), fits, std::int64_t{2000}});
@@ -60,15 +61,15 @@ GaussianProcess TiledKernel::process(const infinite::StoredGram& gram, double no
     o.progress = [&](const StoredFactorProgress&) { progress.step(label + ", factor", 0); };
     return {store_factor(gram, folder / "factor", {.noise = noise}, o), targets};
   }
-  // Ten copies: right-hand sides, solutions, residuals, directions, their products and temporaries.
-  // Errors of variances must be well below the smallest noise: on digits, errors of 1e-3 would
-  // exceed the variances.
+  // Ten vectors per test input: right-hand sides, solutions, residuals, directions, their products
+  // and temporaries. Errors of variances must be well below the smallest noise: on digits, errors
+  // of 1e-3 would exceed the variances.
   CgSolverOptions o{.test_tolerance = 1e-6, .at_once = std::min<std::int64_t>(256, at_once(10))};
   o.progress = [this](const CgProgress&) { progress.step(label + ", conjugate gradients", 0); };
   return {CgSolver(kernel_map(gram), {.noise = noise}, o), targets};
 }
 
-/// Predicts as many test inputs at a time as fit.
+/// Predicts for as many test inputs at a time as fit into a share.
 void TiledKernel::predict(const GaussianProcess& process, double noise, double amplitude,
                           Solved& solved) const {
   const bool iterates = solver == "cg";
@@ -76,7 +77,8 @@ void TiledKernel::predict(const GaussianProcess& process, double noise, double a
   const auto raise = [](double& most, const Tensor& errors) {
     most = std::max(most, amax(errors).item());
   };
-  // Cross kernels, their transposes, solutions, residuals and two products.
+  // Six vectors per test input: cross kernels, their transposes, solutions, residuals and two
+  // products.
   const std::int64_t m = test.count(), rows = at_once(6);
   std::vector<Tensor> parts;
   for (std::int64_t begin = 0; begin < m; begin += rows) {

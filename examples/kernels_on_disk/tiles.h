@@ -25,11 +25,11 @@ struct Solved {
   Iterated how = {};
 };
 
-/// Solves "direct" (with a Cholesky factor on disk as well) or by "cg", with the kernel as tiles in
-/// `folder`; tiles that are not there are computed. The noise is chosen on the first rows, at most
-/// 2,000. Prints the cost of a matrix before it is computed. Counts three steps of the progress.
-/// Throws Error if a matrix exceeds the budget or the disk, and for tiles of another kernel or
-/// other inputs; throws Interrupted.
+/// Classifies with one kernel stored as tiles in `folder`; missing tiles are computed. `solver` is
+/// "direct" (a Cholesky factor, on disk as well) or "cg" (conjugate gradients). The noise is chosen
+/// on the first rows, at most 2,000. Prints the cost of a matrix before it is computed. Counts
+/// three steps of the progress. Throws Error if a matrix exceeds the budget or the disk, and for
+/// tiles of another kernel or other inputs; throws Interrupted.
 Solved by_tiles(const std::string& solver, const KernelForm& form, const Model& model,
                 const Task& task, const TileSettings& settings, const std::filesystem::path& folder,
                 Progress& progress);

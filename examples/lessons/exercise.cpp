@@ -17,7 +17,7 @@ bool equals(const Tensor& yours, const Tensor& result, double tolerance) {
   return amax(abs(yours - result)).item() <= tolerance * std::max(size, 1e-3);
 }
 
-/// Index of the element at this position in row-major order, such as "[1, 2]".
+/// Index of the element number `place` in row-major order as text, such as "[1, 2]".
 std::string index_text(const Shape& shape, std::int64_t place) {
   std::string text;
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {

@@ -51,7 +51,7 @@ LiveBand band(const Tensor& mean, const Tensor& variance) {
 
 }  // namespace
 
-/// Networks as rows, with the task and the optimizer that moves them.
+/// Networks as rows of theta, with the task and the optimizer that moves them.
 struct LiveLayer::Networks {
   RegressionTask task;
   Tensor theta;  // [P, D], a leaf
@@ -125,9 +125,9 @@ void LiveLayer::begin(int heads, int count, int seed) {
 std::vector<double> LiveLayer::step(const std::string& method, double alpha,
                                     const std::vector<double>& targets, int steps) {
   constexpr const char* operation = "LiveLayer::step";
-  LADON_CHECK(moved_, operation, "there are no particles: call begin() first");
-  LADON_CHECK(method == "svgd" || method == "wgd", operation, "unknown method `", method,
-              "`; the methods are svgd, wgd");
+  LADON_CHECK(moved_, operation, "needs particles, but there are none; call begin() first");
+  LADON_CHECK(method == "svgd" || method == "wgd", operation,
+              "the method must be svgd or wgd, but is `", method, "`");
   auto& [task, theta, adam] = *moved_;
   task.targets = numbers(targets);
   const double count = static_cast<double>(targets.size());

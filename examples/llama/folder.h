@@ -15,7 +15,8 @@ namespace ladon::example {
 void write_folder(const std::filesystem::path& folder, const LanguageModel& model,
                   const BytePairTokenizer& tokenizer, std::int64_t context);
 
-/// Tokenizer of a folder: tokenizer.json, or vocab.json and merges.txt; nothing if there is none.
+/// Tokenizer of a folder: tokenizer.json, or vocab.json and merges.txt; nothing if the folder has
+/// neither.
 std::optional<BytePairTokenizer> read_tokenizer(const std::filesystem::path& folder);
 
 }  // namespace ladon::example

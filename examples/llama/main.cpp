@@ -1,4 +1,5 @@
-// A Llama: loads a folder and writes text; and what heads with shared keys cost and save.
+// Llama models: loads a model from a folder and generates text, and measures what sharing keys
+// between heads costs and saves.
 
 #include <iostream>
 
@@ -15,75 +16,84 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "Loads a Llama, and shows what heads that share keys cost";
+constexpr const char* summary = "Loads a Llama, and shows what sharing keys between heads costs";
 constexpr const char* duration = "about 30 s on 2 cores";
 constexpr const char* lesson =
-    "A model that writes keeps keys and values of all it has seen: its cache grows with the text, "
-    "and where texts are long it is what costs. In Llama groups of heads share one head of keys "
-    "and values. Here small Llamas that differ in that alone learn a text (by default Ladon's own "
-    "sources), and a table says what they learned and what their caches take. One is written as a "
-    "folder in the files and names of Llama, and loaded again as any other would be. --model loads "
-    "a folder that you have, of Llama or of GPT-2.";
+    "A model that generates text caches keys and values of all earlier tokens: the cache grows "
+    "with the text, and dominates the cost of long texts. In Llama, groups of heads share one head "
+    "of keys and values. Here small Llamas that differ only in the number of key heads learn a "
+    "text (by default Ladon's own sources), and a table shows their validation loss and the size "
+    "of their caches. One model is written to a folder in Llama's file format, and loaded again. "
+    "--model loads a folder that you have, of Llama or of GPT-2.";
 const std::vector<Trial> trials = {
-    {"llama --steps 1000 --runs 4", "validation, with errors: how much of it do shared keys cost?"},
+    {"llama --steps 1000 --runs 4",
+     "validation, with standard errors: how much do shared keys cost?"},
     {"llama --model llama.out/model --prompt 'LADON_CHECK('",
      "the text, and the time with the cache and without"},
     {"llama --model llama.out/model --temperature 0",
-     "the text: always the likeliest token, and soon the same ones again"},
+     "the text: always the most likely token, so it soon repeats"},
     {"llama --layers 4 --dim 256 --heads 16 --kv-heads 1,16",
      "cache_bytes and seconds: the cache of 16 heads and of one"}};
 
 void add_model_options(Program& program, Settings& s) {
   program.option("--model", s.model,
-                 "A folder with config.json and model.safetensors, or its shards",
-                 "Then nothing is trained", name_of("a folder"));
-  program.option("--prompt", s.prompt, "What is written on", "It shows what the model knows",
+                 "A folder with a model's config.json and model.safetensors, or its shards",
+                 "With it nothing is trained", name_of("a folder"));
+  program.option("--prompt", s.prompt, "Text to continue", "It shows what the model knows",
                  name_of("a text"));
-  program.flag("--ids", s.ids,
-               "Prompt and answer are numbers of tokens. For a folder whose tokenizer is not "
-               "byte-level BPE");
+  program.flag(
+      "--ids", s.ids,
+      "Prompt and output are token numbers. For a folder whose tokenizer is not byte-level BPE");
   program.option("--length", s.length, "Tokens to write",
-                 "At most what the model was trained to see, with the prompt",
+                 "Prompt and output together must fit into the model's context",
                  whole_number<std::int64_t>(1, 100'000));
-  program.option("--temperature", s.temperature, "Of the drawing; 0: always the likeliest token",
-                 "1 draws from what the model says, lower is more careful", number(0, 100));
-  program.option("--top-k", s.top_k, "Tokens to draw from, the likeliest; 0: all",
-                 "Fewer leave out what is unlikely", whole_number<std::int64_t>(0, 1'000'000));
-  program.option("--top-p", s.top_p, "Mass of the likeliest tokens to draw from",
-                 "1 draws from all; lower adapts to how sure the model is", number(0.001, 1));
-  program.option("--again", s.again, "Tokens to write a second time without the cache, to compare",
-                 "0 for large models: each takes as long as reading all before it",
-                 whole_number<std::int64_t>(0, 100'000));
+  program.option(
+      "--temperature", s.temperature, "Sampling temperature; 0: always the most likely token",
+      "1 draws from the model's distribution; lower values prefer likely tokens", number(0, 100));
+  program.option("--top-k", s.top_k, "Number of most likely tokens to draw from; 0: all",
+                 "Fewer exclude unlikely tokens", whole_number<std::int64_t>(0, 1'000'000));
+  program.option("--top-p", s.top_p, "Probability mass of the most likely tokens to draw from",
+                 "1 draws from all; lower values adapt to the model's confidence",
+                 number(0.001, 1));
+  program.option(
+      "--again", s.again, "Tokens to generate again without the cache, for comparison",
+      "0 for large models: without the cache each token takes a pass over all tokens before it",
+      whole_number<std::int64_t>(0, 100'000));
 }
 
 void add_training_options(Program& program, Settings& s) {
   const Check size = whole_number<std::int64_t>(1, 100'000);
-  program.option("--text", s.text, "A text file to learn (default: Ladon's own sources)",
+  program.option("--text", s.text, "A text file to train on (default: Ladon's own sources)",
                  "A million characters or more; it may be compressed by gzip", name_of("a file"));
-  program.option(
-      "--tokens", s.tokens, "Tokens of the byte-pair tokenizer, which learns from the text",
-      "More make texts shorter, and each token rarer", whole_number<std::int64_t>(257, 100'000));
+  program.option("--tokens", s.tokens,
+                 "Vocabulary size of the byte-pair tokenizer, which is trained on the text",
+                 "A larger one makes texts shorter, and each token rarer",
+                 whole_number<std::int64_t>(257, 100'000));
   program.list("--kv-heads", s.kv_heads,
-               "Heads of keys and values, a model each; they divide --heads",
-               "1 is multi-query attention, --heads the attention of old", size);
-  program.option("--heads", s.heads, "Heads of queries; they divide --dim", "More can share more",
+               "Numbers of key and value heads, one model for each; must divide --heads",
+               "1 is multi-query attention; the value of --heads is ordinary attention", size);
+  program.option("--heads", s.heads, "Heads of queries; must divide --dim",
+                 "With more heads, more can share keys", size);
+  program.option("--layers", s.layers, "Layers of each model", "Each layer has its own cache",
                  size);
-  program.option("--layers", s.layers, "Layers of each model", "Each has a cache of its own", size);
   program.option("--dim", s.dim, "Width of the models", "Twice as wide: four times the work", size);
-  program.option("--context", s.context, "Tokens that the models are trained to see",
-                 "Longer texts can be written", whole_number<std::int64_t>(2, 100'000));
-  program.option("--batch", s.batch, "Windows a step", "More make steps smoother", size);
-  program.option("--steps", s.steps, "Steps of each training", "Until validation no longer falls",
+  program.option("--context", s.context, "Context length in tokens",
+                 "A longer context allows longer texts", whole_number<std::int64_t>(2, 100'000));
+  program.option("--batch", s.batch, "Windows of text per step", "More make gradients less noisy",
                  size);
-  program.option("--runs", s.runs, "Trainings of each model, from other weights and windows",
-                 "Standard errors are over them: differences here are small",
+  program.option("--steps", s.steps, "Training steps per run",
+                 "Raise it until the validation loss no longer falls", size);
+  program.option("--runs", s.runs,
+                 "Training runs per model, each with other initial weights and windows",
+                 "Standard errors are over runs; the differences are small",
                  whole_number<std::int64_t>(1, 1000));
   program.option("--rate", s.rate, "Highest learning rate", "Lower it where the loss jumps",
                  number_above(0));
   program.page_option();
   program.check([&s] {
     if (!s.common.page.empty() && !s.model.empty())
-      throw UsageError("--page", "shows models trained here; it excludes --model");
+      throw UsageError("--page",
+                       "shows a model that is trained in this run, so it excludes --model");
     std::vector<std::string> listed;
     for (const std::int64_t m : s.kv_heads) listed.push_back(std::to_string(m));
     refuse_repeated("--kv-heads", listed);
@@ -116,7 +126,8 @@ Table table_of(const Settings& s, const Study& study) {
   return table;
 }
 
-/// Compares the model loaded from the folder with the one that was written there.
+/// Prints the largest difference in logits between the model loaded from the folder and the one
+/// that was written there.
 void compare(const std::string& folder, const LanguageModel& loaded, const LanguageModel& trained,
              const Lesson& learned, std::int64_t context) {
   const NoGrad no_grad;

@@ -13,7 +13,8 @@ namespace ladon::example {
 
 namespace {
 
-/// Mean cosine between the maps of two heads in a layer: for heads that share keys, and for others.
+/// Mean cosine between the attention maps of two heads in a layer: over pairs that share keys, and
+/// over pairs that do not.
 std::pair<double, double> likeness(const std::vector<SeenText>& texts, std::int64_t group) {
   double sums[2] = {0, 0}, counts[2] = {0, 0};
   for (const SeenText& text : texts)

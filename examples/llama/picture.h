@@ -8,7 +8,7 @@
 namespace ladon::example {
 
 /// Draws validation loss and cache size against the number of key heads. Returns the picture's
-/// path, or an empty one, as for a single number of heads.
+/// path; with a single number of heads nothing is drawn, and the path is empty.
 std::filesystem::path draw(const Settings& s, const Lesson& lesson, const Study& study);
 
 }  // namespace ladon::example

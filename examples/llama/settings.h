@@ -11,10 +11,10 @@ namespace ladon::example {
 
 struct Settings {
   CommonOptions common;
-  std::string model;  ///< A folder to load; empty: models are trained, one is loaded.
+  std::string model;  ///< Folder to load; empty: models are trained, and one is loaded.
   // For writing:
   std::string prompt = "const Tensor";
-  bool ids = false;  ///< Prompt and answer are token numbers.
+  bool ids = false;  ///< Prompt and output are token numbers.
   std::int64_t length = 100;
   double temperature = 0.8, top_p = 0.95;
   std::int64_t top_k = 50;
@@ -22,7 +22,7 @@ struct Settings {
   // For training:
   std::string text;                                   ///< A text file; empty: Ladon's own sources.
   std::int64_t tokens = 512;                          ///< Vocabulary of the byte-pair tokenizer.
-  std::vector<std::int64_t> kv_heads = {1, 2, 4, 8};  ///< One model each.
+  std::vector<std::int64_t> kv_heads = {1, 2, 4, 8};  ///< Key heads, one model each.
   std::int64_t heads = 8, layers = 2, dim = 128;
   std::int64_t context = 128, batch = 8;
   std::int64_t steps = 250, runs = 1;

@@ -51,7 +51,8 @@ std::int64_t cache_bytes(const LanguageModel& model) {
   return numbers * static_cast<std::int64_t>(sizeof(float));
 }
 
-/// The fastest of several tokens, which other programs disturbed least.
+/// Seconds per generated token: the smallest of several times, which other programs disturbed
+/// least.
 double seconds_a_token(const LanguageModel& model) {
   constexpr int timed = 25;
   Generator rng(1);

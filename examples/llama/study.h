@@ -10,13 +10,14 @@
 
 namespace ladon::example {
 
-/// A text as byte-pair tokens that were learned from it.
+/// A text, tokenized by byte pairs that were learned from it.
 struct Lesson {
   std::string name;
   BytePairTokenizer tokenizer;
   Split text;
 };
-/// Throws Error if the text cannot be read or is shorter than 20 contexts.
+/// Reads the text and learns its tokenizer. Throws Error if the text cannot be read or is shorter
+/// than 20 contexts.
 Lesson read_lesson(const Settings& s);
 
 /// Results of the models with this many key heads.

@@ -13,14 +13,16 @@ namespace {
 
 using Tokens = std::vector<std::int64_t>;
 
-/// Converts texts to tokens and back: by the folder's tokenizer, or as numbers.
+/// Converts texts to tokens and back: by the folder's tokenizer or, with --ids, as token numbers.
 class Speech {
  public:
   Speech(const std::string& folder, bool ids) {
     if (ids) return;
     tokenizer_ = read_tokenizer(folder);
-    LADON_CHECK(tokenizer_.has_value(), "llama", folder,
-                " has no tokenizer.json; with --ids the prompt is a list of token numbers");
+    LADON_CHECK(
+        tokenizer_.has_value(), "llama", folder,
+        " must have a tokenizer.json, or vocab.json and merges.txt, but has none; with --ids the "
+        "prompt is a list of token numbers");
   }
 
   Tokens encode(const std::string& text) const {
@@ -28,8 +30,8 @@ class Speech {
     Tokens tokens;
     std::istringstream numbers(text);
     for (std::int64_t token = 0; numbers >> token;) tokens.push_back(token);
-    LADON_CHECK(numbers.eof(), "llama", "with --ids the prompt is a list of token numbers, got '",
-                text, "'");
+    LADON_CHECK(numbers.eof(), "llama",
+                "with --ids the prompt must be a list of token numbers, but is '", text, "'");
     return tokens;
   }
   std::string decode(const Tokens& tokens) const {
@@ -56,10 +58,12 @@ Written write_on(const Settings& s, const std::string& folder, const LanguageMod
       read_language_model_config((std::filesystem::path(folder) / "config.json").string());
   const Tokens prompt = speech.encode(s.prompt);
   const auto count = static_cast<std::int64_t>(prompt.size());
-  LADON_CHECK(count > 0, "llama", "the prompt is empty; give one by --prompt");
+  LADON_CHECK(count > 0, "llama",
+              "the prompt must have at least one token, but is empty; give one by --prompt");
   LADON_CHECK(count + s.length <= config.max_length, "llama", "the prompt has ", count,
               " tokens, and --length is ", s.length,
-              "; together they may not exceed the model's context of ", config.max_length);
+              "; lower --length: together they must not exceed the model's context of ",
+              config.max_length);
   const auto write = [&](std::int64_t length, bool cached) -> Timed {
     if (length == 0) return {};
     Generator rng = Generator(s.common.seed).split(7);

@@ -12,8 +12,8 @@ struct Written {
   std::vector<std::int64_t> tokens;
   std::string text;        ///< Their text, after the prompt.
   std::int64_t again = 0;  ///< Number of tokens that were also written without the cache.
-  double seconds = 0, seconds_uncached = 0;  ///< For these tokens.
-  bool same = true;                          ///< Whether the cache changed none of them.
+  double seconds = 0, seconds_uncached = 0;  ///< Of `tokens`; of `again` uncached.
+  bool same = true;                          ///< Whether tokens are the same without cache.
 };
 
 /// Continues the prompt with the model of `folder`. Throws Error if the prompt is empty, does not

@@ -11,8 +11,8 @@
 namespace ladon::example {
 namespace {
 
-/// Mean variance per coordinate of the rows of x, with the divisor M − 1, after SVGD has brought
-/// them to rest. −ln p = ½|θ|², so the gradient is θ.
+/// Mean variance per coordinate of M particles, with the divisor M − 1, after SVGD has moved the
+/// rows of `start` on N(0, I) until they are at rest. −ln p = ½|θ|², so the gradient is θ.
 double settled(const Tensor& start, const SvgdOptions& options) {
   Tensor x = parameter(clone(start));
   Svgd svgd(particles_of_rows(x), options);

@@ -12,11 +12,12 @@ namespace ladon::example {
 struct CollapseSettings {
   CommonOptions common;
   std::vector<std::int64_t> dimensions = {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000};
-  std::int64_t particles = 10;  ///< M
+  std::int64_t particles = 10;  ///< M, number of particles.
   double alpha = 1;             ///< Weight of the repulsion.
 };
 
-/// Table of variances per coordinate of particles at rest; the target's is 1.
+/// Table, without rows yet, of the variance per coordinate that particles at rest have; the
+/// target's is 1.
 Table collapse_table(const CollapseSettings& settings);
 
 /// Adds a row per dimension, each of which is a step of progress. Throws Interrupted.

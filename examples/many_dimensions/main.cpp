@@ -8,13 +8,13 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "What particles keep of a spread in many dimensions: a 1/D-th";
+constexpr const char* summary = "How much variance particles keep in many dimensions: a 1/D-th";
 constexpr const char* duration = "about 2 seconds on 2 cores";
 constexpr const char* lesson =
-    "A few particles repel each other on a normal distribution in D dimensions, until they rest. "
-    "What svgd under the median rule keeps of the variance falls as 1/D, by a law. It stays where "
-    "the weight α of the repulsion follows from the particles, or where each coordinate has a "
-    "kernel of its own.";
+    "A few particles move by SVGD on a normal distribution in D dimensions, until they are at "
+    "rest. With the median rule the share of the variance that they keep falls as 1/D, by an exact "
+    "formula (column law). It does not fall if the weight α of the repulsion is computed from the "
+    "particles, or if each coordinate has its own kernel.";
 const std::vector<Trial> trials = {
     {"many_dimensions --particles 50", "svgd and law: from which dimension on do they agree?"},
     {"many_dimensions --alpha 10 --dimensions 1,10,100",
@@ -22,13 +22,12 @@ const std::vector<Trial> trials = {
 
 void add_options(Program& program, CollapseSettings& s) {
   program.list("--dimensions", s.dimensions, "Dimensions of the normal distribution",
-               "Add 10000: a head of a Transformer has more",
+               "Add 10000: a head of a Transformer has more weights",
                whole_number<std::int64_t>(1, 10'000));
-  program.option("--particles", s.particles, "Particles, M",
-                 "The law holds from D = M - 1 on: move the bend",
+  program.option("--particles", s.particles, "Particles, M", "Column law holds from D = M - 1 on",
                  whole_number<std::int64_t>(2, 200));
   program.option("--alpha", s.alpha, "Weight of the repulsion",
-                 "The variance is proportional to it where the law holds", number_above(0));
+                 "The variance is proportional to it where column law holds", number_above(0));
   program.check([&s] { refuse_repeated("--dimensions", s.dimensions); });
 }
 

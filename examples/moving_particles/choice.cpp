@@ -5,7 +5,8 @@
 namespace ladon::example {
 namespace {
 
-/// Adds to each seed's distance that of its figure from the median, in units of the range.
+/// Adds to each seed's distance the difference of its figure from the median over seeds, in units
+/// of the range.
 void add_distances(const std::vector<double>& figures, std::vector<double>& distances) {
   std::vector<double> sorted = figures;
   std::erase_if(sorted, [](double x) { return !std::isfinite(x); });

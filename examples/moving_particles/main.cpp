@@ -1,4 +1,4 @@
-// Paths of particles to where they end: as pictures, a film, and a page on which they move.
+// Paths of particles over time: as pictures, a film, and a page on which they move.
 
 #include <algorithm>
 #include <iostream>
@@ -10,18 +10,20 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "How particles get where they end: their ways, and a film of them";
+constexpr const char* summary = "How particles move to where they end: their paths, and a film";
 constexpr const char* duration = "about 1 minute on 2 cores";
 constexpr const char* lesson =
-    "The particles of the example particles, in time. All methods begin at the same places, off to "
-    "a side of a density. How soon is half of the particles where half of the probability is, and "
-    "which way did they go: straight to a mode, apart from each other, or to and fro?";
+    "The particles of the example `particles` over time. All methods start from the same "
+    "positions, at one side of a density. How soon are half of the particles in the region with "
+    "half of the probability, and which paths do they take: straight to a mode, away from each "
+    "other, or to and fro?";
 const std::vector<Trial> trials = {
-    {"moving_particles --targets ring --seeds 1", "the film: who goes round the hole, and how?"},
+    {"moving_particles --targets ring --seeds 1",
+     "the film: which methods move particles around the hole, and how?"},
     {"moving_particles --targets modes --steps 20000",
      "svgd by steps: its share still grows at the end"}};
 
-/// Target of the film and of the table: the two modes, or the first target if they are not
+/// Target of the film and of the table: the one with two modes, or the first target if it is not
 /// included.
 const TargetStudy& in_time(const std::vector<TargetStudy>& studies) {
   const auto modes =
@@ -29,7 +31,7 @@ const TargetStudy& in_time(const std::vector<TargetStudy>& studies) {
   return modes == studies.end() ? studies.front() : *modes;
 }
 
-/// A row for each method and a column for each of some frames: shares of particles.
+/// Table of shares of particles, with a row for each method and a column for each of some frames.
 Table table_of(const Settings& s, const TargetStudy& study) {
   const double Figures::*share = study.target.modes ? &Figures::mode_mass : &Figures::inner_half;
   constexpr std::size_t some[] = {4, 8, 16, 28, last_frame};

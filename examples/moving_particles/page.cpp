@@ -52,28 +52,29 @@ Page page(const Settings& s, const std::vector<TargetStudy>& studies) {
     if (const auto& figures = collapse.rows()[i].figures; std::isfinite(figures[1].value))
       checks.push_back(
           checked("law", {few.alpha, few.particles, few.dimensions[i]}, figures[0].value));
-  return {.title = "Repulsion spreads particles over the plane, and hardly in many dimensions",
-          .about = join(s.particles,
-                        " particles, points that are to come to lie as if they were drawn from a "
-                        "density, begin off to a side of it. Choose the density and what moves "
-                        "them, then play, or step. Two particles at distance d share gradients and "
-                        "repel each other by exp(−d²/(2h²)), where the median rule takes h² = "
-                        "½·median(d²)/ln(M + 1) for M particles, and α is the weight of repulsion. "
-                        "Last drawing: ",
-                        few.particles,
-                        " particles on a normal distribution in D dimensions, whose variance per "
-                        "coordinate is 1, by svgd or, where it is chosen, spos. How much of the "
-                        "variance do they keep?"),
-          .script = page_script,
-          .data = {{"targets", targets},
-                   {"particles", s.particles},
-                   {"rate", s.rate},
-                   {"apart", s.apart},
-                   {"few", few.particles},
-                   {"alpha", few.alpha},
-                   {"dimensions", few.dimensions},
-                   {"kept", kept},
-                   {"checks", checks}}};
+  return {
+      .title = "Repulsion spreads particles over the plane, and hardly in many dimensions",
+      .about = join(
+          s.particles,
+          " particles start at one side of a density, and should end as if they were drawn from "
+          "it. Choose the density and the method that moves them, then play, or step. Two "
+          "particles at distance d share gradients and repel each other by exp(−d²/(2h²)), where "
+          "the median rule takes h² = ½·median(d²)/ln(M + 1) for M particles, and α is the "
+          "weight of repulsion. Last drawing: ",
+          few.particles,
+          " particles on a normal distribution in D dimensions, whose variance per "
+          "coordinate is 1, by svgd or, where it is chosen, spos. How much of the "
+          "variance do they keep?"),
+      .script = page_script,
+      .data = {{"targets", targets},
+               {"particles", s.particles},
+               {"rate", s.rate},
+               {"apart", s.apart},
+               {"few", few.particles},
+               {"alpha", few.alpha},
+               {"dimensions", few.dimensions},
+               {"kept", kept},
+               {"checks", checks}}};
 }
 
 }  // namespace ladon::example

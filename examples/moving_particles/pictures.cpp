@@ -77,14 +77,15 @@ std::string way(const Outcome& o, const Window& w) {
               "' stroke-width='5' stroke-opacity='0.4' d='", d, "'/>");
 }
 
-/// Final figure, for the corner of the panel.
+/// Text for the corner of the panel: the final share of particles at the right mode, or in the
+/// inner half.
 std::string figure(const TargetStudy& study, const Outcome& o) {
   if (o.diverged_at != 0) return "diverged";
   return join(study.target.modes ? "right mode " : "inner half ",
               std::round(100 * (study.target.modes ? o.end.mode_mass : o.end.inner_half)), "%");
 }
 
-/// Panel of a target: the backdrop, then `inside`, then the figure in the corner.
+/// Panel of a target: the backdrop, then `inside`, then the text of figure() in the corner.
 std::string panel(const Box& box, const TargetStudy& study, const Outcome& o, int size,
                   const std::string& inside) {
   // Text has a white outline, so that lines pass behind it.
@@ -118,8 +119,8 @@ std::string seed_words(const Settings& s, const TargetStudy& study) {
               s.seeds == 1 ? "" : join(", of ", s.seeds, " the nearest to the medians"));
 }
 
-/// Overview of the ends of all runs: a row per target, a panel per method, with one particle's
-/// path.
+/// Draws an overview of the final particles of all runs: a row per target, a panel per method, with
+/// one particle's path.
 std::filesystem::path draw_overview(const Settings& s, const std::vector<TargetStudy>& studies) {
   constexpr int page = 1200, names = 50, gap = 8, first_row = 150;
   const int across = static_cast<int>(s.methods.size());

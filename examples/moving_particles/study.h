@@ -35,9 +35,9 @@ std::vector<std::filesystem::path> draw_ends(const Settings& settings,
 /// moving_particles_film_2.svg …, which show the last frame where animation is not supported.
 std::vector<std::filesystem::path> draw_film(const Settings& settings, const TargetStudy& study);
 
-/// Adds checks of the page's functions by the library, for one target: scores, bandwidth and forces
-/// of eight particles, at the start of a run and contracted so far that the library bounds the
-/// repulsion.
+/// Adds checks that compare the page's functions with the library's, for one target: scores,
+/// bandwidth and forces of eight particles, at the start of a run, and contracted so far that the
+/// library bounds the repulsion.
 void add_checks(const Settings& settings, const TargetStudy& study, nlohmann::ordered_json& checks);
 
 /// Interactive page: particles move in real time, on the targets and in many dimensions.

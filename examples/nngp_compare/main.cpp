@@ -16,30 +16,31 @@ constexpr const char* lesson =
     "Many finite attention layers are drawn and compared with their infinitely wide limit (Hron et "
     "al. 2020, \"Infinite attention\") by their kernels NNGP and NTK. With linear scaling of the "
     "logits, 1/d_k, one wide head is enough to become a Gaussian process. With the Transformer's "
-    "1/sqrt(d_k) logits stay random, one head comes no nearer however wide, and only many heads "
-    "converge. Everything is at initialization, and says nothing of training.";
+    "1/sqrt(d_k) logits stay random: only many heads converge, one head does not at any width. All "
+    "layers are at initialization; nothing is trained.";
 const std::vector<Trial> trials = {
     {"nngp_compare --zeta softmax", "the slopes: are they those of identity ζ?"},
     {"nngp_compare --preset reference --widths 16,64",
-     "ntk_error beside reference: two programs, the same networks?"}};
+     "ntk_error and reference: do two programs agree on the same networks?"}};
 
 void add_options(Program& program, Settings& s) {
   const Check size = whole_number<std::int64_t>(1, 1'000'000);
   program.option(
       "--preset", s.preset,
-      "tour: the lesson; reference: the network whose errors are known from another program, "
-      "beside those",
-      "That checks Ladon against others; it takes several minutes, and of the options below only "
-      "--inputs, --widths and --draws apply",
+      "tour: the study; reference: a network whose errors are known from another program, with "
+      "those errors",
+      "With reference Ladon is checked against another program; it takes several minutes, and of "
+      "the options below only --inputs, --widths and --draws apply",
       one_of({"tour", "reference"}));
   add_network_options(program, s);
-  program.list("--widths", s.widths,
-               "Widths of a head, and of the output (default: 16,32,64,128,256,512; in the other "
-               "preset 16,64,256,1024, and four times that where there is one head)",
-               "A wide range makes the slopes sharp; the widest takes most of the time", size);
+  program.list(
+      "--widths", s.widths,
+      "Widths of a head, and of the output (default: 16,32,64,128,256,512; with --preset reference "
+      "16,64,256,1024, and four times that for one head)",
+      "A wide range makes slopes more precise; the largest width takes most of the time", size);
   program.option(
       "--draws", s.draws, "Networks per width",
-      "Four times as many halve standard errors: watch z grow where the mean misses the limit",
+      "Four times as many halve standard errors: z grows where the mean differs from the limit",
       whole_number<std::int64_t>(3, 1'000'000));
   program.check([&s] { refuse_repeated("--scaling", s.scalings); });
 }

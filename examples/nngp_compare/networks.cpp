@@ -15,17 +15,17 @@ namespace ladon::example {
 void add_network_options(Program& program, NetworkSettings& s) {
   program.option(
       "--inputs", s.inputs,
-      "Inputs, .npy of floating numbers [N, T, d] (default: 3 drawn from the seed, of 4 tokens of "
-      "8 channels)",
-      "Bring your own: the more alike its tokens, the larger ρ and the kurtosis of one head",
+      "Inputs, .npy of floating-point numbers [N, T, d] (default: 3 drawn from the seed, of 4 "
+      "tokens of 8 channels)",
+      "With your own inputs: the more similar the tokens, the larger ρ and the kurtosis of one "
+      "head",
       existing_file());
-  program.option("--zeta", s.zeta, "What turns logits into weights",
-                 "The identity has an exact law; softmax is the Transformer's: watch how much less "
-                 "a head's output is left to chance",
+  program.option("--zeta", s.zeta, "Function from logits to attention weights",
+                 "For the identity the distribution of outputs is known exactly; softmax is the "
+                 "Transformer's, with less random outputs",
                  one_of({"identity", "softmax", "relu", "abs"}));
   program.list("--scaling", s.scalings, "Scaling of logits: linear 1/d_k, sqrt 1/sqrt(d_k)",
-               "Each alone tells its half of the story in about half the time",
-               one_of({"linear", "sqrt"}));
+               "One alone takes about half the time", one_of({"linear", "sqrt"}));
 }
 
 Tensor load_inputs(const NetworkSettings& s) {
@@ -35,7 +35,8 @@ Tensor load_inputs(const NetworkSettings& s) {
   }
   const Tensor x = load_npy(s.inputs);
   LADON_CHECK(x.rank() == 3 && x.count() > 0 && is_floating(x.dtype()), "load_inputs", s.inputs,
-              " must hold floating numbers [N, T, d], got ", x.dtype(), " of shape ", x.shape());
+              " must hold floating-point numbers of shape [N, T, d], at least one, but holds ",
+              x.dtype(), " of shape ", x.shape());
   return cast(x, f64);
 }
 

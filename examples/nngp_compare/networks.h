@@ -55,9 +55,9 @@ Tensor over_positions(const Tensor& kernel);
 
 /// x with this many digits after the point; zero has no sign.
 std::string decimals(double x, int digits);
-/// "1/√d, √w heads" of "sqrt, sqrt(w) heads": scalings as the paper writes them.
+/// Name with scalings as the paper writes them: "1/√d, √w heads" for "sqrt, sqrt(w) heads".
 std::string shown(std::string name);
-/// "plot …, …"
+/// Command of gnuplot that plots these parts, "plot …, …".
 std::string plot(const std::vector<std::string>& parts);
 /// N(0, 1) as a grey area, for reference.
 std::string normal_body(double floor, const std::string& title);

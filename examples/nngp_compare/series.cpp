@@ -9,7 +9,8 @@ namespace {
 using infinite::SizedFactory;
 constexpr auto ntk = Parameterization::ntk;
 
-/// The network with errors known from another program; its heads split the width of the values.
+/// Factory of the network whose errors are known from another program; its heads split the width of
+/// the values between them.
 SizedFactory reference_network(const AttentionForm& form, std::int64_t in) {
   return [=](const infinite::NetworkSize& size, Generator& rng) {
     const std::int64_t width = size.width;
@@ -30,13 +31,13 @@ SizedFactory reference_network(const AttentionForm& form, std::int64_t in) {
   };
 }
 
-/// A sweep over widths w with one head, or √w of them.
+/// A sweep over widths w with one head, or with √w heads.
 WidthSeries sweep_widths(const std::string& name, AttentionScaling scaling, bool many,
                          const SizedFactory& network, const std::vector<std::int64_t>& widths,
                          std::int64_t draws) {
   WidthSeries series{{name + (many ? ", sqrt(w) heads" : ", 1 head"), scaling, network}};
   // With linear scaling a head averages over its width; with sqrt scaling only the mean over heads
-  // does.
+  // averages, and there are √w heads.
   series.power = scaling == AttentionScaling::linear ? -0.5 : many ? -0.25 : 0;
   for (const std::int64_t width : widths) {
     const double root = std::sqrt(static_cast<double>(width));
@@ -45,7 +46,7 @@ WidthSeries sweep_widths(const std::string& name, AttentionScaling scaling, bool
   return series;
 }
 
-/// X[n, t, c] = ((7n + 5t + 3c + ntc) mod 11 − 5)/5.
+/// Inputs X[n, t, c] = ((7n + 5t + 3c + ntc) mod 11 − 5)/5.
 Tensor reference_inputs() {
   std::vector<double> x;
   for (int n = 0; n < 3; ++n)

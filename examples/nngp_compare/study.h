@@ -32,17 +32,17 @@ Tensor inputs_of(const Settings& settings);
 
 using Study = std::vector<WidthSeries>;
 
-/// A row for each width of each series: distance of one network, and of the mean of all, to the
-/// limit.
+/// Table with a row for each width of each series: distance from the limit of one network's
+/// kernels, and of the mean over networks.
 Table width_table(const Study& study);
-/// A row for each series: the exponent of width with which the error falls.
+/// Table with a row for each series: the exponent of width with which the error falls.
 Table slope_table(const Study& study);
 /// Exponent p in "error of one network ~ width^p", for one of the two kernels.
 Measured slope(const Series& series, infinite::Agreement infinite::ComparisonRow::*kernel);
-/// (mean over networks − limit)/standard error, for every distinct entry of both kernels with a
-/// standard error.
+/// z-scores (mean over networks − limit)/standard error, for every distinct entry of both kernels
+/// with a standard error.
 std::vector<double> z_scores(const infinite::ComparisonRow& row);
-/// {"entries"}: both kernels' entries at the largest width, with their z-scores.
+/// Item "entries" of the report: both kernels' entries at the largest width, with their z-scores.
 nlohmann::ordered_json entries(const Study& study);
 
 /// Draws nngp_compare.svg (error of one network against width) and nngp_compare_mean.svg (z-scores

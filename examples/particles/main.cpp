@@ -10,21 +10,23 @@ namespace {
 constexpr const char* summary = "Where particles go: alone, repelling each other, or as chains";
 constexpr const char* duration = "about 1 minute on 2 cores";
 constexpr const char* lesson =
-    "Densities in the plane, and particles that begin off to a side. Each climbs alone (none: an "
-    "ensemble) and ends at a mode. They repel each other (svgd, spos, wgd) and spread over the "
-    "density. Or they are chains that know nothing of each other (sgld, hmc). All take the same "
-    "number of gradients, and are judged by the exact moments.";
+    "Particles start at one side of a density in the plane. Without interaction (none: an "
+    "ensemble) each climbs to a mode. With repulsion (svgd, spos, wgd) they spread over the "
+    "density. Or they are independent chains of a sampler (sgld, hmc). All methods take the same "
+    "number of gradients, and are compared with the exact moments.";
 const std::vector<Trial> trials = {
     {"particles --targets modes --apart 4",
-     "mode_mass and ksd: no repulsion carries a particle across, and ksd finds nothing wrong"},
+     "mode_mass and ksd: repulsion moves no particle to the other mode, and ksd does not detect "
+     "that"},
     {"particles --targets modes --steps 20000",
-     "mode_mass of svgd: it nears one half, but how slowly"},
+     "mode_mass of svgd: it approaches one half, but slowly"},
     {"particles --targets gaussian --alpha 0.1",
-     "variance_ratio of svgd and wgd: a weak repulsion lies between an ensemble and a posterior"},
+     "variance_ratio of svgd and wgd: with weak repulsion it is between an ensemble's and the "
+     "target's"},
     {"particles --targets gaussian,banana --alpha auto",
      "variance_ratio: auto is made for many dimensions, and overshoots in two; wgd the most"}};
 
-/// Runs the whole study, or what an interrupt leaves time for. Returns whether it was not
+/// Runs and prints the study; after an interrupt, what is finished. Returns whether it was not
 /// interrupted.
 bool teach(const Program& program, const Settings& s) {
   std::cout << settings_line(s) << ", b = " << s.noise << "; " << s.seeds

@@ -9,10 +9,11 @@
 namespace ladon::example {
 namespace {
 
-constexpr std::int64_t leapfrogs = 10;  ///< Average number per draw.
+constexpr std::int64_t leapfrogs = 10;  ///< Average number of leapfrog steps per draw.
 constexpr double far = 1e20;  ///< Squared norm of gradients from which a run counts as diverged.
 
-/// A training loop with the loss U = −ln p; all particles are one parameter.
+/// Runs a training loop with the loss U = −ln p; all particles are one parameter. Returns the step
+/// at which it diverged, or 0.
 std::int64_t train(const std::string& method, const PlaneTarget& target, const Settings& s,
                    const Tensor& start, const Generator& rng, const Seen& seen) {
   Tensor x = parameter(clone(start));

@@ -26,7 +26,7 @@ struct Settings {
   CommonOptions common;
   std::vector<std::string> targets = target_names(), methods = method_names();
   std::int64_t seeds = 8;       ///< Runs of each method on each target.
-  std::int64_t particles = 50;  ///< M
+  std::int64_t particles = 50;  ///< M, per method.
   std::int64_t steps = 4000;    ///< Gradients per particle.
   double rate = 0.02;           ///< Learning rate on U = −ln p.
   std::string alpha = "1";      ///< Weight of the repulsion: a number, or auto.
@@ -39,12 +39,13 @@ std::unique_ptr<ParticleMethod> force_of(const std::string& method, const Settin
                                          const Tensor& x, const Generator& rng,
                                          const SteinKernel& kernel = rbf());
 
-/// Observer of positions [M, 2] after a number of gradients per particle; they change afterwards.
+/// Observer of the positions [M, 2] after `step` gradients per particle; later steps may overwrite
+/// `places`.
 using Seen = std::function<void(std::int64_t step, const Tensor& places)>;
 
 /// Moves particles from `start` [M, 2] f64 by the number of gradients in the settings. All methods
-/// have the same rate r: a step of Langevin dynamics corresponds to Hamiltonian dynamics with ε =
-/// sqrt(2r). Returns the step at which they diverged, or 0.
+/// have the same rate r: a step of Langevin dynamics corresponds to one of Hamiltonian dynamics
+/// with step size ε = sqrt(2r). Returns the step at which they diverged, or 0.
 std::int64_t move(const std::string& method, const PlaneTarget& target, const Settings& settings,
                   const Tensor& start, Generator rng, const Seen& seen);
 
@@ -52,17 +53,17 @@ std::int64_t move(const std::string& method, const PlaneTarget& target, const Se
 struct Figures {
   double mean_error = NAN;      ///< Distance between means, in the target's standard deviations.
   double variance_ratio = NAN;  ///< Total variance over the target's.
-  double inner_half = NAN;      ///< Share in the smallest region with half of the probability.
-  double mode_mass = NAN;       ///< Share at the right mode; NaN if there is none.
+  double inner_half = NAN;      ///< Share of points in the smallest region of probability ½.
+  double mode_mass = NAN;       ///< Share of points at the right mode; NaN without modes.
 };
 
 struct Outcome {
   std::string method;
   std::uint64_t seed = 0;
-  std::int64_t diverged_at = 0;     ///< A step; 0: never. If it diverged, figures are NaN.
+  std::int64_t diverged_at = 0;     ///< Step, and figures are NaN; 0: did not diverge.
   std::vector<Tensor> frames = {};  ///< Positions f64 [M, 2] at step_of(frame).
   Figures end = {}, pooled = {};    ///< Pooled: positions over the run's second half.
-  double ksd = NAN;                 ///< Of the final positions.
+  double ksd = NAN;                 ///< Stein discrepancy of the final positions.
 };
 
 struct TargetStudy {
@@ -74,7 +75,7 @@ struct TargetStudy {
   std::vector<Outcome> independent = {};        ///< Sets of M independent draws; no frames.
 };
 
-/// Frame 0 is the initial state.
+/// Index of a run's last frame; frame 0 is the initial state.
 constexpr std::size_t last_frame = 40;
 
 /// Step at which a frame is taken: quadratic in the frame's index, up to the last step.
@@ -86,18 +87,19 @@ Figures figures_of(const Tensor& places, const TargetStudy& study);
 /// Adds the options of methods and targets.
 void add_options(Program& program, Settings& settings);
 
-/// "50 particles, 4000 gradients each, rate 0.02, α = 1"
+/// Line such as "50 particles, 4000 gradients each, rate 0.02, α = 1".
 std::string settings_line(const Settings& settings);
 
 /// Adds a study per target, and to each study the methods whose seeds are all finished. Returns
 /// whether the run was not interrupted; each study has at least one method.
 bool run_studies(const Settings& settings, std::vector<TargetStudy>& studies);
 
-/// A row for each method, and last one for independent draws. Names of rows begin with `before`.
+/// Table with a row for each method, and a last row for independent draws. `of` is the heading of
+/// the rows' names, which begin with `before`.
 Table table_of(const TargetStudy& study, const std::string& of, const std::string& before = "");
 
-/// {"truth", "runs"}: exact moments of each target; target, method, seed, figures and final
-/// positions of each run.
+/// Items "truth" and "runs" of the report: exact moments of each target; target, method, seed,
+/// figures and final positions of each run.
 nlohmann::ordered_json details(const std::vector<TargetStudy>& studies);
 
 /// Draws particles.svg: the share of the variance that each method preserves on each target.

@@ -17,20 +17,20 @@ struct Window {
 Tensor grid(const Window& window, std::int64_t across, std::int64_t up);
 
 struct PlaneTarget {
-  std::string name, title;                ///< "modes", "two modes"
-  LogDensity density;                     ///< Takes points [M, 2].
-  Window all;                             ///< Less than a millionth of the probability is outside.
-  std::vector<double> start;              ///< Initial centre of the particles: off to a side.
+  std::string name, title;    ///< Such as "modes", and "two modes".
+  LogDensity density;         ///< Takes points [M, 2].
+  Window all;                 ///< Less than a millionth of the probability is outside.
+  std::vector<double> start;  ///< Initial centre of the particles, at a side of the density.
   Window shown = {-4.2, 4.2, -3.4, 3.4};  ///< Window of pictures, equal in size for all.
-  bool modes = false;                     ///< Has two; the right one is where x > 0.
+  bool modes = false;                     ///< Whether it has two modes; the right one has x > 0.
 };
 
-/// "gaussian", "modes", "ring", "banana", "funnel"
+/// Names of all targets: "gaussian", "modes", "ring", "banana", "funnel".
 std::vector<std::string> target_names();
 /// The target with this name; `apart` is the distance of the two modes.
 PlaneTarget plane_target(const std::string& name, double apart);
 
-/// Index of a name in such a list.
+/// Index of a name in a list of names.
 inline std::size_t place_of(const std::string& name, const std::vector<std::string>& names) {
   return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
 }
@@ -39,7 +39,7 @@ inline std::size_t place_of(const std::string& name, const std::vector<std::stri
 struct Moments {
   Tensor mean, variance;  ///< [2]
   double total_variance;
-  double right_mode;  ///< Share of the right mode; NaN without modes.
+  double right_mode;  ///< Probability of the right mode; NaN without modes.
 };
 
 /// Moments of points [n, 2] with weights [n, 1] that sum to 1.
@@ -47,8 +47,9 @@ Moments moments_of(const Tensor& points, const Tensor& weights, const PlaneTarge
 
 class Truth {
  public:
-  /// Computes sums over a fine grid of `target.all`. For a smooth density they are accurate once
-  /// the spacing is below its narrowest width: errors fall as exp(−2π²(width/spacing)²).
+  /// Computes the moments as sums over a fine grid of `target.all`. For a smooth density they are
+  /// accurate once the spacing is below its narrowest width: errors fall as
+  /// exp(−2π²(width/spacing)²).
   explicit Truth(const PlaneTarget& target);
 
   const Moments& moments() const { return moments_; }

@@ -1,4 +1,4 @@
-// Methods that move weights, compared with the exact posterior of attention.
+// Approximate methods for the posterior of weights, compared with the exact posterior of attention.
 
 #include <iostream>
 
@@ -10,35 +10,37 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "What Bayesian means: the exact posterior, and methods beside it";
+constexpr const char* summary = "What Bayesian means: methods compared with the exact posterior";
 constexpr const char* duration = "about 2 minutes on 2 cores";
 constexpr const char* lesson =
     "A layer of attention with infinitely wide heads has a posterior that can be sampled exactly, "
     "for any number H of heads. Methods that move the weights of whole layers, from Hamiltonian "
-    "Monte Carlo to SVGD and ensembles, are held against it: which find its mean, and which its "
-    "width? Samplers do; from a few heads on, SVGD in weights (α = 1), kde-WGD and plain ensembles "
-    "are far too sure of themselves, the more so the longer they run.";
+    "Monte Carlo to SVGD and ensembles, are compared with it: which find its mean, and which its "
+    "standard deviation? Samplers find both; with more than a few heads, SVGD in weights (α = 1), "
+    "kde-WGD and plain ensembles are far too confident, the more so the longer they run.";
 const std::vector<Trial> trials = {
     {"posterior --heads 1 --labels one",
-     "variance_ratio of gp: data of one head are not what infinitely many believe"},
+     "variance_ratio of gp: for data of one head, infinitely many heads have the wrong posterior "
+     "variance"},
     {"posterior --methods hmc,svgd,svgd_auto --steps 2400 --draws 1",
-     "variance_ratio of svgd, at four times the steps: it falls on"}};
+     "variance_ratio of svgd, at four times the steps: it keeps falling"}};
 
 void add_options(Program& program, Settings& s) {
   add_task_options(program, s);
   program
-      .list("--methods", s.methods, join("Methods, of ", listed(method_names())),
-            "A few take a fraction of the time; wrong_prior is hmc under a prior twice as wide, a "
-            "control",
+      .list("--methods", s.methods, join("Methods to compare, of ", listed(method_names())),
+            "A few methods take a fraction of the time; wrong_prior is hmc under a prior twice as "
+            "wide, a control",
             one_of(method_names()).described(""))
       .default_str("the nine of the page's first table");
   program.option("--members", s.members, "Networks of an ensemble, particles, or chains",
-                 "With 100, SVGD collapses less, but still does",
-                 whole_number<std::int64_t>(2, 1000));
+                 "With 100, SVGD still collapses, but less", whole_number<std::int64_t>(2, 1000));
   program.option(
       "--steps", s.steps,
-      "Gradients of each member; samplers take four times as many. A quarter is run beside it",
-      "What has not converged at both is no answer", whole_number<std::int64_t>(4, 1'000'000));
+      "Gradients per network; samplers take four times as many. Runs with a quarter of them are "
+      "made, too",
+      "If results differ between the two lengths, the method has not converged",
+      whole_number<std::int64_t>(4, 1'000'000));
   program.page_option();
   program.check([&s] {
     refuse_repeated("--methods", s.methods);

@@ -14,7 +14,7 @@ std::string heads_name(std::int64_t heads) {
   return heads == 1 ? "one head" : join(heads, " heads");
 }
 
-/// Mean over data sets of a method's variance over the true one, in the longer run.
+/// Mean over data sets of a method's variance divided by the true one, in the longer run.
 double variance_ratio(const Settings& s, const Study& study, const std::string& method) {
   for (const MethodRuns& r : study.methods)
     if (r.method == method && r.heads == heads_shown(s) && (r.steps == 0 || r.steps == s.steps))
@@ -22,7 +22,8 @@ double variance_ratio(const Settings& s, const Study& study, const std::string& 
   return NAN;
 }
 
-/// Draws methods over the exact posterior: a sampler, particles and an ensemble, if they were run.
+/// Draws bands of methods on top of the exact posterior: first a sampler, particles and an
+/// ensemble, if they were run.
 void draw_methods(const Settings& s, const Study& study) {
   std::vector<Band> methods = study.bands;
   // Not std::ranges::stable_partition: clang 14 rejects the library's subrange.
@@ -60,7 +61,7 @@ void draw_methods(const Settings& s, const Study& study) {
                           " networks, ", s.steps, " steps, seed ", s.common.seed));
 }
 
-/// Draws variances over the true one, for both lengths of run.
+/// Draws variances divided by the true variance, for both lengths of run.
 void draw_ratios(const Settings& s, const Study& study) {
   const std::int64_t heads = heads_shown(s);
   std::vector<std::string> names;

@@ -13,16 +13,17 @@
 namespace ladon::example {
 namespace {
 
-/// The posterior under another prior, twice as wide: a control whose error must be detected.
+/// Control whose error must be detected: HMC under a prior with twice the standard deviation.
 constexpr const char* wrong_prior = "wrong_prior";
 
 /// A data set, and its exact posteriors.
 struct Truth {
   DataSet set;
-  std::vector<Belief> exact = {}, drawn = {};  // per number of heads; from `members` exact draws
+  /// Per number of heads: the exact posterior, and its estimate from `members` exact draws.
+  std::vector<Belief> exact = {}, drawn = {};
 };
 
-/// A run of the study, which keeps what is finished when interrupted.
+/// Runs the study; when interrupted, keeps the finished results.
 class Course {
  public:
   explicit Course(const Settings& settings) : s_(settings), kernel_(limit_kernel(settings)) {
@@ -64,7 +65,7 @@ class Course {
     std::int64_t gradients = 0;
   };
 
-  /// Plans the rows of the table, in their order.
+  /// Plans the rows of the table for this number of heads, in their order.
   void plan_methods(std::int64_t heads) {
     for (const char* known : {"gp", "finite_heads"}) study_.methods.push_back({known, heads});
     for (const std::string& method : s_.methods) {

@@ -13,7 +13,8 @@
 namespace ladon::example {
 
 struct Settings : TaskSettings {
-  /// Methods of compare.h, and wrong_prior. Those not listed take as long as these together.
+  /// Methods of optim/posterior/compare.h, and wrong_prior. The methods that are not in this
+  /// default list take as long as these together.
   std::vector<std::string> methods = {
       "hmc",   "sgld",       "svgd", "svgd_auto", "wgd", "ensemble", "randomized_prior",
       "prior", "wrong_prior"};
@@ -21,7 +22,7 @@ struct Settings : TaskSettings {
   std::int64_t steps = 400;   ///< Gradients per member, in the longer of two runs.
 };
 
-/// Names for --methods: those of compare.h, and the control wrong_prior.
+/// Names for --methods: those of optim/posterior/compare.h, and the control wrong_prior.
 std::vector<std::string> method_names();
 /// Whether a row is exact: gp, the Gaussian process, or finite_heads, exact draws.
 bool exactly_known(const std::string& method);
@@ -50,13 +51,13 @@ struct Study {
   std::vector<Band> runs;            ///< Per method, number of heads and length of run.
   std::vector<LatentDraws> draws;
   Tensor targets;            ///< Targets of the first data set.
-  bool interrupted = false;  ///< Then it holds what was finished, without empty rows.
+  bool interrupted = false;  ///< If so, only finished results are held.
 };
 
 Study run_study(const Settings& settings);
 
-/// A row for each method, number of heads and length of run, compared with the truth at that number
-/// of heads, or with the Gaussian process.
+/// Table with a row for each method, number of heads and length of run, compared with the exact
+/// posterior at that number of heads, or with the Gaussian process.
 Table method_table(const Settings& settings, const std::vector<MethodRuns>& rows, bool against_gp);
 /// Number of columns that are printed; the others are in the report only.
 constexpr std::size_t method_columns_printed = 7;
@@ -71,8 +72,8 @@ Page page(const Settings& settings, const Study& study);
 /// Blocks of a kernel over training and test inputs [N + M, N + M]: among training inputs [N, N],
 /// between test and training inputs [M, N], and variances of test inputs [M].
 nlohmann::ordered_json blocks_json(const Tensor& kernel);
-/// Checks of the page's functions by the library: the Gaussian process of a kernel given the
-/// study's targets, and for each number of heads the kernel of one draw, and its process.
+/// Checks that compare the page's functions with the library's: the Gaussian process of a kernel
+/// given the study's targets, and for each number of heads the kernel of one draw, and its process.
 nlohmann::ordered_json checks(const Settings& settings, const Study& study, const Tensor& limit);
 
 }  // namespace ladon::example

@@ -9,33 +9,34 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "Which heads of a trained layer to keep: evidence beside gradients";
+constexpr const char* summary = "Which heads of a trained layer to keep: evidence or gradients";
 constexpr const char* duration = "about 10 seconds of processor time";
 constexpr const char* lesson =
-    "With its attention maps frozen, a trained layer is a Gaussian process whose kernel is a sum "
-    "over heads: the evidence of every set of heads is exact. Heads are removed while it falls by "
-    "less than 3 nats, beside mask gradients, the size of weights, and chance. Which heads should "
-    "stay, and does that certificate hold on new questions?";
+    "With its attention maps frozen, a trained layer is a Gaussian process whose kernel is a "
+    "sum over heads: the evidence of every set of heads is exact. Heads are removed as long as "
+    "the evidence falls by less than 3 nats; this rule is compared with mask gradients, the "
+    "size of weights, and chance. Which heads should stay, and does that certificate hold on "
+    "new questions?";
 const std::vector<Trial> trials = {
     {"pruned_heads --sizes 16,64,256", "held: how many questions does a certificate need?"},
-    {"pruned_heads --epochs 2", "keep8: an unfinished network, whose maps say less"}};
+    {"pruned_heads --epochs 2", "keep8: accuracy of networks whose training was cut short"}};
 
 void add_options(Program& program, Settings& s) {
-  program.list("--sizes", s.sizes, "Numbers N of questions that judge the heads",
-               "More cost the third power; the evidence of few says little",
+  program.list("--sizes", s.sizes, "Numbers N of questions from which heads are chosen",
+               "The cost grows as N³; the evidence of few questions says little",
                whole_number<std::int64_t>(8, 1024));
-  program.option("--networks", s.networks, "Networks, each trained from a start of its own",
-                 "Standard errors are over them", whole_number<std::int64_t>(1, 1000));
+  program.option("--networks", s.networks, "Networks, each trained from its own initialization",
+                 "Standard errors are over networks", whole_number<std::int64_t>(1, 1000));
   program.option("--splits", s.splits, "Random draws of the N questions for each network",
-                 "More make the share of certificates that held more exact",
+                 "More make the share of certificates that held more precise",
                  whole_number<std::int64_t>(1, 1000));
   program.option("--epochs", s.epochs, "Passes of training",
-                 "Few leave maps that do not know where to look",
+                 "After few, attention maps are not yet informative",
                  whole_number<std::int64_t>(1, 1000));
-  program.list("--data", s.data, "Files TRAIN,TEST,GLOVE of TREC and its word vectors",
+  program.list("--data", s.data, "Three files TRAIN,TEST,GLOVE: TREC's questions and word vectors",
                "For real questions; without it the generated task", name_of("files"));
   program.option("--bits", s.bits, "File for the answers per question (.npz)",
-                 "To redo the statistics", name_of("a file"));
+                 "To recompute the statistics from it", name_of("a file"));
   program.check([&s] {
     refuse_repeated("--sizes", s.sizes);
     if (!s.data.empty() && s.data.size() != 3)

@@ -33,10 +33,12 @@ Order rising(const std::vector<double>& scores) {
   return order;
 }
 
-/// Gaussian process of the kept heads, given N questions. Kernels of heads add up.
+/// Gaussian process of the kept heads, given N questions. Its kernel is the sum of the heads'
+/// kernels.
 class Process {
  public:
-  /// contexts f64 [heads, N or M, dim]. Noise and amplitude maximize the evidence of all heads.
+  /// `train` and `test` are contexts f64 [heads, N or M, dim]. Noise and amplitude maximize the
+  /// evidence of all heads.
   Process(const Tensor& train, const Tensor& test, const Tensor& train_labels,
           const Tensor& test_labels, std::int64_t classes)
       : classes_(classes), labels_(test_labels) {
@@ -60,7 +62,8 @@ class Process {
     options_ = {.noise = amplitude_ * (chosen + 1e-8), .jitter = 0};
   }
 
-  /// Backward elimination; fills in the certificate.
+  /// Order of removal by backward elimination: each time, the head without which the evidence is
+  /// highest. Fills in the certificate.
   Order eliminate(Split& c) const {
     c.noise = options_.noise, c.amplitude = amplitude_;
     Order left(heads);
@@ -149,7 +152,7 @@ class Trained {
   }
 
  private:
-  /// Figures along an order of removal, from all heads to the last one.
+  /// Accuracies and losses along an order of removal, for every number of kept heads.
   Path follow(const Order& order, const Process& process) const {
     Path path;
     const Tensor bias = reshape(network_.attention.output_bias, {task_.questions(), task_.classes});

@@ -11,25 +11,26 @@ namespace ladon::example {
 
 constexpr std::array<const char*, 4> rule_names = {"evidence", "gradient", "magnitude", "random"};
 constexpr double allowed_nats = 3;                              ///< Nats of ln Z that may be lost.
-constexpr double allowed_loss = 0.02, allowed_accuracy = 0.01;  ///< Limits of a valid certificate.
+constexpr double allowed_loss = 0.02, allowed_accuracy = 0.01;  ///< Changes that are allowed.
 
-/// Accuracy and loss of a rule with k = 1 … heads kept (index k − 1).
+/// Results of a rule with k = 1 … heads kept (index k − 1): accuracy of the masked network;
+/// accuracy and log-loss of the Gaussian process.
 struct Path {
   std::array<double, heads> network = {}, process = {}, loss = {};
-  Tensor right = {};  ///< Answers of the network with half of the heads, f64 [test questions].
+  Tensor right = {};  ///< 1 if right with half of the heads, else 0: f64 [test questions].
 };
 
 /// One draw of N questions, with the certificate of the heads that the evidence keeps.
 struct Split {
   std::array<Path, rule_names.size()> paths = {};
-  std::vector<std::int64_t> removed = {};   ///< In order; the last head is never removed.
+  std::vector<std::int64_t> removed = {};   ///< Heads in order; the last one is never removed.
   std::vector<double> lost = {};            ///< Nats below ln Z of all heads, after each removal.
   double amplitude = 0, noise = 0;          ///< Mean diagonal of K, and the noise added to it.
   std::int64_t kept = 0;                    ///< Number of heads kept.
-  double loss_rise = 0, accuracy_fall = 0;  ///< Of the kept heads' process on test questions.
+  double loss_rise = 0, accuracy_fall = 0;  ///< Of the process, from all heads to the kept ones.
 };
 
-using NetworkRuns = std::vector<std::vector<Split>>;  ///< One per N.
+using NetworkRuns = std::vector<std::vector<Split>>;  ///< Splits per N, of one network.
 
 struct Study {
   std::vector<NetworkRuns> networks = {};
@@ -41,10 +42,10 @@ Study run_study(const Settings& settings);
 
 /// Accuracy of the masked network, or of the Gaussian process, per rule and N.
 Table accuracy_table(const Settings& settings, const Study& study, bool process);
-/// Difference between the heads kept by evidence and by another rule, at half of the heads.
+/// Difference in accuracy between half of the heads kept by evidence and by another rule.
 Table contrast_table(const Settings& settings, const Study& study);
 Table certificate_table(const Settings& settings, const Study& study);
-std::string certificate_text(const Settings& settings, const Study& study);  ///< For one split.
+std::string certificate_text(const Settings& settings, const Study& study);  ///< Of one split.
 /// Writes --bits: per test question, the share of splits that answer it correctly with half of the
 /// heads at the largest N, as ARM/right [networks, questions].
 void write_bits(const Settings& settings, const Study& study);

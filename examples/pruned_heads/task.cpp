@@ -16,7 +16,8 @@ namespace {
 constexpr std::int64_t rules = 4, distractors = 8, values = 4, length = 1 + rules + distractors;
 constexpr std::int64_t learned = 2048, pooled_items = 1024, tested = 500, longest = 16;
 
-/// Position 0 holds the query, the others the keys in random order, each with a random value.
+/// Draws n sequences. Position 0 holds the query, the others the keys in random order, each with a
+/// random value.
 Items draw(std::int64_t n, Generator& rng) {
   Items s{full({n, length, 2}, 0, i64), ones({n, length}, boolean), empty({n, rules}, i64)};
   std::int64_t* tokens = s.tokens.mutable_data<std::int64_t>();
@@ -62,7 +63,8 @@ Task text_task(const Settings& s, Generator rng) {
   const EmbeddingTable table = embedding_table(words, read_glove(s.data[2]), rng, 0.1);
   const Items all = encoded(learn, words);
   LADON_CHECK(all.size() > pooled_items, "pruned_heads", s.data[0], " has ", all.size(),
-              " questions; more than ", pooled_items, " are needed");
+              " questions, but must have more than ", pooled_items,
+              ", which are set aside for choosing heads");
   const Tensor order = permutation(all.size(), rng);
   return {.vocabulary = words.size(),
           .classes = static_cast<std::int64_t>(learn.label_names.size()),

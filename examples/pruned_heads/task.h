@@ -28,8 +28,8 @@ struct Items {
   Items at(const Tensor& rows) const;
 };
 
-/// The network is trained on `train`, heads are chosen by parts of `pool`, and `test` is for
-/// testing.
+/// Data of a task: the network is trained on `train`, heads are chosen by parts of `pool`, and
+/// `test` is for testing.
 struct Task {
   std::int64_t vocabulary = 0, classes = 0, dim = 32;
   Tensor vectors = {};  ///< Word vectors [vocabulary, dim]; undefined: learned from scratch.
@@ -37,13 +37,14 @@ struct Task {
   std::int64_t questions() const { return test.labels.size(1); }
 };
 
-/// Four questions about a sequence: which value belongs to key r?
+/// Task with four questions about a sequence: which value belongs to key r?
 Task generated_task(Generator rng);
-/// The class of a TREC question, from files. The pool is split off the training file.
+/// Task with one question: the class of a question of TREC, from files. The pool is split off the
+/// training file.
 Task text_task(const Settings& settings, Generator rng);
 
-/// logits = pooled Σ_h A_h·x·V_h·O_h + b, x = embedding + positions: the attention layer is the
-/// last.
+/// logits = pooled Σ_h A_h·x·V_h·O_h + b, where A_h is the attention map of head h, V_h and O_h its
+/// value and output weights, and x = embedding + positions. Attention is the last layer.
 struct Network : Module {
   Embedding embedding;
   Tensor positions;  ///< [T, dim]

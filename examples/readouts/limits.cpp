@@ -47,8 +47,9 @@ std::vector<Tensor> strip(const std::vector<Sequential>& networks, const infinit
   return rows;
 }
 
-/// NNGP: the network's posterior. NTK: networks trained to the end from independent initial weights
-/// (Lee et al. 2019). Noise and amplitude are those that predict() would choose for the model.
+/// Answers of a readout's two limits. NNGP: the posterior of the infinitely wide network. NTK:
+/// infinitely wide networks trained to the end from independent initial weights (Lee et al. 2019).
+/// Noise and amplitude are those that predict() would choose for the model.
 std::vector<Answers> judge(const Readout& kind, const Tensor& kernels, const Task& task) {
   const NoGrad off;
   const std::int64_t n = task.train.count();
@@ -69,7 +70,7 @@ std::vector<Answers> judge(const Readout& kind, const Tensor& kernels, const Tas
   const NoiseChoice bayes = choose_noise(nngp, y, by);
   const GaussianProcess posterior(nngp, y, {.noise = bayes.relative_noise * unit});
   const Tensor ntk = among(n);
-  const double pull = choose_noise(ntk, y, by).relative_noise;  // towards the initial weights
+  const double pull = choose_noise(ntk, y, by).relative_noise;  // noise; pulls to initial weights
   const GpPrediction trained =
       GradientFlow(ntk, y, {.jitter = pull + 1e-8})
           .ensemble(infinite_time, slice(test, 1, {n, 2 * n}), {nngp, across, alone});

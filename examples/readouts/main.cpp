@@ -12,15 +12,17 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "Which readout of convolutions is best, and do networks follow";
+constexpr const char* summary = "Which readout of convolutions is best, in the limit and trained";
 constexpr const char* duration = "about 4 s of processor time";
 constexpr const char* lesson =
-    "Four convolutions see an image, and a readout makes one vector of all positions: side by side, "
-    "their mean, or attention with positions. At infinite width each is a kernel (Hron et al. 2020) "
-    "that classifies without training; networks of finite width are trained beside it, one of them "
-    "with frozen queries and keys, which cannot learn where to look.";
+    "Four convolutions see an image, and a readout makes one vector of all positions: by "
+    "concatenation, by their mean, or by attention with positions. At infinite width each readout "
+    "gives a kernel (Hron et al. 2020) that classifies without training. For comparison networks "
+    "of finite width are trained, one of them with frozen queries and keys, so that it cannot "
+    "learn where to attend.";
 const std::vector<Trial> trials = {
-    {"readouts --train 120", "difference: which are left when the kernels see twice the images?"},
+    {"readouts --train 120",
+     "difference: which differences remain with twice the training images?"},
     {"readouts --width 64", "difference of trained networks: are wider ones nearer to the limit?"}};
 
 /// Sets options that were not given, depending on the kind of images.
@@ -61,20 +63,20 @@ void add_options(Program& program, Settings& s) {
   const Check count = whole_number<std::int64_t>(0, 1'000'000);
   program
       .option("--cifar", s.cifar, "CIFAR-10 binary files: train, test; averaged to 8 × 8 pixels",
-              "Without them four marks are drawn, which photographs are not like")
+              "Without them simple images of four marks are generated")
       .expected(2);
   program.option("--train", s.train, "Training images; 0: 50, or 1,000 photographs",
-                 "Kernels take time as the square", count);
+                 "The time of kernels grows as the square", count);
   program.option("--test", s.test, "Test images; 0: 100, or 1,000 photographs",
-                 "Errors fall as the root", count);
-  program.option("--width", s.width, "Channels of trained networks; 0: 8, or 32 of photographs",
-                 "Wider ones are nearer to their limits", whole_number<std::int64_t>(0, 4096));
+                 "Standard errors fall as the inverse square root", count);
+  program.option("--width", s.width, "Channels of trained networks; 0: 8, or 32 for photographs",
+                 "Wider networks are nearer to their limits", whole_number<std::int64_t>(0, 4096));
   program.option("--epochs", s.epochs, "Passes over the images; 0: 40, or 20 over photographs",
-                 "More, to see whether networks were trained to the end", count);
-  program.option("--seeds", s.seeds, "Trained networks of each kind; 0: 2, or 5 of photographs",
-                 "One is quick, and has no error over seeds", whole_number(0, 1000));
-  program.option("--bits", s.bits, "File (.npz) of right and wrong answers and probabilities",
-                 "To judge anew, by another test");
+                 "Raise it to see whether networks had converged", count);
+  program.option("--seeds", s.seeds, "Trained networks per readout; 0: 2, or 5 for photographs",
+                 "One is quick, but gives no standard error over seeds", whole_number(0, 1000));
+  program.option("--bits", s.bits, "File (.npz) for right and wrong answers and probabilities",
+                 "To analyse them by another test");
 }
 
 }  // namespace

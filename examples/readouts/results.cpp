@@ -18,7 +18,7 @@ Tensor right(const Task& task, const Answers& answers) {
   return cast(equal(argmax(answers.probabilities, -1), task.test.labels), f64);
 }
 
-/// Mean over seeds and images; its standard error over images.
+/// Accuracy: mean over seeds and images, with the standard error over images.
 Measured accuracy(const Task& task, const Answers& answers) {
   return estimate(mean(right(task, answers), 0).to_vector());
 }
@@ -30,8 +30,8 @@ const Answers* find(const AllAnswers& all, const std::string& arm, const std::st
   return found == all.end() ? nullptr : &*found;
 }
 
-/// A row: an arm, its figures, and the answers it is compared with: equally many seeds, a limit, or
-/// null.
+/// A row: an arm, its figures, and the answers that it is compared with, which have as many seeds
+/// or are a limit's; null: none.
 struct Line {
   std::string name;
   const Answers* of;
@@ -39,7 +39,8 @@ struct Line {
   const Answers* base;
 };
 
-/// `columns` are those of Line::own; the contrasts of all lines with a base form one family.
+/// Table of all lines; `columns` describe Line::own. The contrasts of all lines with a base form
+/// one family, for Holm's correction.
 Table compared(const Task& task, const std::string& of, std::vector<Column> columns,
                const std::string& base, std::size_t comparisons, const std::vector<Line>& lines,
                bool seeds) {

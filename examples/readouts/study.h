@@ -44,7 +44,7 @@ Task load_task(const Settings& settings);
 enum class Attention {
   none,
   structured,    ///< Sum of tokens and positions, the latter correlated if near.
-  residual,      ///< The same, keeping half of the tokens' variance.
+  residual,      ///< The same, added to the tokens with half of the variance each.
   bare,          ///< Tokens only.
   concatenated,  ///< Positions appended to the tokens.
 };
@@ -74,11 +74,12 @@ struct Answers {
   std::vector<double> moved = {};
 };
 
-/// NNGP and NTK of all readouts; the kernels of the four convolutions are shared. Counts two steps.
+/// NNGP and NTK of all readouts; the kernels of the four convolutions are shared. Counts two steps
+/// of the progress.
 std::vector<Answers> answers_of_limits(const Task& task, const Settings& s, Progress& progress);
 
 /// Trains networks of one readout for all seeds; with `frozen`, queries, keys and positions keep
-/// their initial values. Counts one step.
+/// their initial values. Counts one step of the progress.
 Answers answers_of_networks(const Readout& kind, bool frozen, const Task& task, const Settings& s,
                             Progress& progress);
 
@@ -88,8 +89,8 @@ using AllAnswers = std::vector<Answers>;
 
 /// Accuracy of every limit, and the difference of its NNGP from pool's.
 Table limits_table(const Task& task, const AllAnswers& all);
-/// Accuracy of trained networks, and their difference from their NNGP; for `frozen` from
-/// `attention`.
+/// Accuracy of trained networks, and their difference from their NNGP; `frozen` is compared with
+/// trained `attention`.
 Table networks_table(const Task& task, const AllAnswers& all);
 /// Accuracy by readout: NNGP, NTK, trained.
 void draw(const Settings& s, const Task& task, const AllAnswers& all);

@@ -33,7 +33,7 @@ Tensor maps(const Sequential& net, const Tensor& x) {
   return cast(layer.forward_with_weights(tokens, tokens, tokens).weights, f64);
 }
 
-/// A network of one arm, and its training.
+/// One arm of the study: builds and trains its networks.
 struct Arm {
   const Readout& kind;
   bool frozen;

@@ -66,7 +66,7 @@ Tensor alike(Network& net, const Tensor& tokens) {
   return mean(matmul(unit, transpose(unit)), 0);
 }
 
-/// 1 for the pairs of heads that repel each other, else 0: f64 [H, H].
+/// Mask of the pairs of heads that repel each other, 1 or 0: f64 [H, H].
 Tensor repelling(const std::string& repulsion, const Tensor& cosines) {
   if (repulsion == "always") return ones_like(cosines);
   if (repulsion == "layer")
@@ -75,7 +75,8 @@ Tensor repelling(const std::string& repulsion, const Tensor& cosines) {
   return repulsion == "pairs" ? close : 1 - close;
 }
 
-/// rbf() whose repulsion acts only between the pairs of the mask; all heads enter the density.
+/// rbf() whose repulsion acts only between the pairs of the mask; all heads enter the kernel
+/// density estimate.
 SteinKernel between(const std::shared_ptr<const Tensor>& mask) {
   return {"rbf of some pairs", [=](const Tensor& theta) {
             const Tensor d2 = rows::squared_distances(theta);
@@ -94,7 +95,8 @@ void make_equal(Network& net, Generator rng) {
   }
 }
 
-/// Trains the network. Returns the share of steps and pairs that repelled.
+/// Trains the network. Returns the share of pairs of heads that repelled each other, mean over
+/// steps.
 double train(Network& net, const RuleSequences& data, const Settings& s, const Arm& arm,
              Generator order) {
   const auto mask = std::make_shared<Tensor>();
@@ -114,7 +116,7 @@ double train(Network& net, const RuleSequences& data, const Settings& s, const A
     if (wgd && step % steps_per_look == 0) *mask = repelling(arm.repulsion, alike(net, tokens));
     adam.zero_grad();
     backward(cross_entropy(net.logits(tokens), labels));
-    clip_grad_norm(net.parameters(), clip_norm);  // before the force, which must not scale the rest
+    clip_grad_norm(net.parameters(), clip_norm);  // before the force: it must not affect clipping
     if (wgd) {
       wgd->apply();
       repelled += off_diagonal(*mask).mean / static_cast<double>(s.steps);

@@ -19,8 +19,8 @@ struct Settings {
 };
 
 struct Arm {
-  /// Heads that repel each other: none; always all; layer: all, while the layer's maps are similar
-  /// on average; pairs: pairs with similar maps; apart: all other pairs.
+  /// Which heads repel each other. none; always: all; layer: all, while the layer's maps are
+  /// similar on average; pairs: pairs with similar maps; apart: pairs without similar maps.
   std::string repulsion = "none";
   double dropout = 0;        ///< Dropout of attention weights.
   bool equal_start = false;  ///< Heads start equal, except for small noise.

@@ -22,16 +22,17 @@ namespace {
 constexpr const char* summary = "Under which conditions would repulsion between heads help?";
 constexpr const char* duration = "about 6 s of processor time";
 constexpr const char* lesson =
-    "A small Transformer learns four rules, each a look at a place of its own. Its heads are "
-    "trained with repulsion and without, under conditions that might make repulsion useful: "
-    "dropout of the attention weights, heads that begin alike or are crowded, few training "
-    "sequences, few and many heads. Is there one under which repulsion adds to the accuracy?";
+    "A small Transformer learns four rules, each of which needs attention to a different token. "
+    "Its heads are trained with repulsion and without, under conditions that might make repulsion "
+    "useful: dropout of the attention weights, heads that start equal or attend alike, few "
+    "training sequences, few and many heads. Is there a condition under which repulsion improves "
+    "accuracy?";
 const std::vector<Trial> trials = {
     {"repulsive_conditions --questions 2",
      "always - none, equal start: repulsion where all heads are alike"},
     {"repulsive_conditions --alpha 1", "accuracy of always: repulsion a hundred times as strong"}};
 
-/// Sum of arms with signs: a difference, or a difference of differences.
+/// Signed sum of arms' scores: a difference, or a difference of differences.
 using Terms = std::vector<std::pair<double, Arm>>;
 
 /// A question, and the named comparisons that answer it, which form one family.
@@ -273,15 +274,15 @@ void add_options(Program& program, Settings& s) {
   const auto from = [](std::int64_t least) { return whole_number<std::int64_t>(least, 10'000); };
   program.list("--questions", s.questions,
                "Questions: 1 dropout, 2 crowded heads, 3 training sequences and heads",
-               "The page has all three", whole_number<int>(1, 3));
+               "README.md shows all three", whole_number<int>(1, 3));
   program.option("--seeds", s.seeds, "Training runs per arm",
-                 "Standard errors are over them; with one there are none", from(1));
+                 "Standard errors are over seeds; with one seed there are none", from(1));
   program.option("--steps", s.steps, "Steps of training",
-                 "With more, all arms are nearer to what they can learn", from(10));
+                 "With more, all arms are nearer to convergence", from(10));
   program.option("--alpha", s.alpha, "Weight of the repulsion",
-                 "The published ones go from 0.005 to 1", number(0));
+                 "Published weights range from 0.005 to 1", number(0));
   program.option("--bits", s.bits, "File (.npz) for the answers per question",
-                 "To judge anew: see examples/common/paired.h", name_of("a file"));
+                 "To analyse them anew: see examples/common/paired.h", name_of("a file"));
   program.check([&s] { refuse_repeated("--questions", s.questions); });
 }
 

@@ -14,14 +14,14 @@ constexpr const char* duration = "about 30 s on 2 cores";
 constexpr const char* lesson =
     "One Transformer classifier is trained several times: plainly; with its heads as particles "
     "that repel each other (svgd, spos, wgd: An et al. 2020); by svgd without its repulsion "
-    "(smoothing), which tells the two halves of svgd apart; and with a cosine penalty between "
-    "heads. Without --format it makes its own task, in which every question needs a head of its "
-    "own.";
+    "(smoothing), which separates the effects of svgd's two parts; and with a cosine penalty "
+    "between heads. Without --format a task is generated in which each question needs a different "
+    "head.";
 const std::vector<Trial> trials = {
     {"repulsive_heads --heads 1 --methods plain",
-     "accuracy: one head has one look a sequence, and the task needs eight"},
+     "accuracy: one head has one attention map, and the task needs eight"},
     {"repulsive_heads --methods plain,smoothing,svgd --alpha 1 --seeds 4",
-     "nll against plain: what does a hundred times the repulsion cost?"}};
+     "nll compared with plain: what does a hundred times the repulsion cost?"}};
 
 /// Returns whether the run was not interrupted.
 bool teach(const Program& program, const TextFiles& files, const Settings& s) {
@@ -62,30 +62,30 @@ void check_usage(const TextFiles& files, const Settings& s) {
 
 void add_options(Program& program, TextFiles& files, Settings& s) {
   program.option("--format", files.format, "Task: generated, or text files",
-                 "Text shows what repulsion does where nobody planted a rule",
+                 "Text shows what repulsion does on real data",
                  one_of({"generated", "trec", "lines", "tsv"}));
   program.option("--train", files.train, "Training file; with --format lines one file per class",
-                 "Bring your own sentences");
+                 "For your own sentences");
   program.option("--test", files.test, "Test file(s), in the same format",
-                 "Never those that you chose settings by");
+                 "Never data by which settings were chosen");
   program.option("--glove", files.glove, "Word vectors: GloVe's text format, or a JSON object",
                  "Helps where the training set is small");
   add_training_options(program, s);
   program.option("--batch", s.batch_size, "Sequences per step",
-                 "Smaller ones make the gradient's noise larger against the repulsion",
+                 "Smaller batches make gradient noise larger relative to the repulsion",
                  whole_number(1, 1'000'000));
   program.option("--dropout", s.dropout,
                  "Dropout of embeddings and features; half of it inside the encoder",
-                 "More of it on little text", number(0, 1));
+                 "Raise it for little text", number(0, 1));
   program.option("--word-dropout", files.word_dropout,
-                 "Probability to hide a word of a text in training", "More of it on little text",
-                 number(0, 1));
-  program.option("--label-smoothing", s.label_smoothing, "Of the cross-entropy",
-                 "0 lets the model be as sure as it likes: watch nll and ece", number(0, 1));
+                 "Probability with which a word of a text is hidden in training",
+                 "Raise it for little text", number(0, 1));
+  program.option("--label-smoothing", s.label_smoothing, "Label smoothing of the cross-entropy",
+                 "With 0 the model may become overconfident: see nll and ece", number(0, 1));
   program.option("--cosine", s.cosine_weight, "Weight of the cosine penalty",
                  "Raise it to see heads become orthogonal", number(0));
-  program.option("--noise", s.noise, "b of SPOS: own gradient and noise",
-                 "0 is svgd; large ones make the heads independent", number(0));
+  program.option("--noise", s.noise, "b of SPOS: weight of each head's own gradient and noise",
+                 "0 is svgd; large values make the heads independent", number(0));
   program.check([&] { check_usage(files, s); });
 }
 

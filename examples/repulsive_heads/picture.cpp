@@ -35,7 +35,7 @@ std::pair<Rows, double> forest(const std::vector<Comparison>& all, std::size_t f
   return {rows, reach > 0 ? 1.1 * reach : 1};
 }
 
-/// ", seeds 1 to 6", from the seeds that were run.
+/// Text such as ", seeds 1 to 6", from the seeds that were run.
 std::string seeds_of(const std::vector<Comparison>& all) {
   std::set<std::uint64_t> seeds;
   for (const Comparison& c : all) seeds.insert(c.seeds.begin(), c.seeds.end());

@@ -61,7 +61,8 @@ Table intervals(const std::vector<Column>& columns, const std::vector<Comparison
   return table;
 }
 
-/// "svgd against plain: nll worse (+0.0163); no clear difference in accuracy, ece, ood_auroc"
+/// Sentence such as "svgd against plain: nll worse (+0.0163); no clear difference in accuracy, ece,
+/// ood_auroc".
 std::string sentence(const std::vector<Column>& columns, const Comparison& c) {
   std::string clear, unclear;
   for (std::size_t f = 0; f < figures; ++f) {
@@ -80,7 +81,7 @@ std::string sentence(const std::vector<Column>& columns, const Comparison& c) {
   return text + clear + (clear.empty() || unclear.empty() ? "" : "; ") + unclear + "\n";
 }
 
-/// Sentence with the smallest differences that would be found.
+/// Sentence with the smallest differences that these seeds would detect.
 std::string reach(const std::vector<Column>& columns, const std::vector<Comparison>& all) {
   std::size_t seeds = 0;
   std::vector<double> detectable(figures, 0);

@@ -16,13 +16,14 @@ struct TextFiles {
   double word_dropout = 0.1;             ///< Probability that a word is hidden in training.
 };
 
-/// In unfamiliar sentences every word of a test sentence is replaced by a random word of the
-/// training set: length and frequencies are preserved, meaning is not.
+/// Task of classifying sentences from files. In unfamiliar sentences every word of a test sentence
+/// is replaced by a random word of the training set: length and frequencies are preserved, meaning
+/// is not.
 Task text_task(const TextFiles& files, const Settings& settings, Generator rng);
 
 /// Columns of the figures of a task: accuracy, nll, ece and ood_auroc.
 std::vector<Column> columns(const Task& task);
-/// The watch that measures these columns.
+/// Observer that measures these columns.
 Watch answers(const Task& task);
 
 /// Comparison of two methods. Runs with the same seed share weights, batches and dropout, so
@@ -35,8 +36,8 @@ struct Comparison {
 };
 
 /// Compares each method with plain, and svgd also with smoothing, which separates repulsion from
-/// the smoothing that comes with it; over the seeds that both have. Decisions are corrected for the
-/// number of all these comparisons, of all figures.
+/// the smoothing that comes with it; for the seeds that both methods have finished. Decisions are
+/// corrected for the number of all these comparisons, of all figures.
 std::vector<Comparison> comparisons(const Outcomes& outcomes);
 
 /// Text with the comparisons, as a table and in words, and the differences that this many seeds can

@@ -20,7 +20,8 @@ namespace {
 constexpr std::int64_t width = 50, states = 32, hidden = 64, hops = 30, max_length = 64;
 constexpr double dropout = 0.5, learning_rate = 2e-3, noise = 0.01;
 
-/// The model of Lin et al. 2017: words → bidirectional LSTM → M of the hops → two layers.
+/// The model of Lin et al. 2017: words → bidirectional LSTM → M, a weighted mean of its states per
+/// hop → two layers.
 struct Model : Module {
   Embedding words;
   Dropout word_dropout, hop_dropout;
@@ -59,7 +60,7 @@ struct Model : Module {
 };
 
 /// The particle method of an arm: it moves the rows of W_s2 or, in the arm "function", acts on the
-/// attention maps; null for arms without one.
+/// attention maps; null for arms without a particle method.
 std::unique_ptr<ParticleMethod> method_of(const Arm& arm, double value, const Tensor& outer,
                                           const Generator& rng) {
   const SvgdOptions options = SvgdOptions::paper(arm.name == "smoothing" ? 0 : value);

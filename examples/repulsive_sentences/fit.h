@@ -32,18 +32,19 @@ struct Sentences {
 };
 
 /// Sentences from the files of the settings, or questions from a small grammar, whose class is that
-/// of the noun asked for; other nouns are of any class.
+/// of the noun asked for; other nouns of a question are of any class.
 Sentences sentences(const Settings& settings, Generator rng);
 
-/// A way to train W_s2, whose rows are the hops; all else is the same.
+/// A way to train W_s2, the matrix whose rows are the hops of attention; all else is equal between
+/// arms.
 struct Arm {
   enum class By { neither, size, repulsion };
   std::string name;
-  By by;                       ///< Cause of growth of W_s2's rows.
-  std::vector<double> values;  ///< Values to choose from.
+  By by;                       ///< What makes the rows of W_s2 larger.
+  std::vector<double> values;  ///< Values of the arm's parameter to choose from.
 };
 
-/// plain, whose one value has no effect, and the others.
+/// All arms: plain, whose only value has no effect, and then the others.
 const std::vector<Arm>& arms();
 
 struct Fit {

@@ -1,4 +1,5 @@
-// The fair experiment of Repulsive Attention, with the paper's kind of model.
+// The experiment of Repulsive Attention (An et al. 2020) with controls, and the paper's kind of
+// model.
 
 #include <iostream>
 #include <map>
@@ -13,16 +14,17 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "Is it repulsion that helps repulsive attention, or size?";
+constexpr const char* summary = "Does repulsive attention gain by repulsion, or by larger weights?";
 constexpr const char* duration = "about 20 s on 2 cores";
 constexpr const char* lesson =
-    "A sentence model looks at a sentence by 30 hops, the rows of one matrix. Rows that repel each "
-    "other are further apart, and larger: which of the two changes the answers? Beside svgd stand "
-    "arms that make the matrix larger without repulsion, by its start or its learning rate; each "
-    "arm has one number, chosen among three. All are compared sentence by sentence.";
+    "A sentence model attends to a sentence by 30 hops, the rows of one matrix. Rows that repel "
+    "each other become more distant, and also larger: which of the two changes the answers? svgd "
+    "is compared with arms that make the matrix larger without repulsion, by its initial values or "
+    "its learning rate; each arm has one parameter, chosen from three values. All arms are "
+    "compared sentence by sentence.";
 const std::vector<Trial> trials = {
     {"repulsive_sentences --arms svgd,start,frozen --seeds 4",
-     "difference of svgd to both arms of size: is anything left?"},
+     "difference of svgd from start and frozen, which only enlarge W_s2: is there any?"},
     {"repulsive_sentences --epochs 4", "accuracy of all arms, and which gain by a larger W_s2"}};
 
 void add_options(Program& program, Settings& s) {
@@ -31,27 +33,32 @@ void add_options(Program& program, Settings& s) {
   for (const Arm& arm : arms()) names.push_back(arm.name);
   program.option("--format", s.format,
                  "Sentences: generated, or from files: trec, or lines, a file per class",
-                 "The page's answer is that of trec", one_of({"generated", "trec", "lines"}));
+                 "README.md shows the results for trec", one_of({"generated", "trec", "lines"}));
   program.list("--data", s.data, "Files of the sentences", "With --format trec or lines",
                name_of("a file"));
   program.option("--glove", s.glove, "File of word vectors of width 50, with --data",
-                 "Few sentences teach little of words", name_of("a file"));
-  program.list("--arms", s.arms, join("Arms beside plain, of ", listed(names), " (default: all)"),
+                 "Few sentences are not enough to learn words from", name_of("a file"));
+  program.list("--arms", s.arms,
+               join("Arms in addition to plain, of ", listed(names), " (default: all)"),
                "A few take less time", one_of(names).described(""));
-  program.option("--folds", s.folds, "Folds of all sentences", "More leave more to train on",
-                 count(2));
-  program.option("--seeds", s.seeds, "Fits per arm and fold", "More shrink the error over seeds",
+  program.option("--folds", s.folds, "Number of folds",
+                 "More folds leave more sentences to train on", count(2));
+  program.option("--seeds", s.seeds, "Fits per arm and fold",
+                 "More make the standard error over seeds smaller", count(1));
+  program.option("--epochs", s.epochs, "Passes over the training part", "README.md uses 8 for TREC",
                  count(1));
-  program.option("--epochs", s.epochs, "Passes over the training part", "8 for TREC", count(1));
-  program.option("--batch-size", s.batch_size, "Batch size", "64 for TREC", count(1));
+  program.option("--batch-size", s.batch_size, "Batch size", "README.md uses 64 for TREC",
+                 count(1));
   program.check([&s] {
     refuse_repeated("--arms", s.arms);
     if (s.data.empty() != (s.format == "generated") || (s.data.empty() && !s.glove.empty()))
-      throw UsageError("--data", "files and --format trec or lines need each other");
+      throw UsageError(
+          "--data",
+          "is needed with --format trec or lines, and only with them; --glove needs it, too");
   });
   program.option("--bits", s.bits, "File (.npz) for the answers per question",
-                 "To judge anew: see examples/common/paired.h", name_of("a file"));
-  program.option("--checkpoint", s.checkpoint, "File (.npz) of finished fits, to go on from",
+                 "To analyse them anew: see examples/common/paired.h", name_of("a file"));
+  program.option("--checkpoint", s.checkpoint, "File (.npz) of finished fits, to resume from",
                  "For long runs", name_of("a file"));
 }
 

@@ -26,7 +26,7 @@ TextDataset grammar(Generator& rng) {
   while (std::ssize(all.texts) < count) {
     all.labels.push_back(rng.below(std::ssize(nouns)));
     std::string& text = all.texts.emplace_back();
-    for (const char c : any(frames))  // #: the noun asked for; *: another one
+    for (const char c : any(frames))  // #: the noun asked for; *: any noun
       text += c == '#'   ? any(nouns[static_cast<std::size_t>(all.labels.back())])
               : c == '*' ? any(any(nouns))
                          : std::string(1, c);

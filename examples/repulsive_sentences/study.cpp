@@ -44,7 +44,8 @@ class Course {
   }
 
  private:
-  /// The fit of a job, computed or from the checkpoint. Its name contains everything it depends on.
+  /// The fit of a job, computed or from the checkpoint. The job's name contains everything that the
+  /// fit depends on.
   Fit run_job(const Job& job) const {
     stop_if_interrupted();
     if (!kept_.contains(job.name)) return fit(data_, s_, job.fold, job.arm, job.value, job.rng);
@@ -71,8 +72,8 @@ class Course {
     return fits;
   }
 
-  /// Tries every value on the same inner fold of the first fold's training part. Chooses the
-  /// highest accuracy; for equal ones the lower nll.
+  /// Tries every value on the same inner fold of the first fold's training part. Chooses for each
+  /// arm the value with the highest accuracy, and of equal accuracies the lowest nll.
   void tune(Progress& progress) {
     const Generator own = root_.split(1).split(0);
     Generator split = own.split(0);

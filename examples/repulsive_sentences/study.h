@@ -37,7 +37,7 @@ struct Study {
 Study run_study(const Sentences& data, const Settings& settings);
 
 /// Tables: values tried; the arms; and their contrasts in two families: each arm minus plain, and
-/// svgd minus each arm that changes W_s2 in another way.
+/// svgd minus each arm that makes W_s2 larger without repulsion.
 Report report_of(const Study& study);
 /// Draws repulsive_sentences.svg to the output folder: answers and maps against the size of W_s2.
 /// Returns an empty path if no seed is finished or gnuplot is missing.

@@ -73,7 +73,7 @@ using Rule = std::function<Matrix(const Matrix& g)>;
 using Inputs = std::vector<std::pair<Variable, Rule>>;
 
 struct Node {
-  int number;  ///< In the order of recording: greater than those of its inputs.
+  int number;  ///< Rank in the order of recording, above those of its inputs.
   Matrix value, gradient;
   Inputs inputs;  ///< Empty for weights and data.
 };
@@ -84,7 +84,7 @@ Variable record(const Matrix& value, const Inputs& inputs = {}) {
 }
 
 /// Adds ∂loss/∂x to the gradient of every x that the loss was computed from. Nodes are visited in
-/// reverse order of recording: all nodes that use one have then passed on their gradients.
+/// reverse order of recording: all nodes that use a node have passed on their gradients before.
 void backward(const Variable& loss) {
   loss->gradient(0, 0) = 1;
   std::map<int, Node*, std::greater<>> waiting = {{loss->number, loss.get()}};

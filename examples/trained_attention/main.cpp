@@ -13,12 +13,13 @@ namespace {
 constexpr const char* summary = "Where attention looks in an image, before and after training";
 constexpr const char* duration = "about 3 s on 2 cores";
 constexpr const char* lesson =
-    "In a picture of nine patches one has a mark, which decides; the others are noise. A kernel's "
-    "attention is fixed. That of a trained network may move: is it on the mark, before training "
-    "and after? The networks are those of gp_classify, with its pictures.";
+    "In an image of nine patches one has a mark, which determines the class; the others are noise. "
+    "A kernel's attention is fixed, but that of a trained network may change: is it on the mark, "
+    "before and after training? Networks and images are those of gp_classify.";
 const std::vector<Trial> trials = {
-    {"trained_attention --epochs 80", "after: does attention go on to the mark?"},
-    {"trained_attention --train 100", "after and accuracy: is the mark found in few pictures?"}};
+    {"trained_attention --epochs 80", "after: does attention move to the mark in longer training?"},
+    {"trained_attention --train 100",
+     "after and accuracy: are few images enough to find the mark?"}};
 
 /// A row for each network: mean over all test images ± standard error.
 Table table_of(const std::vector<Watched>& all, std::int64_t images) {
@@ -61,7 +62,8 @@ int main(int argc, char** argv) {
   Settings settings;
   Program program("trained_attention", {summary, duration, lesson, trials}, settings.common);
   program.option("--train", settings.train, "Training images; 0: 400",
-                 "Few teach what the marks are, and not where to look", whole_number(0, 1'000'000));
+                 "Few images teach what the marks are, but not where to attend",
+                 whole_number(0, 1'000'000));
   program.option("--test", settings.test, "Test images; 0: 400",
                  "Four times as many halve every standard error", whole_number(0, 1'000'000));
   add_classifier_options(program, settings);

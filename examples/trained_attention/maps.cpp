@@ -12,7 +12,8 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// The attention layer that a layer is or wraps; null if there is none.
+/// The attention layer in `layer`: itself, or the branch of a residual layer; null if there is
+/// none.
 const MultiHeadAttention* attention_in(const Layer& layer) {
   if (const auto* residual = dynamic_cast<const Residual*>(&layer))
     return attention_in(*residual->branch);

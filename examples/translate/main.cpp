@@ -14,55 +14,57 @@ namespace {
 constexpr const char* summary = "An encoder and a decoder learn to translate, word order included";
 constexpr const char* duration = "about 20 s on 2 cores";
 constexpr const char* lesson =
-    "A Transformer reads a sentence and writes its translation, token after token, looking back at "
-    "the source by cross-attention. By default the pairs are English and German from a small "
-    "grammar, in which verbs move and articles agree with gender, number and case; so what was "
-    "learned is more than words, and BLEU on sentences that were not seen stands beside that of "
-    "translation word for word. The picture shows how attention finds the order. Any two files of "
-    "aligned lines will do. The run is kept in a file: killed at any moment, it goes on from "
-    "there; and it translates what it is given.";
+    "A Transformer reads a sentence and generates its translation token by token, with "
+    "cross-attention to the source. By default the pairs are English and German from a small "
+    "grammar, in which verbs change position, and articles agree with gender, number and case: "
+    "more than words has to be learned, and BLEU on unseen sentences is compared with that of "
+    "word-for-word translation. The picture shows how attention follows the word order. Any two "
+    "files of aligned lines can be used. The run is saved in a file: if it is killed at any "
+    "moment, --resume continues from there, and --translate translates a sentence with it.";
 const std::vector<Trial> trials = {
     {"translate --pairs 300", "exact: words are learned from fewer pairs than agreement"},
     {"translate --resume translate.out/translate.safetensors --translate 'a man sees a dog'",
-     "which of the articles is an object's"},
+     "the translation: is the object's article in the accusative?"},
     {"translate --source train.en --target train.de --dim 128 --tokens 5000 --steps 4000",
-     "BLEU: files of one's own, one sentence a line"},
-    {"translate --heads 1", "does one head find the order too?"}};
+     "BLEU on your own files, with one sentence per line"},
+    {"translate --heads 1", "BLEU: does one head learn the word order, too?"}};
 
 void add_model_options(Program& program, Settings& s) {
   const Check size = whole_number<std::int64_t>(1, 100'000);
   program.option("--layers", s.layers, "Layers of the encoder, and as many of the decoder",
-                 "More learn more, and take longer", size);
-  program.option("--heads", s.heads, "Heads of each layer; they divide --dim",
-                 "1 shows what many heads are for", size);
+                 "More layers learn more, and take longer", size);
+  program.option("--heads", s.heads, "Heads per layer; must divide --dim",
+                 "1 shows what several heads contribute", size);
   program.option("--dim", s.dim, "Width of the model", "Twice as wide: four times the work", size);
   program.option("--tokens", s.tokens,
-                 "Tokens of the vocabulary at most, byte pairs of both languages",
-                 "More make shorter sentences, and a larger last layer",
+                 "Largest size of the vocabulary, byte pairs of both languages",
+                 "A larger one makes sentences shorter, and the last layer larger",
                  whole_number<std::int64_t>(259, 1'000'000));
-  program.option("--dropout", s.dropout, "Part of the activations that is dropped in training",
-                 "0.3 for real sentences, of which there are never enough", number(0, 0.9));
+  program.option("--dropout", s.dropout,
+                 "Probability with which activations are dropped in training",
+                 "Try 0.3 for real sentences", number(0, 0.9));
 }
 
 void add_options(Program& program, Settings& s) {
   const Check size = whole_number<std::int64_t>(1, 10'000'000);
   add_corpus_options(program, s);
   add_model_options(program, s);
-  program.option("--batch", s.batch, "Pairs a step", "More make steps smoother", size);
-  program.option("--steps", s.steps, "Steps in all", "Until validation no longer falls", size);
+  program.option("--batch", s.batch, "Pairs per step", "More make gradients less noisy", size);
+  program.option("--steps", s.steps, "Training steps in total",
+                 "Raise it until the validation loss no longer falls", size);
   program.option("--rate", s.rate, "Highest learning rate", "Lower it where the loss jumps",
                  number_above(0));
-  program.option("--every", s.every, "Steps between looks at the validation pairs",
-                 "Each look translates 200 of them, and saves the run", size);
+  program.option("--every", s.every, "Steps between evaluations on the validation pairs",
+                 "Each evaluation translates up to 200 pairs, and saves the run", size);
   Option resume =
-      program.option("--resume", s.resume, "The file of a run, to go on from",
-                     "With the options of that run, or at most more --steps", name_of("a file"));
+      program.option("--resume", s.resume, "File of a run to resume",
+                     "Give the options of that run; only --steps may be larger", name_of("a file"));
   program
-      .option("--translate", s.translate, "A sentence, to be translated by the run of --resume",
-              "It is not trained further, and needs no other option", name_of("a sentence"))
+      .option("--translate", s.translate, "A sentence to translate with the model of --resume",
+              "The model is not trained further; no other option is needed", name_of("a sentence"))
       .needs(resume);
-  program.option("--beams", s.beams, "Translations that beam search follows; 0: none",
-                 "More find what is likelier, and soon nothing better",
+  program.option("--beams", s.beams, "Number of beams of beam search; 0: no beam search",
+                 "More beams find likelier translations, which are soon no better",
                  whole_number<std::int64_t>(0, 1000));
   program.page_option();
 }

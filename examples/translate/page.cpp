@@ -61,8 +61,8 @@ Page page(Translator& translator, const Corpus& corpus) {
     if (translator.encode({sources[i]})[0].size() <= most_tokens &&
         translator.encode({targets[i]})[0].size() <= most_tokens)
       texts.push_back(seen(translator, sources[i], targets[i]));
-  LADON_CHECK(!texts.empty(), "translate", "no test pair is short enough for --page: at most ",
-              most_tokens, " tokens of source and of target");
+  LADON_CHECK(!texts.empty(), "translate", "--page needs a test pair with at most ", most_tokens,
+              " tokens in source and in target, but all pairs are longer");
   // The page's question is about German verbs at the end of a sentence: such sentences come first.
   const auto others = std::stable_partition(texts.begin(), texts.end(), [](const SeenText& seen) {
     return seen.text.find(" has ") != std::string::npos;
@@ -83,11 +83,13 @@ Page page(Translator& translator, const Corpus& corpus) {
          "at the source's verb, wherever it stands", "at all words alike"}},
        {"right", 1},
        {"because",
-        join("The dark cells of some decoder heads follow the words, not the diagonal; other heads "
-             "look elsewhere: one head is not the model.",
-             perfect ? " The first sentences have a verb with “has”, which German puts last: turn "
-                       "the token to it."
-                     : "")}},
+        join(
+            "The dark cells of some decoder heads follow the words, not the diagonal; other heads "
+            "look elsewhere: one head is not the model.",
+            perfect
+                ? " The first sentences have a verb with “has”, which German puts last: choose its "
+                  "token."
+                : "")}},
       texts);
 }
 

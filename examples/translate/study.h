@@ -36,12 +36,12 @@ struct Translator {
 
   PairTokens ends() const;
   std::vector<TokenSequence> encode(const std::vector<std::string>& texts) const;
-  /// The text of tokens without those that mark its ends.
+  /// The text of the tokens, without special tokens.
   std::string decode(TokenSequence text) const;
 };
 
-/// A translator with weights drawn from the seed, and tokens learned from the pairs, or those of
-/// --resume.
+/// A translator with weights drawn from the seed, and a tokenizer learned from the pairs, or that
+/// of --resume.
 Translator new_translator(const Settings& s, const ParallelText& pairs);
 /// The averaged model of a saved run, with the size that was saved.
 Translator saved_translator(const std::filesystem::path& run);
@@ -67,22 +67,24 @@ Attention attention_of(const Translator& translator, const std::string& source,
 struct Course {
   /// Columns of `looks`: steps so far; loss in nats per token on training pairs, and on validation
   /// pairs; BLEU of the first validation pairs, by greedy decoding; speed, tokens of both languages
-  /// trained on per second, and seconds, both since the last look and without validation.
+  /// trained on per second, and seconds, both since the last evaluation and without the time of
+  /// validation.
   enum Column { steps, train, validation, bleu, speed, seconds };
-  Tensor looks;  ///< f64 [looks, 6], for the averaged model.
-  Tensor first;  ///< Attention::weights of shown_attention() at the first look.
+  Tensor looks;  ///< f64 [evaluations, 6], for the averaged model.
+  Tensor first;  ///< Attention::weights of shown_attention() at the first evaluation.
 };
 
-/// File in which the run is saved, in the folder of pictures.
+/// File in which the run is saved, in the output folder.
 std::filesystem::path run_file(const Settings& s);
 
 /// Attention in the test pair that is shown: the first among the longest with at most 12 source
 /// words.
 Attention shown_attention(const Translator& translator, const Corpus& corpus);
 
-/// Trains, and saves the run at each look; ends with the averaged model, in evaluation mode. A
-/// resumed run continues from its file, and its earlier looks are returned, too. Throws Error if
-/// the file is of another model or other pairs, or was trained for more than `steps`.
+/// Trains the model, and saves the run after each evaluation; ends with the averaged model, in
+/// evaluation mode. Returns the results of all evaluations; a resumed run continues from its file,
+/// and its earlier results are included. Throws Error if the file is of another model or other
+/// pairs, or was trained for more than `steps`.
 Course train(const Settings& s, const Corpus& corpus, Translator& translator);
 
 /// The rows of a matrix.
@@ -96,7 +98,7 @@ std::vector<Translations> translate_test(const Settings& s, const Corpus& corpus
 
 Table table_of(const Course& course);
 
-/// Draws translate.svg, attention of the decoder at the first look and at the end, and
+/// Draws translate.svg, attention of the decoder at the first evaluation and at the end, and
 /// translate_course.svg, losses and BLEU against steps, with word-for-word translation for
 /// comparison.
 void draw(const Settings& s, const std::string& corpus, const Course& course, const Attention& last,

@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double smoothing = 0.1;  // label smoothing
 
-/// The pairs that are used at a look.
+/// The first pairs, at most 200, which an evaluation during training uses.
 ParallelText looked_at(const ParallelText& pairs) {
   constexpr std::size_t most = 200;
   ParallelText first = pairs;
@@ -36,7 +36,7 @@ Tensor loss_of_batch(const Translator& t, const PairBatch& batch, double label_s
                        {.label_smoothing = label_smoothing, .ignore_index = t.ends().pad});
 }
 
-/// Mean over target tokens, including end tokens.
+/// Loss per target token, including end tokens.
 double loss_of(const Translator& t, const ParallelText& pairs) {
   const NoGrad no_grad;
   Generator unused(0);
@@ -99,8 +99,9 @@ Course train(const Settings& s, const Corpus& corpus, Translator& translator) {
   run.add("looks", course.looks);
   run.add("first", course.first);
   if (!s.resume.empty()) run.load(s.resume);
-  LADON_CHECK(adam.steps() <= s.steps, "translate", s.resume, " was trained for ", adam.steps(),
-              " steps, more than ", s.steps, "; raise --steps");
+  LADON_CHECK(adam.steps() <= s.steps, "translate", s.resume, ": the resumed run was trained for ",
+              adam.steps(), " steps, and --steps must not be less, but is ", s.steps,
+              "; raise --steps");
 
   Progress progress(static_cast<double>(s.steps - adam.steps()));
   double tokens = 0;

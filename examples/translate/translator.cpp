@@ -79,7 +79,7 @@ Translator new_translator(const Settings& s, const ParallelText& pairs) {
 Translator saved_translator(const std::filesystem::path& run) {
   const Tensor sizes = TrainingRun::saved(run, "sizes").at("tensor");
   LADON_CHECK(sizes.dtype() == i64 && sizes.shape() == Shape({3}), "translate", run.string(),
-              " was not saved by this program");
+              " must be a run that translate saved, but has no entry `sizes` of three integers");
   Settings s;
   s.layers = at(sizes, {0}).item<std::int64_t>();
   s.heads = at(sizes, {1}).item<std::int64_t>();

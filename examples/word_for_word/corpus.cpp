@@ -35,23 +35,23 @@ Corpus generated(const CorpusSettings& s) {
 
 void add_corpus_options(Program& program, CorpusSettings& s) {
   Option source = program.option(
-      "--source", s.source, "Sentences, one a line (default: those of a grammar)",
-      "With --target, for pairs of one's own; files may be compressed by gzip", name_of("a file"));
-  Option target = program.option("--target", s.target, "Their translations, line by line",
+      "--source", s.source, "File of sentences, one per line (default: sentences of a grammar)",
+      "With --target, for your own pairs; files may be compressed by gzip", name_of("a file"));
+  Option target = program.option("--target", s.target, "File of their translations, line by line",
                                  "Either language may be the source", name_of("a file"));
   source.needs(target);
   target.needs(source);
   program
-      .option("--validation", s.validation, "Two files of pairs to look at in training",
-              "Without them the last lines of those are taken")
+      .option("--validation", s.validation, "Two files of pairs for validation in training",
+              "Without them the last training pairs are taken")
       .expected(2)
       .needs(source);
-  program.option("--test", s.test, "Two files of pairs to be judged on", "As --validation")
+  program.option("--test", s.test, "Two files of pairs for the test", "As --validation")
       .expected(2)
       .needs(source);
   program
-      .option("--pairs", s.pairs, "Pairs of the grammar to be trained on",
-              "Few are learned by heart, and no rule with them",
+      .option("--pairs", s.pairs, "Number of training pairs from the grammar",
+              "Few pairs are memorized, and no rule is learned from them",
               whole_number<std::int64_t>(20, 1'000'000))
       .excludes(source);
 }
@@ -68,8 +68,10 @@ Corpus read_corpus(const CorpusSettings& s) {
   corpus.test = held_out(s.test);
   corpus.validation = held_out(s.validation);
   LADON_CHECK(corpus.train.sources.size() >= 20 && !corpus.validation.sources.empty(), "translate",
-              s.source, " leaves ", corpus.train.sources.size(), " pairs to train on, and ",
-              corpus.validation.sources.size(), " for validation; give at least 40 lines");
+              s.source,
+              " must leave at least 20 pairs for training and one for validation, but leaves ",
+              corpus.train.sources.size(), " and ", corpus.validation.sources.size(),
+              "; give at least 40 lines");
   return corpus;
 }
 

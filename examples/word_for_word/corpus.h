@@ -23,10 +23,10 @@ struct Corpus {
   ParallelText train, validation, test;
 };
 
-/// The settings' files, or pairs of the grammar, with separate ones for validation (200) and test
-/// (500). If files for validation or test are not given, the last twentieth of the remaining
-/// training lines is split off, at most 1,000 lines. Throws Error for files that cannot be read,
-/// differ in length, or hold fewer than 20 training pairs.
+/// Pairs from the settings' files; or pairs of the grammar, with separate ones for validation (200)
+/// and test (500). If files for validation or test are not given, the last twentieth of the
+/// remaining training lines is split off, at most 1,000 lines. Throws Error for files that cannot
+/// be read, differ in length, or hold fewer than 20 training pairs.
 Corpus read_corpus(const CorpusSettings& s);
 
 }  // namespace ladon::example

@@ -17,7 +17,8 @@ struct Translations {
   double seconds = 0;
 };
 
-/// BLEU and its components, a row for each method; `of` names the rows.
+/// Table of BLEU and its components with a row for each method; `of` is the heading of the rows'
+/// names.
 Table judged(const std::string& of, const std::vector<Translations>& all, const ParallelText& test);
 
 /// Text with the first test sentences: source, reference, and each method's translation.

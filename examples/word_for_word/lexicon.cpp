@@ -28,7 +28,8 @@ struct Numbering {
   }
 };
 
-/// t(w | s) as t[s][w], for words that occur in a common pair of sentences.
+/// Probability t(w | s) that source word s becomes target word w, as t[s][w], for words that occur
+/// in a common pair of sentences.
 using Table = std::vector<std::unordered_map<std::size_t, double>>;
 
 /// A round of EM: expected counts of s translated to w, then their shares.
@@ -50,13 +51,14 @@ Table improved(Table t, const std::vector<Indices>& from, const std::vector<Indi
   return counts;
 }
 
-/// The most probable target word for every source word; for equal ones the earliest.
+/// The most probable target word for every source word; of equally probable words the first that
+/// appeared.
 std::unordered_map<std::string, std::string> lexicon(const ParallelText& pairs) {
   constexpr int rounds = 5;
   Numbering sources, targets;
   sources.words.emplace_back();  // number 0: the empty word
   std::vector<Indices> from, to;
-  Table t;  // initially all 1: equal values of any size
+  Table t;  // initially all 1: EM needs only equal values
   for (std::size_t i = 0; i < pairs.sources.size(); ++i) {
     from.push_back(sources.of(pairs.sources[i]));
     from.back().push_back(0);

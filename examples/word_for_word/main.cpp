@@ -14,20 +14,20 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "Translation word for word, and what more pairs do not teach it";
+constexpr const char* summary = "Translation word for word, and what more pairs cannot teach it";
 constexpr const char* duration = "about 1 s";
 constexpr const char* lesson =
-    "A lexicon is counted from pairs of sentences: the word that each word most probably becomes, "
-    "by expectation and maximization (Model 1 of Brown et al. 1993). It translates in the source's "
-    "order, without agreement. How many words does it get right from few pairs and from many, and "
-    "how many runs of four words, which need order? By default the pairs are English and German "
-    "from a small grammar. It is the bar for the Transformer of translate.";
+    "A lexicon is estimated from pairs of sentences: the most probable translation of each word, "
+    "by expectation maximization (Model 1 of Brown et al. 1993). It translates in the source's "
+    "word order, without agreement. How many words does it get right from few pairs and from many, "
+    "and how many runs of four words, which need order? By default the pairs are English and "
+    "German from a small grammar. It is the baseline for the Transformer of translate.";
 const std::vector<Trial> trials = {
     {"word_for_word --pairs 10000", "fours: do ten times as many pairs teach any order?"},
     {"word_for_word --source train.de --target train.en",
      "words: is one direction easier than the other?"}};
 
-constexpr std::int64_t parts[] = {27, 9, 3, 1};  // trains on the pairs divided by each of these
+constexpr std::int64_t parts[] = {27, 9, 3, 1};  // a lexicon from 1/27, 1/9, … of the pairs
 
 ParallelText first(const ParallelText& pairs, std::int64_t count) {
   const auto cut = [count](const std::vector<std::string>& all) {

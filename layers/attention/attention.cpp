@@ -40,12 +40,13 @@ void check_input(const char* what, const Tensor& x, std::int64_t width) {
               " must be [batch, T, ", width, "], got shape ", x.shape());
 }
 
-/// Whether both are the same tensor, also for gradients, as in self-attention.
+/// Whether a and b are one tensor with one history, as in self-attention.
 bool same(const Tensor& a, const Tensor& b) {
   return same_elements(a, b) && a.history() == b.history();
 }
 
-/// Queries, keys and values with padding blanked; inputs that are the same tensor stay the same.
+/// Inputs of queries, keys and values with padding blanked (blank_masked). Inputs that are one
+/// tensor stay one tensor.
 struct Operands {
   Operands(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& key_mask)
       : keys(detail::blank_masked(k, key_mask)),
@@ -66,7 +67,8 @@ void check_options(const MultiHeadAttentionOptions& o) {
               "tied queries and keys need inputs of one width, got dim = ", o.dim,
               ", key_dim = ", o.key_dim);
   LADON_CHECK(o.kv_heads >= 0 && (o.kv_heads == 0 || o.heads % o.kv_heads == 0), layer, o.kv_heads,
-              " heads of keys and values do not divide ", o.heads, " heads");
+              " heads of keys and values do not divide ", o.heads,
+              " heads; kv_heads must divide heads");
   LADON_CHECK(!o.form.tied || o.kv_heads == 0 || o.kv_heads == o.heads, layer,
               "tied queries and keys need equal numbers of heads, got ", o.heads, " and ",
               o.kv_heads);
@@ -79,8 +81,8 @@ void check_options(const MultiHeadAttentionOptions& o) {
               ", value_output_std = ", p.value_output_std, ", bias_std = ", p.bias_std);
   LADON_CHECK(
       o.limit_draws.per_estimate() >= 2 && o.limit_draws.coordinates >= 0, layer,
-      "limit_draws: samples must be at least 2 (or 0, for as many as inputs need), and coordinates "
-      "at least 0; got ",
+      "limit_draws: samples must be at least 2 (or 0, to choose the number automatically), and "
+      "coordinates at least 0; got ",
       o.limit_draws.samples, " and ", o.limit_draws.coordinates);
 }
 
@@ -106,13 +108,15 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Gener
   encoding.in = o.dim;
   const bool concatenated = o.positions && encoding.merge == PositionMerge::concat;
   const std::int64_t beside = concatenated ? encoding.channels : 0;
-  // Drawn as matrices [heads·width, in], so that fans are those of the whole projection.
+  // Projections are drawn as matrices [heads·width, in], so that fan_in and fan_out are those of
+  // the whole projection.
   const std::int64_t shared = o.kv_heads > 0 ? o.kv_heads : o.heads;
   const auto projection = [&](std::int64_t heads, std::int64_t rows, std::int64_t in,
                               std::int64_t more, bool output_of = false) {
     const Shape shape{detail::checked_product("MultiHeadAttention", heads, rows),
                       detail::checked_sum("MultiHeadAttention", in, more)};
-    // The output sums over its rows, all others over their columns.
+    // The output projection sums over the rows of its matrix, all others over the columns: `gain`
+    // corrects for the exchanged fans.
     const double drawn = init_stddev(init, shape);
     const double gain =
         output_of && drawn > 0 ? init_stddev(init, {shape[1], shape[0]}) / drawn : 1;
@@ -163,7 +167,8 @@ AttentionHeads MultiHeadAttention::project(const Tensor& queries, const Tensor& 
   Tensor q = queries, k = keys, v = values;
   if (positions) {
     LADON_CHECK(self && same(queries, values), "MultiHeadAttention",
-                "adds positions in self-attention only; put RandomPositions before each input");
+                "adds positions in self-attention only, where queries, keys and values are one "
+                "tensor; otherwise put RandomPositions before each input");
     q = k = (*positions)(queries);
     if (values_see_positions) v = q;
   }
@@ -180,7 +185,7 @@ AttentionHeads MultiHeadAttention::project(const Tensor& queries, const Tensor& 
   return {first, second, projected(v, value, value_bias)};
 }
 
-/// The heads after the hook, which gets their positions.
+/// The heads as changed by the hook, if there is one. Gives the hook the positions of the heads.
 AttentionHeads MultiHeadAttention::changed(AttentionHeads h) const {
   if (!hook) return h;
   if (!h.q_positions.defined()) {
@@ -200,8 +205,8 @@ double MultiHeadAttention::logit_scale() const {
   return number ? scale * number_of("MultiHeadAttention", query_key_std) : scale;
 }
 
-/// Heads for attention with logit_scale(), which is a plain number: a QK that requires gradients is
-/// a factor of the queries instead.
+/// The heads to use with logit_scale(), which is a plain number: if QK requires gradients, it
+/// multiplies the queries instead.
 AttentionHeads MultiHeadAttention::with_scale(const AttentionHeads& h) const {
   AttentionHeads y = h;
   if (query_key_std.defined() && !is_plain(query_key_std)) y.q = scaled(h.q, query_key_std);
@@ -222,7 +227,7 @@ AttentionOptions MultiHeadAttention::options(const AttentionMask& mask, const At
   return options;
 }
 
-/// mask, restricted to the window of each query.
+/// The mask, restricted to the window of each query.
 AttentionMask MultiHeadAttention::windowed(const AttentionMask& mask, std::int64_t queries,
                                            std::int64_t keys) const {
   if (window == 0 || keys <= window) return mask;
@@ -242,8 +247,8 @@ AttentionResult MultiHeadAttention::attend(const AttentionHeads& heads, const At
 
 namespace {
 
-/// Repeats each head for all queries that share it:  [B, heads, T, width] →
-/// [B, heads·times, T, width].
+/// Repeats each key or value head for all query heads that share it:  [B, heads, T, width] → [B,
+/// heads·times, T, width].
 Tensor repeat_heads(const Tensor& x, std::int64_t times) {
   if (times == 1) return x;
   const Shape spread{x.size(0), x.size(1), times, x.size(2), x.size(3)};
@@ -261,7 +266,8 @@ AttentionResult MultiHeadAttention::weigh(const AttentionHeads& h, const Attenti
   Tensor weights = attention_weights(form.weighting, bias.defined() ? logits + bias : logits);
   if (o.mask.defined()) {
     LADON_CHECK(o.mask.dtype() == boolean, "MultiHeadAttention",
-                "an additive mask needs softmax weights; pass a boolean one");
+                "an additive mask needs softmax weights, but the layer has another weighting; pass "
+                "a boolean mask");
     weights = masked_fill(weights, logical_not(o.mask), 0);
   }
   if (o.causal) weights = tril(weights, o.causal_offset);

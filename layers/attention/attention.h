@@ -18,7 +18,7 @@ namespace ladon {
 /// Encodings of positions, added to (or concatenated with) the inputs of queries and keys.
 struct AttentionPositions {
   RandomPositionsOptions encoding;  ///< Its `in` is set to the width of the inputs.
-  bool values = false;              ///< Whether the inputs of values get them too.
+  bool values = false;              ///< Whether the inputs of values get encodings too.
 };
 
 /// Prior of the weights: their distribution at initialization.
@@ -34,12 +34,12 @@ struct AttentionPrior {
 
 /// Monte Carlo draws for expectations in `limit` without a closed form (infinite/kernel/roots.h).
 struct LimitDraws {
-  /// Draws per estimate, at least 2; then one estimate, without a standard error. 0 (default): 256
-  /// draws per estimate, and the limit averages as many estimates as small inputs need for an error
-  /// of about 1% (infinite::Limit::replicates).
+  /// Draws per estimate, at least 2; the limit is then a single estimate, without a standard error.
+  /// 0 (default): 256 draws per estimate, and the limit is the mean of several estimates, as many
+  /// as small inputs need for an error of about 1% (infinite::Limit::replicates).
   std::int64_t samples = 0;
-  /// Largest number of coordinates of the draws that all inputs share;
-  /// infinite::Limit::unexplained is the variance outside them.
+  /// Maximum number of coordinates (rank of the Nyström factor) of the draws that all inputs share;
+  /// infinite::Limit::unexplained is the share of the variance outside them.
   std::int64_t coordinates = 128;
   std::uint64_t seed = 0;
 
@@ -47,51 +47,53 @@ struct LimitDraws {
 };
 
 struct MultiHeadAttentionOptions {
-  std::int64_t dim = 0;  ///< Width of the queries and of the output; required, as are heads.
+  std::int64_t dim = 0;  ///< Width of the queries' input and of the output; required.
   std::int64_t heads = 0;
-  std::int64_t head_dim = 0;   ///< Width of a head; 0: dim/heads (Error if it does not divide).
+  std::int64_t head_dim = 0;   ///< Width of a head; 0: dim/heads (Error if that is not whole).
   std::int64_t key_dim = 0;    ///< Width of the keys' input (cross-attention); 0: dim.
   std::int64_t value_dim = 0;  ///< Width of the values' input; 0: key_dim.
   bool bias = true;
   bool causal = false;
   double dropout = 0;  ///< Dropout probability of the attention weights, in training mode.
 
-  /// Heads of keys and values, each shared by heads/kv_heads query heads (Ainslie et al. 2023; 1:
-  /// Shazeer 2019); 0: heads. Error if it does not divide heads.
+  /// Number of heads of keys and values, each shared by heads/kv_heads query heads (Ainslie et al.
+  /// 2023; for kv_heads = 1 Shazeer 2019). 0: as `heads`. Error if kv_heads does not divide heads.
   std::int64_t kv_heads = 0;
-  /// > 0: a query sees only the last `window` positions, its own included; needs causal attention.
+  /// > 0: a query sees only the last `window` positions, including its own; needs causal attention.
   std::int64_t window = 0;
   std::int64_t value_head_dim = 0;  ///< Width of a head's values; 0: head_dim.
   std::int64_t out = 0;             ///< Width of the output; 0: dim.
   AttentionForm form = {};
-  bool projection_bias = true;  ///< Whether `bias` covers queries, keys and values too.
+  bool projection_bias = true;  ///< Whether `bias` also adds biases to q, k and v.
   std::optional<AttentionPositions> positions = {};
   Owned<AttentionHook> hook = {};  ///< A variant of attention, such as RotaryPositions.
   AttentionPrior prior = {};
   LimitDraws limit_draws = {};
 };
 
-/// out = Σ_h ζ(G_h)·V_h·O_h + b  with G_h = Q_h·K_hᵀ/sqrt(head_dim), Q_h = x·W_hᵀ, ζ = softmax
-/// (Vaswani et al. 2017). A query that may attend to no key gives the output bias.
+/// out = Σ_h ζ(G_h)·V_h·O_h + b, a sum over heads h, with G_h = Q_h·K_hᵀ/sqrt(head_dim), where
+/// Q_h = x·W_hᵀ (K_h and V_h likewise), and ζ = softmax (Vaswani et al. 2017). A query that may
+/// attend to no key gives the output bias.
 ///
-/// In ntk parameterization all weights are N(0, 1), and with d the width of each input
-///   G_h = QK/(d·head_dim^p)·Q_h·K_hᵀ, p = ½ or 1; out = OV/sqrt(value_head_dim·heads·d)·Σ… + σ_b·b
+/// In ntk parameterization all weights are N(0, 1). With the width d of each input, and the options
+/// QK = query_key_std, OV = value_output_std, σ_b = bias_std and p = ½ or 1 (form.scaling):
+///   G_h = QK/(d·head_dim^p)·Q_h·K_hᵀ,  out = OV/sqrt(value_head_dim·heads·d)·Σ_h ζ(G_h)… + σ_b·b
 /// (Hron, Bahri, Sohl-Dickstein and Novak 2020, "Infinite attention").
 struct MultiHeadAttention : Callable<MultiHeadAttention> {
   Tensor query;   ///< [heads, head_dim, dim]
   Tensor key;     ///< [kv_heads, head_dim, key_dim]; undefined when tied
   Tensor value;   ///< [kv_heads, value_head_dim, value_dim]
   Tensor output;  ///< [heads, value_head_dim, out]: head h adds context_h·output[h]
-  Tensor query_bias, key_bias, value_bias;  ///< First two axes of the weights; undefined: no bias
+  Tensor query_bias, key_bias, value_bias;  ///< [heads or kv_heads, width]; undefined: no bias
   Tensor output_bias;                       ///< [out]; undefined when bias = false
   std::optional<RandomPositions> positions;
   bool values_see_positions;
-  Owned<AttentionHook> hook;  ///< null: none
+  Owned<AttentionHook> hook;  ///< Null if there is no hook.
   AttentionForm form;
   bool causal;
   std::int64_t window;
   double dropout;
-  /// f64 numbers; undefined in standard parameterization.
+  /// f64 scalars; undefined in standard parameterization.
   Tensor query_key_std, value_output_std, bias_std;
   Init init;  ///< Initializer of the projections.
   LimitDraws limit_draws;
@@ -124,9 +126,9 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
                  const AttentionMask& mask = {}) const;
 
   /// Self-attention of new positions x [batch, T, dim] to themselves and to all positions in
-  /// `cache`. Equals one pass over all of them: to rounding, and bit for bit under RowwiseProducts
-  /// with softmax weights. mask: bool [batch, T], false = padding. Not recorded. Throws Error
-  /// unless causal, and if `positions` are added to the inputs.
+  /// `cache`. The result equals that of one pass over all positions: up to rounding, and bitwise
+  /// under RowwiseProducts with softmax weights. mask: bool [batch, T], false = padding. Not
+  /// recorded. Throws Error unless attention is causal, and if `positions` are added to the inputs.
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
   /// Cross-attention to a memory that is used many times: project_memory() computes its keys and
   /// values once, and forward() attends to them. `key_mask` is that of the AttentionMask given to
@@ -144,10 +146,10 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   Details forward_with_weights(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                const AttentionMask& mask = {}) const;
 
-  /// Limit of self-attention as heads and kv_heads → ∞ in a fixed ratio, on which it does not
-  /// depend: outputs of different heads are independent given their values. (head_dim,
+  /// Limit of self-attention as heads and kv_heads → ∞ in a fixed ratio. It does not depend on the
+  /// ratio, since outputs of different heads are independent given their values. (head_dim,
   /// value_head_dim and the input width → ∞ too.) With linear scaling one wide head has the same
-  /// limit; with sqrt scaling a network of few heads does not come close.
+  /// limit; with sqrt scaling a network of few heads is far from the limit.
   /// infinite/attention/limit.h has the formula of each form. In standard parameterization the NTK
   /// is the leading order in the widths, as for Linear. Throws Error where no limit is known: for
   /// sqrt scaling of tied queries and keys (their logits grow without bound), for weights without a
@@ -157,7 +159,7 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   /// Limit of cross-attention, from the kernels of the queries' inputs and of the inputs of keys
   /// and values, for the same examples: [N1, N2, Tq, Tq] and [N1, N2, Tk, Tk] → [N1, N2, Tq, Tq].
-  /// It is computed by differentiable operations, so more slowly than for self-attention. Also
+  /// It is computed by differentiable operations, and so slower than that of self-attention. Also
   /// throws Error for tied queries and keys, positional encodings, hooks, finitely many heads, and
   /// causal attention.
   infinite::KernelNode limit(const infinite::KernelNode& queries,

@@ -17,7 +17,8 @@
 namespace ladon {
 namespace {
 
-// Slots are freed in whole tiles of attention's loops, so that sums over keys keep their order.
+// Slots are freed in multiples of the tile size of attention's loops, so that sums over keys keep
+// their order.
 constexpr std::int64_t step = 64;
 
 /// mask [batch, count] row by row; all true if it is undefined.
@@ -74,7 +75,8 @@ std::int64_t KeyValueCache::most_slots() const {
   return most;
 }
 
-/// Makes room for the tokens of h. With a window each row then drops all but its last positions.
+/// Makes room for the tokens of h. If it must enlarge the storage and there is a window, each row
+/// drops positions that no later query sees.
 void KeyValueCache::make_room(const AttentionHeads& h, std::int64_t window) {
   const std::int64_t count = h.k.size(2);
   if (keys_.defined() && most_slots() + count <= keys_.size(2)) return;
@@ -99,7 +101,8 @@ void KeyValueCache::make_room(const AttentionHeads& h, std::int64_t window) {
   for (std::size_t b = 0; b < first.size(); ++b) forgotten_[b] += first[b];
 }
 
-/// Copies the tokens of x [batch, heads, count, width] to each row's first free slots.
+/// Copies the tokens of x [batch, heads, count, width] for which `flags` is true to the first free
+/// slots of each row.
 void KeyValueCache::put(const Tensor& x, Tensor& to, const std::vector<bool>& flags) const {
   const std::int64_t count = x.size(2), most = most_slots();
   bool even = std::count(flags.begin(), flags.end(), false) == 0;
@@ -123,7 +126,7 @@ void KeyValueCache::put(const Tensor& x, Tensor& to, const std::vector<bool>& fl
   }
 }
 
-/// bool [batch, 1, Tq, slots]: a query sees its row's tokens up to its own position.
+/// Mask bool [batch, 1, Tq, slots]: a query sees the tokens of its row up to its own position.
 Tensor KeyValueCache::visible(const Tensor& asked, std::int64_t window) const {
   const std::int64_t batch = asked.size(0), count = asked.size(1), width = most_slots();
   Tensor allowed = empty({batch, 1, count, width}, boolean);
@@ -145,9 +148,11 @@ Tensor KeyValueCache::visible(const Tensor& asked, std::int64_t window) const {
 KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor& mask,
                                           std::int64_t window) {
   const std::int64_t batch = h.k.size(0), count = h.k.size(2);
-  LADON_CHECK(!keys_.defined() || (same_but_length(keys_, h.k) && same_but_length(values_, h.v)),
-              "KeyValueCache", "holds keys and values ", keys_.shape(), " and ", values_.shape(),
-              ", got ", h.k.shape(), " and ", h.v.shape(), "; make one cache per batch and model");
+  LADON_CHECK(
+      !keys_.defined() || (same_but_length(keys_, h.k) && same_but_length(values_, h.v)),
+      "KeyValueCache", "holds keys and values ", keys_.shape(), " and ", values_.shape(), ", got ",
+      h.k.shape(), " and ", h.v.shape(),
+      "; batch, heads, widths and dtype must stay the same: make one cache per batch and model");
   const NoGrad no_grad;
   const Tensor asked = h.q_positions.defined() ? h.q_positions : next_positions(batch, count, mask);
   const std::vector<bool> flags = token_flags(batch, count, mask);
@@ -165,7 +170,7 @@ KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor&
   const std::int64_t width = most_slots();
   seen.heads = {h.q, slice(keys_, 2, {.stop = width}), slice(values_, 2, {.stop = width}), asked};
   std::vector<std::int64_t> positions;
-  bool regular = window == 0 || width <= window;  // slot i is position i of every row
+  bool regular = window == 0 || width <= window;  // slot i holds position i in every row
   for (std::size_t b = 0; b < lengths_.size(); ++b) {
     regular = regular && lengths_[b] == width && seen.offset + count == width;
     for (std::int64_t s = 0; s < width; ++s)
@@ -180,7 +185,7 @@ void KeyValueCache::select(const Tensor& rows) {
   if (!keys_.defined()) return;
   const NoGrad no_grad;
   const Slice used{.stop = most_slots()};
-  const Tensor keys = index_select(slice(keys_, 2, used), 0, rows);  // checks the rows
+  const Tensor keys = index_select(slice(keys_, 2, used), 0, rows);  // rejects invalid rows
   values_ = index_select(slice(values_, 2, used), 0, rows);
   keys_ = keys;
   const auto lengths = std::exchange(lengths_, {}), forgotten = std::exchange(forgotten_, {});
@@ -202,7 +207,7 @@ void KeyValueCache::join(const KeyValueCache& other) {
   };
   LADON_CHECK(like(keys_, other.keys_) && like(values_, other.values_), "KeyValueCache",
               "holds keys ", keys_.shape(), ", which cannot be joined with ", other.keys_.shape(),
-              "; join caches of the same layer");
+              "; heads, widths and dtype must agree: join caches of the same layer");
   const NoGrad no_grad;
   const std::int64_t width = std::max(most_slots(), other.most_slots());
   for (const auto& [mine, its] : {std::pair(&keys_, &other.keys_), {&values_, &other.values_}}) {
@@ -262,7 +267,7 @@ DecodingCache DecodingCache::snapshot() const {
 void DecodingCache::prepare(std::size_t count, const std::vector<Tensor>& weights) {
   std::uint64_t of = 0;
   for (const Tensor& w : weights) {
-    if (!Leaf::of(w)) continue;  // functional_call may compute such a weight anew for each token
+    if (!Leaf::of(w)) continue;  // functional_call may compute another tensor for each token
     of = detail::fingerprint(reinterpret_cast<std::uintptr_t>(w.storage().bytes()), of);
     of = detail::fingerprint(w.storage().version(), of);
   }
@@ -280,7 +285,7 @@ void DecodingCache::take_model(std::size_t count, std::uint64_t of) {
   const bool remembers =
       !memory.empty() || std::any_of(layers.begin(), layers.end(), [](const KeyValueCache& layer) {
         return !layer.lengths().empty();
-      });  // a first pass that an Error interrupted left nothing
+      });  // false if an Error interrupted the first pass
   LADON_CHECK(!remembers || model == 0 || of == 0 || model == of, "DecodingCache",
               "was filled by another model, or by this one with other weights; make one cache per "
               "model, and a new one after its weights change");

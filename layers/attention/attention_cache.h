@@ -9,42 +9,45 @@
 
 namespace ladon {
 
-/// Keys and values of one layer, appended as they come. Rows of a batch may differ in length: each
-/// row stores its tokens contiguously, without padding, so that its results have the same bits as
-/// when it is alone. With a window, positions that no later query sees are dropped. Values only: no
-/// gradient passes through the cache.
+/// Keys and values of one attention layer, to which those of new positions are appended. Rows of a
+/// batch may differ in length: each row stores its tokens contiguously, without padding, so that
+/// its results are bitwise the same as for this row alone. With a window, positions that no later
+/// query sees are dropped. No gradient passes through the cache.
 class KeyValueCache {
  public:
   KeyValueCache() = default;
-  KeyValueCache(const KeyValueCache& other);  ///< Independent: each may be appended to.
+  KeyValueCache(const KeyValueCache& other);  ///< An independent copy.
   KeyValueCache(KeyValueCache&&) noexcept = default;
   KeyValueCache& operator=(KeyValueCache other) noexcept;
   ~KeyValueCache() = default;
 
-  /// Number of tokens, without padding, that row b has seen: [batch]. Empty before the first.
+  /// Number of tokens, without padding, that each row has seen: [batch]. Empty before the first
+  /// append().
   const std::vector<std::int64_t>& lengths() const { return lengths_; }
-  /// Positions of the next tokens: i64 [batch, count]. mask (bool [batch, count], true = token;
-  /// undefined: all are): padding gets the position of the token after it, without advancing it.
-  /// Throws Error for a batch size other than that of the cache.
+  /// Positions of the next tokens: i64 [batch, count]. mask: bool [batch, count], true = token;
+  /// undefined: all are tokens. Padding gets the position of the next token, and does not advance
+  /// it. Throws Error for a batch size other than that of the cache.
   Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
 
   /// Keys and values that the queries of the new positions see.
   struct Seen {
-    AttentionHeads heads;     ///< q as given; k and v of all positions, with their positions.
+    AttentionHeads heads;     ///< The given q; k, v and k_positions of all positions.
     Tensor allowed = {};      ///< bool [batch, 1, Tq, Tk]; undefined: a causal mask suffices.
-    std::int64_t offset = 0;  ///< Keys before the first query (AttentionOptions::causal_offset).
+    std::int64_t offset = 0;  ///< Number of keys before the first query (causal_offset).
   };
   /// Appends h.k and h.v [batch, heads, T, width]. window > 0: a query sees only the last `window`
-  /// positions, its own included. Throws Error unless batch, heads, widths and dtype are as before.
+  /// positions, including its own. Throws Error unless batch, heads, widths and dtype are those of
+  /// earlier calls.
   Seen append(const AttentionHeads& h, const Tensor& mask = {}, std::int64_t window = 0);
 
-  /// Row i becomes a copy of the former row rows[i] (i64 [n]): for beams, and to drop finished
-  /// rows.
+  /// Row i becomes a copy of the former row rows[i], for i64 `rows` of any length: for beam search,
+  /// and to drop finished rows.
   void select(const Tensor& rows);
   /// Appends the rows of another cache of the same layer. Throws Error if their shapes differ.
   void join(const KeyValueCache& other);
   /// Copy that shares memory with this cache. Only one of the two may append(), since it writes
-  /// after the shared positions. Take one before a pass that may throw, to return to it.
+  /// after the shared positions. Take a snapshot before a pass that may throw, to restore the state
+  /// before it.
   KeyValueCache snapshot() const;
 
  private:
@@ -73,23 +76,23 @@ struct DecodingCache {
   std::vector<KeyValueCache> layers;
   std::vector<ProjectedMemory> memory;  ///< One per decoder layer; empty for other models.
   Tensor memory_mask = {};  ///< bool [batch, S], false = padding; undefined: all are tokens.
-  /// Maximum number of positions of the model, which sets it at the first tokens; 0: no limit.
+  /// Maximum number of positions, set by the model when it gets the first tokens; 0: no limit.
   std::int64_t most_positions = 0;
-  /// Fingerprint, by prepare(), of the model that filled the cache; 0: none yet.
+  /// Fingerprint, by prepare(), of the model that filled the cache; 0 before it is filled.
   std::uint64_t model = 0;
 
   /// Positions of the next tokens, and selection of rows, as in KeyValueCache.
   Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
   void select(const Tensor& rows);
-  /// Appends the rows of a cache of the same model. Throws Error for one of another model or of a
-  /// decoder.
+  /// Appends the rows of a cache of the same model. Throws Error for a cache of another model, or
+  /// one with a memory (of a decoder).
   void join(const DecodingCache& other);
   /// As KeyValueCache::snapshot().
   DecodingCache snapshot() const;
   /// Prepares for a model of `count` layers whose attentions project with `weights`; a new cache
-  /// becomes that model's. Throws Error if another model filled it (even of the same form, as a
-  /// clone), if these weights were written to since, or if an Error interrupted a pass: its layers
-  /// have then seen different positions.
+  /// then belongs to this model. Throws Error if another model filled the cache (even one of the
+  /// same architecture, such as a clone), if the weights were written to since, or if an Error
+  /// interrupted a pass, after which the layers have seen different positions.
   void prepare(std::size_t count, const std::vector<Tensor>& weights);
 
  private:

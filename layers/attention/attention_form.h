@@ -14,14 +14,15 @@ enum class AttentionScaling {
   linear  ///< head_dim (Hron et al. 2020): logits converge to their mean in wide heads.
 };
 std::string_view to_string(AttentionScaling scaling);
-/// "sqrt" or "linear"; throws Error listing them otherwise.
+/// The scaling named `name`, "sqrt" or "linear"; throws Error listing them for another name.
 AttentionScaling attention_scaling_from_name(std::string_view name);
 
 /// Map of logits to weights, ζ in Hron et al. 2020. Where a query may not attend, the weight
 /// is 0.
 enum class Weighting { softmax, identity, relu, abs };
 std::string_view to_string(Weighting weighting);
-/// "softmax", "identity", "relu" or "abs"; throws Error listing them otherwise.
+/// The weighting named `name`, "softmax", "identity", "relu" or "abs"; throws Error listing them
+/// for another name.
 Weighting weighting_from_name(std::string_view name);
 /// ζ of logits [.., Tq, Tk]; softmax is over the last axis, and zero where all are −∞.
 Tensor attention_weights(Weighting weighting, const Tensor& logits);

@@ -10,7 +10,8 @@ namespace ladon {
 /// fewer heads, each shared by a group of query heads.
 struct AttentionHeads {
   Tensor q, k, v;
-  /// Positions in the sequence: i64 [T], or [batch, T]. Input of a hook; its output's are ignored.
+  /// Positions in the sequence: i64 [T], or [batch, T]. A hook may read them; those in its result
+  /// are ignored.
   Tensor q_positions = {}, k_positions = {};
 };
 
@@ -28,9 +29,9 @@ struct AttentionHook : Module {
   /// Bias of the logits: floating, broadcast to [batch, heads, Tq, Tk]; undefined: none. With a
   /// cache, h has the new queries and all keys.
   virtual Tensor bias(const AttentionHeads&) const { return {}; }
-  /// The limit of attention with this change: a map of pairs, as infinite::AttentionMap describes.
-  /// Called when the graph of a limit is built, for a layer of this form. The default throws Error:
-  /// a variant has no limit until one is derived.
+  /// The infinite-width limit of attention with this hook, as a map of pairs of inputs
+  /// (infinite::AttentionMap), for an attention described by `layer`. Called when the graph of a
+  /// limit is built. The default throws Error: a variant has no limit until one is derived.
   virtual infinite::AttentionMap limit(const infinite::AttentionLimit& layer) const;
 };
 

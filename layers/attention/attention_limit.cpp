@@ -18,16 +18,17 @@ namespace {
 
 constexpr const char* where_from = "MultiHeadAttention";
 
-/// Trained tensors that the formulas below account for. A layer with any other has no limit.
+/// Trained tensors that the formulas below account for. A layer with any other trained tensor has
+/// no limit.
 constexpr std::array<std::string_view, 9> accounted = {
     "query",    "key",        "value",       "output",          "query_bias",
     "key_bias", "value_bias", "output_bias", "positions.weight"};
 
 void check_has_limit(const MultiHeadAttention& layer) {
   for (const auto& [name, x] : layer.named_parameters())
-    LADON_CHECK(name.starts_with("hook.") ||  // its limit accounts for the hook's tensors
+    LADON_CHECK(name.starts_with("hook.") ||  // the hook's limit accounts for them
                     std::find(accounted.begin(), accounted.end(), name) != accounted.end(),
-                where_from, "no limit is known for attention with `", name, "`");
+                where_from, "no limit is known for attention with the trained tensor `", name, "`");
   LADON_CHECK(layer.dropout == 0 || !layer.training(), where_from,
               "has no limit with dropout of the attention weights; call eval()");
 }
@@ -38,8 +39,8 @@ void check_sees_one_input(const MultiHeadAttention& layer) {
   LADON_CHECK((layer.form.tied || layer.key.size(2) == seen) &&
                   layer.value.size(2) == (layer.values_see_positions ? seen : tokens),
               where_from,
-              "only self-attention has this limit: queries, keys and values see one input; the ",
-              "weights are ", layer.query.shape(), ", ",
+              "only self-attention has this limit: queries, keys and values must see one input; ",
+              "their weights are ", layer.query.shape(), ", ",
               (layer.form.tied ? layer.query : layer.key).shape(), " and ", layer.value.shape());
 }
 
@@ -60,7 +61,8 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
     if (a.output_bias.defined()) y.bias_variance = y.bias_trained = square(a.bias_std);
     return y;
   }
-  LADON_CHECK(a.init != Init::ones, where_from, "weights that are all one have no Gaussian limit");
+  LADON_CHECK(a.init != Init::ones, where_from,
+              "weights that are all one have no Gaussian limit; draw them at random");
   const auto variance = [&](const Tensor& weight, bool sums_rows = false) {
     const Shape shape{weight.size(0) * weight.size(1), weight.size(2)};
     const double std = init_stddev(a.init, sums_rows ? Shape{shape[1], shape[0]} : shape);
@@ -69,7 +71,8 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
   const Tensor& key = a.form.tied ? a.query : a.key;
   const double q = variance(a.query), k = variance(key), v = variance(a.value),
                o = variance(a.output, true);
-  // σ² of a weight group in ntk parameterization: fan_in·Var W.
+  // Product σ_1·σ_2 of the standard deviations of two weights in ntk parameterization, where
+  // σ² = fan_in·Var W.
   const auto deviation = [](double var1, std::int64_t fan1, double var2, std::int64_t fan2) {
     return scalar(std::sqrt(var1 * static_cast<double>(fan1) * var2 * static_cast<double>(fan2)),
                   f64);
@@ -78,7 +81,8 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
   y.value_output = deviation(v, a.value.size(2), o, a.heads() * a.value_head_dim());
   y.query_key_trained = q > 0 && k > 0 ? 1 / q + 1 / k : 0;
   y.value_output_trained = v > 0 && o > 0 ? 1 / v + 1 / o : 0;
-  // A bias is the weight of an extra input, whose kernel is 1 / σ² in the units of the others.
+  // A bias acts as the weight of an extra input, whose kernel is 1/σ² in the units of the other
+  // inputs.
   const auto bias = [](const Tensor& b, double var, std::int64_t fan_in) {
     return b.defined() && var > 0 ? 1 / (var * static_cast<double>(fan_in)) : 0;
   };
@@ -93,12 +97,13 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
 
 infinite::AttentionMap AttentionHook::limit(const infinite::AttentionLimit&) const {
   detail::fail(where_from, "no limit is known for attention with the hook `", describe(),
-               "`, which gives none (AttentionHook::limit); estimate it: monte_carlo_kernel");
+               "`, which gives none: override AttentionHook::limit, or estimate the kernel with "
+               "monte_carlo_kernel");
 }
 
 namespace {
 
-/// The layer, with the generator and heads of one evaluation.
+/// The description of a layer, with the generator and the number of heads of one evaluation.
 infinite::AttentionLimit with(infinite::AttentionLimit layer, const infinite::Drawn& drawn,
                               std::uint64_t seed) {
   layer.rng = Generator(seed).split(drawn.number).split(drawn.replicate);
@@ -106,7 +111,8 @@ infinite::AttentionLimit with(infinite::AttentionLimit layer, const infinite::Dr
   return layer;
 }
 
-/// Suffixes of the kernels of queries, keys and values in a formula: $k, or $k2.
+/// Suffixes that distinguish the kernels of the inputs of queries, keys and values in a formula: $k
+/// or $k2.
 struct Symbols {
   std::string q, k, v;
   static Symbols of_self(bool one_input) { return {"", "", one_input ? "" : "2"}; }
@@ -129,7 +135,7 @@ infinite::Formula formula_of(const MultiHeadAttention& a, const Symbols& of, boo
   };
   const double ov = number_of("MultiHeadAttention", square(layer.value_output).detach()),
                qk = number_of("MultiHeadAttention", square(layer.query_key).detach());
-  // NTK from O and V: their factor times the output kernel without its bias.
+  // Contribution of O and V to the NTK: their factor times the output kernel without its bias.
   const std::string given = bias.empty() ? "$K"
                                          : "($K" +
                                                plus(-number_of("MultiHeadAttention",
@@ -149,7 +155,7 @@ infinite::Formula formula_of(const MultiHeadAttention& a, const Symbols& of, boo
   const std::string how =
       draws ? detail::join(", E the mean over ", layer.samples, " draws that all inputs share")
             : "";
-  // A shift that all logits of a query share does not change softmax.
+  // A key bias shifts all logits of a query equally, which does not change softmax.
   const double key_bias = a.form.weighting == Weighting::softmax ? 0 : layer.key_bias_trained;
   const std::string keys = "$k" + of.k, q = of.q + "_ab", weights = "·E[ζ_ai·ζ'_bj]";
   const std::string logits = detail::join("(", times(layer.query_key_trained, "$k" + q), " + $t", q,

@@ -36,7 +36,7 @@ AttentionMask padding(const Tensor& mask) { return {.key_mask = mask}; }
 AttentionMask allowed(const Tensor& mask) {
   LADON_CHECK(mask.defined() && mask.dtype() == boolean, "allowed", "the mask must be bool, got ",
               mask.defined() ? to_string(mask.dtype()) : "an undefined tensor",
-              "; a floating one is added: mask + bias");
+              "; add a floating mask as a bias: mask + bias");
   return {.allowed = mask};
 }
 
@@ -53,7 +53,7 @@ AttentionMask operator+(const AttentionMask& mask, const Tensor& bias) {
   LADON_CHECK(bias.defined() && is_floating(bias.dtype()), "attention mask",
               "the bias must be floating, got ",
               bias.defined() ? to_string(bias.dtype()) : "an undefined tensor",
-              "; a boolean one is combined by mask & allowed(…)");
+              "; combine a boolean mask by mask & allowed(…)");
   return mask & AttentionMask{.bias = bias};
 }
 

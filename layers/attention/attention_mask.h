@@ -1,5 +1,5 @@
 #pragma once
-// Which keys a query may attend to, and what is added to its logits:
+// Masks of attention: which keys a query may attend to, and what is added to its logits.
 //
 //   attention(x, (causal() & padding(mask)) + bias)
 
@@ -7,7 +7,8 @@
 
 namespace ladon {
 
-/// Attention must satisfy all defined parts; an undefined part allows everything.
+/// Mask of attention. A query attends to a key if all defined parts allow it; an undefined part
+/// allows everything.
 struct AttentionMask {
   Tensor key_mask = {};  ///< bool [batch, Tk]: which keys are tokens (false = padding).
   Tensor allowed = {};   ///< bool, broadcast to [batch, heads, Tq, Tk]: true = may attend.
@@ -15,18 +16,19 @@ struct AttentionMask {
   bool causal = false;   ///< A query attends to no later key.
 
   /// Combines allowed, key_mask and bias: bool, or floating if there is a bias; undefined if all
-  /// three are. Throws Error unless key_mask is bool [batch, keys].
+  /// three are undefined. Throws Error unless key_mask is bool [batch, keys].
   Tensor merged(std::int64_t batch, std::int64_t keys) const;
 };
 
-/// No query attends to a later key.
+/// Mask by which no query attends to a later key.
 AttentionMask causal();
-/// Keys that are padding are not attended to. mask: bool [batch, Tk], true = token.
+/// Mask by which no query attends to padding. mask: bool [batch, Tk], true = token.
 AttentionMask padding(const Tensor& mask);
-/// bool, broadcast to [batch, heads, Tq, Tk]: true = may attend. Throws Error for another dtype.
+/// Mask from a bool tensor, broadcast to [batch, heads, Tq, Tk]: true = may attend. Throws Error
+/// for another dtype.
 AttentionMask allowed(const Tensor& mask);
 
-/// Allows what both allow; biases are added.
+/// Mask that allows what both masks allow; their biases are added.
 AttentionMask operator&(const AttentionMask& a, const AttentionMask& b);
 /// Mask with `bias` added to the logits: floating, broadcast to [batch, heads, Tq, Tk]. Throws
 /// Error for another dtype.

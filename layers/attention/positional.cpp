@@ -66,7 +66,7 @@ struct TableMeans {
 };
 
 TableMeans table_means(std::int64_t length) {
-  std::vector<double> by_distance, own;  // sin·sin + cos·cos is the cosine of the distance
+  std::vector<double> by_distance, own;  // sin a·sin b + cos a·cos b = cos(a − b)
   for (std::int64_t n = 0; n < length; ++n) {
     by_distance.push_back(over_frequencies(n, [](double x) { return std::cos(x) / 2; }));
     own.push_back(over_frequencies(n, [](double x) { return (std::sin(x) + std::cos(x)) / 2; }));
@@ -82,9 +82,9 @@ TableMeans table_means(std::int64_t length) {
 
 infinite::KernelNode SinusoidalPositions::limit(const infinite::KernelNode& k) const {
   k.need_positions("SinusoidalPositions");
-  LADON_CHECK(k.positions.rank() == 1, "SinusoidalPositions", "expects sequences, got positions ",
-              k.positions);
-  k.law.need_mean_zero("SinusoidalPositions");  // else x·P would not vanish
+  LADON_CHECK(k.positions.rank() == 1, "SinusoidalPositions",
+              "expects inputs with one axis of positions (sequences), got positions ", k.positions);
+  k.law.need_mean_zero("SinusoidalPositions");  // otherwise the mean of x·P would not be 0
   const TableMeans means = table_means(std::max<std::int64_t>(0, k.position_count()));
   const Tensor own = unsqueeze(means.own, 0);  // [1, T]
   const auto formula = [] {
@@ -143,7 +143,7 @@ std::string LearnedPositions::describe() const {
 
 namespace {
 
-/// |a − b|² of the positions of a grid, row-major. [n, n]
+/// Squared distances |a − b|² between the n positions of a grid in row-major order, [n, n].
 Tensor squared_distances(const Shape& grid) {
   const std::int64_t n = grid.count(), columns = grid[grid.rank() - 1];
   Tensor distances = empty({n, n}, f64);
@@ -204,8 +204,10 @@ Tensor RandomPositions::forward(const Tensor& x) const {
               "expects [batch, T, ", in, "] or [batch, H, W, ", in, "], got shape ", x.shape());
   const std::int64_t length = x.shape().sub(1, x.rank() - 1).count();
   LADON_CHECK(grid.rank() == 1 ? x.rank() == 3 && length <= grid[0] : length == grid.count(),
-              "RandomPositions", "inputs of shape ", x.shape(), " do not fit positions ", grid);
-  // [T, n] · [n, c] → [T, c]
+              "RandomPositions",
+              "a grid {T} takes at most T positions, {H, W} exactly H·W; inputs of shape ",
+              x.shape(), " do not fit positions ", grid);
+  // T tokens, n grid positions, c channels:  [T, n] · [n, c] → [T, c]
   const Tensor map = cast(slice(factor, 0, {.stop = length}) * stddev, weight.dtype());
   const Tensor p = matmul(map, weight);
   Shape shape = x.shape();
@@ -233,8 +235,9 @@ infinite::KernelNode RandomPositions::limit(const infinite::KernelNode& k) const
   const std::int64_t length = k.position_count();
   LADON_CHECK(k.has_positions() &&
                   (length < 0 || (grid.rank() == 1 ? length <= grid[0] : length == grid.count())),
-              "RandomPositions", "inputs of ", k.has_positions() ? length : 0,
-              " positions do not fit positions ", grid);
+              "RandomPositions",
+              "a grid {T} takes at most T positions, {H, W} exactly H·W; inputs of ",
+              k.has_positions() ? length : 0, " positions do not fit positions ", grid);
   const double share = token_share();
   const double position_share = merge == PositionMerge::sum ? 1 : 1 - share;
   const auto formula = [=, this] {
@@ -246,7 +249,7 @@ infinite::KernelNode RandomPositions::limit(const infinite::KernelNode& k) const
     };
     return infinite::Formula{with("$k"), with("$t")};
   };
-  // Not kept: a sum of two tables is cheap to recompute.
+  // The kernels are not kept: a sum of two tables is cheap to recompute.
   infinite::Step step{
       .makes = makes, .formula = formula, .needs = infinite::Needs::wanted, .kept = false};
   if (k.has_means && makes.knows_means())

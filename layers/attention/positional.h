@@ -10,18 +10,19 @@ namespace infinite {
 struct Pairs;
 }
 
-/// Position t, channels 2i and 2i+1: sin and cos of t/10000^(2i/dim)   (Vaswani et al. 2017).
-/// [length, dim]; any dim.
+/// Sinusoidal table [length, dim] for any dim: in row t, channels 2i and 2i+1 are sin and cos of
+/// t/10000^(2i/dim)   (Vaswani et al. 2017).
 Tensor sinusoidal_table(std::int64_t length, std::int64_t dim, DType dtype = f32);
 
-/// Adds the sinusoidal table. Any length.
+/// Adds the sinusoidal table to sequences of any length.
 struct SinusoidalPositions : Layer {
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
   /// The table is fixed: t' = t, and k'_ab = k_ab + ½·∫₀¹ cos((a − b)·10000⁻ˢ) ds, the limit of
-  /// P_a·P_b/dim. Throws Error unless the inputs' channels have mean zero, which excludes data and
-  /// inputs to which such a table was added. The channels of the outputs have other means:
-  /// LayerNorm subtracts them, an activation throws Error.
+  /// P_a·P_b/dim for rows P_a and P_b of the table. Throws Error unless the inputs' channels have
+  /// mean zero, which excludes data and inputs to which such a table was added. The outputs'
+  /// channels do not have mean zero: a following LayerNorm subtracts the means, a following
+  /// activation throws Error.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;
@@ -40,15 +41,16 @@ struct LearnedPositions : Layer {
   LearnedPositions(const LearnedPositionsOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// Limit as dim → ∞:  k' = k + stddev²·1{a = b},  t' = t + 1{a = b}.
+  /// Limit as dim → ∞, for positions a and b:
+  ///   k'_ab = k_ab + stddev²·1{a = b},  t'_ab = t_ab + 1{a = b}.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };
 
-/// Combination of encodings and tokens.
+/// Combination of the encodings P with the tokens x.
 enum class PositionMerge {
-  sum,    ///< x + P: encodings as wide as tokens.
+  sum,    ///< x + P, of equal width.
   concat  ///< [x, P]: separate channels.
 };
 
@@ -58,22 +60,23 @@ struct RandomPositionsOptions {
   PositionMerge merge = PositionMerge::sum;
   std::int64_t channels = 0;  ///< concat: width of the encodings.
   double stddev = 1;          ///< σ_p
-  /// R_ab = correlation(|a − b|²), 1 at 0. Empty: positions are independent, R_ab = 1{a = b}.
+  /// Correlation of positions a and b, R_ab = correlation(|a − b|²), which should be 1 at
+  /// distance 0. Empty: positions are independent, R_ab = 1{a = b}.
   std::function<double(double squared_distance)> correlation = {};
 };
 
-/// exp(−decay·|a − b|²).
+/// The correlation exp(−decay·|a − b|²).
 std::function<double(double)> decaying_correlation(double decay);
 
 /// Encodings correlated over positions (Hron, Bahri, Sohl-Dickstein and Novak 2020):
 /// P = σ_p·L·E with trained E, initially N(0, 1), and R = L·Lᵀ the correlation matrix of the
 /// positions of a sequence or an image. [batch, T, in], or [batch, H, W, in], → the same with in
-/// (sum) or in + channels (concat).
+/// (sum) or in + channels (concat) channels.
 struct RandomPositions : Layer {
   Tensor weight;       ///< E [positions, in or channels]
-  Tensor stddev;       ///< σ_p, an f64 number
+  Tensor stddev;       ///< σ_p, an f64 scalar
   Tensor correlation;  ///< R [positions, positions], f64
-  Tensor factor;       ///< L, R's symmetric square root
+  Tensor factor;       ///< L, the symmetric square root of R
   Shape grid;
   std::int64_t in;
   PositionMerge merge;
@@ -83,7 +86,8 @@ struct RandomPositions : Layer {
   RandomPositions(const RandomPositionsOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// Kernels as the widths → ∞. concat: r = in/(in + channels), s = 1 − r; sum: r = s = 1:
+  /// Kernels as the widths → ∞, with the share r of token channels and s of encoding channels
+  /// (concat: r = in/(in + channels), s = 1 − r; sum: r = s = 1):
   ///   k' = r·k + s·σ_p²·R,  t' = r·t + s·σ_p²·R.
   /// For concat this is the mean over channels, which are not identically distributed: the next
   /// layer must be a random linear map or attention, not an activation.

@@ -26,7 +26,7 @@ Tensor wide_heads(const Tensor& given, const Tensor& query_key, const Tensor& va
   const std::int64_t p = query_key.size(0), n = x.size(0), t = x.size(1);
   LADON_CHECK(value_output.shape() == Shape({p, h, d, options.out}), operation,
               "value_output must be ", Shape{p, h, d, options.out}, ", got ", value_output.shape());
-  const std::int64_t s = p * h;  // heads of all layers, computed in one product
+  const std::int64_t s = p * h;  // number of heads of all layers, computed in one product
   const Tensor forms =
       reshape(query_key, {s, d, d}) * (options.query_key_std / static_cast<double>(d));
   // X·B: [N·T, d] · [d, S·d], then [N, S·T, d] · [N, d, T] → logits [N, S·T, T]

@@ -1,14 +1,15 @@
 #pragma once
-// Attention with infinitely wide heads, each given by finitely many weights.
+// Attention with infinitely wide heads, each of which is described by finitely many weights.
 //
-// As the widths of a head's queries, keys and values go to infinity at sqrt scaling, what remains
-// of them is one matrix B_h for its logits, and one, v_h, for its output:
+// As the widths of the queries, keys and values of head h go to infinity at sqrt scaling, the head
+// depends only on a matrix B_h [d, d] for its logits and a matrix v_h [d, out] for its output. For
+// H heads and an input X_n [T, d],
 //   out(n) = OV/sqrt(d·H)·Σ_h ζ(QK/d·X_n·B_h·X_nᵀ)·X_n·v_h,   B_h, v_h ~ N(0, 1) before training.
 // This has the distribution of MultiHeadAttention in ntk parameterization with wide heads, given
-// all latent randomness (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846). With v integrated
-// out it is a Gaussian process given the B_h (infinite/finite/heads.h), so that the exact posterior
-// of this layer is known (optim/posterior/latent_posterior.h): samplers and training can be
-// compared with it.
+// all latent randomness (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846). With the v_h
+// integrated out it is a Gaussian process given the B_h (infinite/finite/heads.h), so that the
+// exact posterior of this layer is known (optim/posterior/latent_posterior.h) and can be compared
+// with samplers and training.
 
 #include <cstdint>
 

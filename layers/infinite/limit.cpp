@@ -18,7 +18,7 @@ namespace ladon::infinite {
 
 namespace {
 
-/// Mean of estimates 0 to count − 1, with the standard errors of its kernels.
+/// Mean of estimate(0) to estimate(count − 1), with the standard errors of its kernels.
 Kernel mean_of(int count, const std::function<Kernel(int)>& estimate) {
   Kernel total = estimate(0);
   if (count == 1) return total;
@@ -73,8 +73,9 @@ int Limit::replicates(const Inputs& x) const {
   return replicates(*graph(kind_of(x), Get::nngp), landmarks(x));
 }
 
-// One estimate of 256 draws has an error of 2 to 3% of a variance, for 20 to 160 tokens with
-// independent channels, so 16 estimates have 0.6 to 0.8%. For 512 tokens it is 8, as in gram().
+// The mean of 256 draws, one estimate, has a standard error of 2 to 3% of a variance, for 20 to 160
+// tokens with independent channels, so 16 estimates have 0.6 to 0.8%. For 512 tokens the number of
+// estimates is 8, as in gram().
 int Limit::replicates(const KernelGraph& graph, const Inputs& landmarks) const {
   if (!graph.draws()) return 1;
   if (count_ > 0) return count_;
@@ -105,7 +106,8 @@ std::shared_ptr<const KernelGraph> Limit::graph(const InputKind& inputs, Get get
       inputs, get, finite_heads, [model](const KernelNode& k) { return (*model)(k); },
       [model, kept = owned_](const Layer* inner) -> std::optional<LayerPlace> {
         if (inner == nullptr) return {};
-        const auto path = model->path_of(*inner);  // compares addresses: inner may be gone
+        // compares addresses: the layer may no longer exist
+        const auto path = model->path_of(*inner);
         if (!path) return {};
         return LayerPlace{*path, inner->describe()};
       });
@@ -125,7 +127,7 @@ std::shared_ptr<const KernelGraph> Limit::graph(Get get) const {
   if (auto vectors = takes({})) return vectors;
   if (auto sequences = takes({-1})) return sequences;
   if (auto images = takes({-1, -1})) return images;
-  return of({-1});  // throws the Error that a user of attention needs
+  return of({-1});  // throws the Error for sequences, which helps users of attention
 }
 
 std::vector<Remainder> Limit::remainders(const Inputs& x) const {
@@ -166,7 +168,7 @@ Limit Limit::with_replicate(std::uint64_t replicate) const {
 }
 
 Limit Limit::with_replicates(int count) const {
-  LADON_CHECK(count >= 1, "limit", "there must be at least 1 replicate, got ", count);
+  LADON_CHECK(count >= 1, "limit", "with_replicates() needs at least 1 replicate, got ", count);
   Limit y = *this;
   y.count_ = count;
   return y;
@@ -176,7 +178,7 @@ Limit Limit::with_pivots(const Inputs& x, int count) const {
   const NoGrad off;
   Limit y = *this;
   y.landmarks_ = landmarks(x);
-  y.pivots_.reset();  // passes would use the pivots of an earlier call
+  y.pivots_.reset();  // otherwise the passes below would use earlier pivots
   std::map<std::uint64_t, Pivots> found;
   const auto described = graph(kind_of(x), Get::nngp);
   for (int i = 0; i < count && described->draws(); ++i) {
@@ -205,7 +207,7 @@ std::int64_t most_tokens(const Inputs& x, std::int64_t positions) {
 
 }  // namespace
 
-// About 512 tokens, of inputs that are spread evenly over x.
+// Takes about 512 tokens, from inputs that are spread evenly over x.
 Inputs Limit::landmarks(const Inputs& x) const {
   if (landmarks_) return *landmarks_;
   if (!x.x.defined() || x.x.rank() == 0) return {};

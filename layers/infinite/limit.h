@@ -19,8 +19,9 @@
 
 namespace ladon::infinite {
 
-/// Composes the layers' limits into a graph. Refers to the model (owns a temporary one), whose
-/// hyper-parameters are read at each call.
+/// Infinite-width limit of a model, composed from the limits of its layers. Keeps a reference to
+/// the model (or owns it, if it is constructed from a temporary), and reads the model's
+/// hyper-parameters at each call.
 class Limit {
  public:
   explicit Limit(const Layer& model) : model_(&model) {}
@@ -28,64 +29,74 @@ class Limit {
   requires(!std::is_reference_v<M>) explicit Limit(M&& model)
       : owned_(std::make_shared<M>(std::move(model))), model_(owned_.get()) {}
 
-  /// Kernels between two blocks of inputs, or of one block with itself (dropout then knows which
-  /// pairs are one input). If the model's outputs have positions, `wanted` selects the pairs of
-  /// positions that are computed. If a layer averages over draws, as softmax attention does, the
-  /// landmarks are taken from `b`, and the result is the mean of replicates(b) estimates, with its
-  /// standard error. (gram() is faster for many inputs.) Throws Error if a layer has no known
-  /// limit, and naming the layer if a kernel overflows.
+  /// NNGP kernel and (Get::ntk) NTK between two blocks of inputs, or of one block with itself; then
+  /// layers such as dropout know which pairs are the same input twice. If the model's outputs have
+  /// positions, `wanted` selects the pairs of positions that are computed. If a layer averages over
+  /// draws, as softmax attention does, the landmarks (kernel/roots.h) are taken from `b`, and the
+  /// result is the mean of replicates(b) estimates, with its standard error. (gram() is faster for
+  /// many inputs.) Throws Error if a layer has no known limit, or if a kernel overflows (the
+  /// message names the layer).
   Kernel operator()(const Inputs& a, const Inputs& b, Get get = Get::ntk,
                     Entries wanted = Entries::full) const;
   Kernel operator()(const Inputs& a, Get get = Get::ntk, Entries wanted = Entries::full) const;
-  /// Output kernels for given kernels of inputs. Throws Error if a layer averages over draws.
+  /// Kernels of the outputs for given kernels of the inputs. Throws Error if a layer averages over
+  /// draws.
   Kernel operator()(const Kernel& inputs) const;
 
-  /// Graph of the layers for inputs of this kind, step by step, without numbers. Throws Error if a
-  /// layer has no known limit, or its inputs do not have the distribution that it needs. The model
-  /// must outlive it, unless this limit owns it.
+  /// Graph of the steps that compute the kernels for inputs of this kind; no kernel is computed
+  /// yet. `finite_heads`: attention has finitely many heads (finite/heads.h). Throws Error if a
+  /// layer has no known limit, or if its inputs do not have the distribution that it needs. The
+  /// model must outlive the graph, unless this limit owns the model.
   std::shared_ptr<const KernelGraph> graph(const InputKind& inputs, Get get = Get::ntk,
                                            bool finite_heads = false) const;
-  /// Graph of the layers for data of unknown size: vectors, sequences or images, the first of these
-  /// that the model accepts.
+  /// Graph for data of unknown size: vectors, sequences or images, the first of these that the
+  /// model accepts.
   std::shared_ptr<const KernelGraph> graph(Get get = Get::ntk) const;
 
-  /// For models that average over draws (draws()): the kernels of several calls belong to one
-  /// Gaussian process only if all calls use the same landmarks (kernel/roots.h). Here they are
-  /// taken from x; otherwise from the second block of each call.
+  /// Limit whose calls all take their landmarks (kernel/roots.h) from x; by default, each call
+  /// takes them from its second block. If the model averages over draws (draws()), the kernels of
+  /// several calls belong to one Gaussian process only if all calls use the same landmarks.
   Limit with_landmarks(const Inputs& x) const;
-  /// Limit whose calls compute only the independent estimate of this number: without a standard
-  /// error, in 1/replicates(x) of the time. For gram() it is the first of those averaged.
+  /// Limit whose calls compute only the independent estimate with this index: without a standard
+  /// error, in 1/replicates(x) of the time. gram() averages GramOptions::replicates estimates, from
+  /// this index on.
   Limit with_replicate(std::uint64_t replicate) const;
-  /// Limit whose calls average `count` estimates, from replicate() on. With one, the standard error
-  /// is undefined. (gram() has GramOptions::replicates.) Throws Error for count < 1.
+  /// Limit whose calls average `count` independent estimates, from index replicate() on. The
+  /// standard error of a single estimate is undefined. gram() uses GramOptions::replicates instead.
+  /// Throws Error for count < 1.
   Limit with_replicates(int count) const;
-  /// Number of estimates that a call with the landmarks of x averages. Unless set: 1 if nothing is
-  /// drawn, or if all layers set their number of draws (LimitDraws::samples); otherwise
-  /// 4096/(visible tokens of the landmarks), at least 4 and at most 16, for an error of about 1% on
-  /// small inputs. It depends on the landmarks alone, so that blocks of one Gram matrix agree.
+  /// Number of independent estimates that a call with the landmarks of x averages. Unless
+  /// with_replicates() sets it: 1 if no layer draws, or if all layers that draw set their number of
+  /// draws (LimitDraws::samples); otherwise 4096/(visible tokens of the landmarks), at least 4 and
+  /// at most 16, for an error of about 1% on small inputs. It depends only on the landmarks, so
+  /// that all blocks of one Gram matrix average equally many estimates.
   int replicates(const Inputs& x) const;
-  /// Limit with landmarks(x) that keeps the tokens which span its coordinates now, in `count`
-  /// replicates from replicate() on, so that kernels are continuous in the model's
-  /// hyper-parameters. Otherwise any change of these may select other tokens, and so other draws.
-  /// Further replicates select tokens anew.
+  /// Limit with landmarks(x) and fixed pivots, the tokens that span the coordinates of the draws
+  /// (kernel/roots.h): those chosen for the present hyper-parameters, in `count` replicates from
+  /// replicate() on. Its kernels are continuous in the model's hyper-parameters. Without fixed
+  /// pivots, any change of a hyper-parameter may select other pivots, and so other draws. Further
+  /// replicates still choose their pivots at each call.
   Limit with_pivots(const Inputs& x, int count) const;
-  /// Unexplained share of a token's variance, averaged over the visible tokens of x, per layer that
-  /// draws, in order: the part outside the landmarks' coordinates, which each input draws
-  /// independently. At 0 the draws have the layer's exact distribution; otherwise covariances
-  /// between inputs are too small by up to that share. More coordinates (LimitDraws), or landmarks
-  /// that resemble x, reduce it.
+  /// For each layer that draws, in order: the share of a token's variance that the landmarks'
+  /// coordinates do not explain, averaged over the visible tokens of x. This part is drawn
+  /// independently for each input. At a share of 0 the draws have the layer's exact distribution;
+  /// otherwise covariances between inputs are too small by up to that share. More coordinates
+  /// (LimitDraws), or landmarks that resemble x, reduce it.
   std::vector<double> unexplained(const Inputs& x) const;
-  /// Largest unexplained share of any token, per layer; 1: all coordinates of that token are 0.
+  /// As unexplained(), but the largest share of any visible token; at 1, all coordinates of that
+  /// token are 0.
   std::vector<double> most_unexplained(const Inputs& x) const;
-  /// Whether kernels are averages over draws, for inputs of this kind, or for those of graph().
+  /// Whether kernels are averages over random draws, for inputs of this kind, or for the inputs
+  /// that graph() assumes.
   bool draws(const InputKind& inputs) const { return graph(inputs, Get::nngp)->draws(); }
   bool draws() const { return graph(Get::nngp)->draws(); }
 
   const Layer& model() const { return *model_; }
   std::uint64_t replicate() const { return replicate_; }
-  /// Pivots that with_pivots() chose for replicate(); empty: each call chooses its own.
+  /// Pivots that with_pivots() chose for replicate(); if empty, each call chooses its pivots.
   Pivots pivots() const;
-  /// Inputs whose tokens span the coordinates for all of `x`, unless with_landmarks() set some.
+  /// Landmarks of calls with the inputs x: those that with_landmarks() or with_pivots() set,
+  /// otherwise up to 64 inputs spread evenly over x.
   Inputs landmarks(const Inputs& x) const;
 
  private:
@@ -95,9 +106,10 @@ class Limit {
   std::shared_ptr<const Layer> owned_;
   const Layer* model_;
   std::optional<Inputs> landmarks_;
-  std::shared_ptr<const std::map<std::uint64_t, Pivots>> pivots_;  // per replicate
+  // pivots of each replicate, by its index
+  std::shared_ptr<const std::map<std::uint64_t, Pivots>> pivots_;
   std::uint64_t replicate_ = 0;
-  int count_ = 0;  // number of replicates; 0: replicates()
+  int count_ = 0;  // number of replicates; 0: replicates() chooses it
 };
 
 inline Limit limit(const Layer& model) { return Limit(model); }
@@ -107,37 +119,40 @@ requires(!std::is_reference_v<M>) Limit limit(M&& model) { return Limit(std::mov
 /// Derivation of the limit, layer by layer (kernel/derivation.h):  std::cout << limit(model);
 std::ostream& operator<<(std::ostream& out, const Limit& limit);
 
-/// The passes over one graph for one estimate: over the landmarks, if the model averages over
-/// draws; over single inputs; and over pairs of inputs.
+/// Evaluates a graph for one independent estimate, in up to three passes: over the landmarks (if
+/// the model averages over draws), over single inputs, and over pairs of inputs.
 class Passes {
  public:
-  /// Runs the pass over the landmarks, which may be empty if the graph draws nothing.
+  /// Runs the pass over the landmarks. They may be empty if no step of the graph draws.
   Passes(Limit limit, std::shared_ptr<const KernelGraph> graph, const Inputs& landmarks,
          Entries wanted);
 
-  /// Pass over inputs [begin, end): stores each step's self-kernels in rows of `selves`, which is
-  /// made for `count` inputs. Returns the kernels of the model's outputs. Steps that draw add the
-  /// inputs' variance outside the coordinates to `remainders`, unless null.
+  /// Runs the pass over the single inputs [begin, end) of `in`: stores the self-kernels of each
+  /// step in rows [begin, end) of `selves`, which is allocated for `count` inputs, and returns the
+  /// kernels of the model's outputs. Unless `remainders` is null, each step that draws adds to it
+  /// the shares of the tokens' variances that the coordinates do not explain.
   Kernel record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
                 Selves& selves, std::vector<Remainder>* remainders = nullptr) const;
-  /// Self-kernels of all inputs, computed for `at_once` inputs at a time.
+  /// Self-kernels of all inputs, computed by record() for `at_once` inputs at a time.
   Selves selves(const Inputs& in, std::int64_t at_once,
                 std::vector<Remainder>* remainders = nullptr) const;
 
-  /// Rows [begin, end) of inputs, and what record() stored for all inputs (or empty).
+  /// Rows [begin, end) of `inputs`, and the self-kernels that record() stored for all inputs (if
+  /// empty, they are computed again).
   struct Rows {
     const Inputs& inputs;
     const Selves& selves;
     std::int64_t begin, end;
   };
-  /// Pass over the pairs between two blocks, or of one block with itself.
+  /// Runs the pass over all pairs between two blocks of inputs, or of one block with itself, and
+  /// returns the kernels of the model's outputs.
   Kernel pairs(const Rows& a, const Rows& b) const;
   Kernel pairs(const Rows& a) const;
 
   const KernelGraph& graph() const { return *graph_; }
-  /// Landmarks; null if nothing is drawn.
+  /// Landmarks with their coordinates; null if no step draws.
   const Landmarks* landmarks() const { return landmarks_.get(); }
-  /// These passes with other landmarks in place of those of the first pass.
+  /// Copy of these passes that uses other landmarks than those of the constructor's pass.
   Passes with(Landmarks landmarks) const;
 
  private:
@@ -147,7 +162,7 @@ class Passes {
   std::shared_ptr<const KernelGraph> graph_;
   Inputs inputs_;  // the landmarks
   Entries wanted_;
-  std::shared_ptr<Landmarks> landmarks_;  // null if nothing is drawn
+  std::shared_ptr<Landmarks> landmarks_;  // null if no step draws
 };
 
 }  // namespace ladon::infinite

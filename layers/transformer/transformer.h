@@ -17,7 +17,7 @@ namespace ladon {
 
 enum class NormPlacement {
   pre,   ///< x + f(norm(x)): the residual stream is never normalized   (Xiong et al. 2020)
-  post,  ///< norm(x + f(x)): as published
+  post,  ///< norm(x + f(x)): as in Vaswani et al. 2017
 };
 
 enum class Normalization {
@@ -32,31 +32,33 @@ struct TransformerEncoderLayerOptions {
   double dropout = 0.1;     ///< After each branch and inside the feed-forward block.
   NormPlacement norm_placement = NormPlacement::pre;
   Nonlinearity activation = Nonlinearity::gelu;
-  /// All other options of attention: {.causal = true, .kv_heads = 2}. Its dim and heads are the
-  /// layer's, and so are the widths of its inputs and output. Its parameterization is also that of
-  /// the feed-forward block; all layers of a stack share the trained weights of its hook.
+  /// All other options of attention, such as {.causal = true, .kv_heads = 2}. Leave dim, heads and
+  /// the widths of inputs and output at 0: they are those of the layer. Its parameterization is
+  /// also that of the feed-forward block. If it has a hook, all layers of a stack share the hook's
+  /// trained weights.
   MultiHeadAttentionOptions attention = {};
   double weight_std = 1;  ///< σ_w of the feed-forward block, in ntk parameterization.
   double bias_std = 0;    ///< σ_b of the feed-forward block, in ntk parameterization.
   Normalization normalization = Normalization::layer;
   double norm_eps = 1e-5;
-  /// contract(activation(gate(x)) ∘ expand(x)) in the feed-forward block (Shazeer 2020): SwiGLU
-  /// with silu, GEGLU with gelu.
+  /// Whether the feed-forward block is gated, contract(activation(gate(x)) ∘ expand(x)) (Shazeer
+  /// 2020): SwiGLU with silu, GEGLU with gelu.
   bool gated = false;
   bool bias = true;  ///< Biases in all linear maps; in attention only if attention.bias is set too.
 };
 
-/// contract(activation(expand(x))), or with a gate:  [.., dim] → [.., dim].
+/// contract(activation(expand(x))), or contract(activation(gate(x)) ∘ expand(x)):
+/// [.., dim] → [.., dim].
 struct FeedForward {
   Part<Linear> expand, gate, contract;
   Nonlinearity activation;
-  Owned<Layer> whole;  ///< Layer that replaced the whole block by replace(); null: none.
+  Owned<Layer> whole;  ///< Layer by which replace() replaced the whole block, or null.
 
   FeedForward(const TransformerEncoderLayerOptions& options, Generator& rng);
   /// `dropout` acts on the input of `contract`; mask: bool [batch, T], false = padding, for parts
   /// that mix positions.
   Tensor operator()(const Tensor& x, const Dropout& dropout, const Tensor& mask = {}) const;
-  void visit(Visitor& v);  ///< Lists its members as if they were the layer's.
+  void visit(Visitor& v);  ///< Lists the maps as members of the layer around.
 };
 
 /// Self-attention and a feed-forward block, each with dropout, residual and norm:
@@ -68,20 +70,21 @@ struct TransformerEncoderLayer : Callable<TransformerEncoderLayer> {
   Dropout dropout;
   NormPlacement placement;
 
-  /// Throws Error if `attention` of the options has another dim or heads, or other widths of inputs
-  /// or output, and as its parts do.
+  /// Throws Error if `attention` of the options sets another dim or heads, or other widths of
+  /// inputs or output, and as the constructors of its parts do.
   TransformerEncoderLayer(const TransformerEncoderLayerOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
   Tensor forward(const Tensor& x, const AttentionMask& mask) const;
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
     return forward(x, padding(mask));
   }
-  /// New positions after those in the cache, as MultiHeadAttention's.
+  /// Output for new positions x that follow those in the cache, as in MultiHeadAttention.
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
-  /// The same, with the attention weights [batch, heads, T, T].
+  /// Output of forward(), with the attention weights [batch, heads, T, T].
   AttentionResult forward_with_weights(const Tensor& x, const AttentionMask& mask) const;
-  /// Composition of its parts' limits. Throws Error unless the inputs' channels have known means:
-  /// those of data are known, those after a random linear map are 0, plus any fixed positions.
+  /// Composition of the limits of its parts. Throws Error unless the means of the inputs' channels
+  /// are known: means of data are known, and means after a random linear map are 0, plus those of a
+  /// fixed table of positions.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
@@ -90,7 +93,8 @@ struct TransformerEncoderLayer : Callable<TransformerEncoderLayer> {
 struct TransformerEncoderOptions {
   TransformerEncoderLayerOptions layer;
   std::int64_t layers;
-  /// Whether there is a norm after the last layer. nullopt: if pre-norm, whose stream has none.
+  /// Whether there is a norm after the last layer. nullopt: true for pre-norm, whose residual
+  /// stream is not normalized otherwise, and false for post-norm.
   std::optional<bool> final_norm = {};
 };
 
@@ -100,7 +104,7 @@ using TransformerDecoderOptions = TransformerEncoderOptions;
 /// A stack of encoder layers, with a final norm if there is one.
 struct TransformerEncoder : Callable<TransformerEncoder> {
   std::vector<TransformerEncoderLayer> layers;
-  Owned<Layer> final_norm;  ///< null: none
+  Owned<Layer> final_norm;  ///< Null if there is no final norm.
 
   TransformerEncoder(const TransformerEncoderOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
@@ -108,9 +112,9 @@ struct TransformerEncoder : Callable<TransformerEncoder> {
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
     return forward(x, padding(mask));
   }
-  /// New positions after those in the cache.
+  /// Output for new positions x that follow those in the cache.
   Tensor forward(const Tensor& x, DecodingCache& cache, const Tensor& mask = {}) const;
-  /// The same, with the attention weights [batch, heads, T, T] of each layer.
+  /// Output of forward(), with the attention weights [batch, heads, T, T] of each layer.
   struct Details {
     Tensor output;
     std::vector<Tensor> weights;
@@ -136,17 +140,17 @@ struct TransformerDecoderLayer : Callable<TransformerDecoderLayer> {
   NormPlacement placement;
 
   TransformerDecoderLayer(const TransformerDecoderLayerOptions& options, Generator& rng);
-  /// Throws Error: it needs a memory.
+  /// Throws Error: a decoder needs a memory.
   Tensor forward(const Tensor& x) const override;
   /// mask: for self-attention, in addition to the causal one; memory_mask: for attention to the
   /// memory.
   Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
                  const AttentionMask& memory_mask = {}) const;
-  /// The same, with the weights of attention to the memory [batch, heads, T, S].
+  /// Output of forward(), with the weights of attention to the memory [batch, heads, T, S].
   AttentionResult forward_with_weights(const Tensor& x, const Tensor& memory,
                                        const AttentionMask& mask,
                                        const AttentionMask& memory_mask = {}) const;
-  /// New positions after those in the cache.
+  /// Output for new positions x that follow those in the cache.
   Tensor forward(const Tensor& x, const ProjectedMemory& memory, KeyValueCache& cache,
                  const Tensor& mask = {}, const AttentionMask& memory_mask = {}) const;
   void visit(Visitor& v) override;
@@ -161,21 +165,23 @@ struct TransformerDecoderLayer : Callable<TransformerDecoderLayer> {
 /// A stack of decoder layers, with a final norm if there is one.
 struct TransformerDecoder : Callable<TransformerDecoder> {
   std::vector<TransformerDecoderLayer> layers;
-  Owned<Layer> final_norm;  ///< null: none
+  Owned<Layer> final_norm;  ///< Null if there is no final norm.
 
   TransformerDecoder(const TransformerDecoderOptions& options, Generator& rng);
-  /// Throws Error: it needs a memory.
+  /// Throws Error: a decoder needs a memory.
   Tensor forward(const Tensor& x) const override;
   Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
                  const AttentionMask& memory_mask = {}) const;
-  /// The same, with the weights of attention to the memory [batch, heads, T, S] of each layer.
+  /// Output of forward(), with the weights of attention to the memory [batch, heads, T, S] of each
+  /// layer.
   using Details = TransformerEncoder::Details;
   Details forward_with_weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                                const AttentionMask& memory_mask = {}) const;
-  /// A cache that holds this memory, whose keys and values each layer has projected, and no
+  /// New cache with this memory, whose keys and values each layer projects once, and with no
   /// positions yet. mask: bool [batch, S], false = padding; undefined: all are tokens.
   DecodingCache remember(const Tensor& memory, const Tensor& mask = {}) const;
-  /// New positions after those in the cache. Throws Error unless remember() made it.
+  /// Output for new positions x that follow those in the cache. Throws Error unless remember() made
+  /// the cache.
   Tensor forward(const Tensor& x, DecodingCache& cache, const Tensor& mask = {}) const;
   void visit(Visitor& v) override;
   std::string describe() const override;
@@ -184,7 +190,7 @@ struct TransformerDecoder : Callable<TransformerDecoder> {
 struct TransformerOptions {
   TransformerEncoderLayerOptions layer;
   std::int64_t encoder_layers = 6, decoder_layers = 6;
-  std::optional<bool> final_norm = {};  ///< In both, as TransformerEncoderOptions'. PyTorch: true.
+  std::optional<bool> final_norm = {};  ///< Of both stacks. (PyTorch: always true.)
 };
 
 /// Encoder and decoder:  sources [batch, S, dim], targets [batch, T, dim] → [batch, T, dim].

@@ -23,7 +23,8 @@ namespace detail {
 MultiHeadAttentionOptions attention_options(const TransformerEncoderLayerOptions& o) {
   const auto same = [](const char* what, std::int64_t given, std::int64_t layers) {
     LADON_CHECK(given == 0 || given == layers, "TransformerEncoderLayer", "its attention has ",
-                what, " = ", given, ", the layer has ", layers, "; set it for the layer only");
+                what, " = ", given, ", but the layer has ", layers,
+                "; leave it at 0 in the options of attention");
   };
   MultiHeadAttentionOptions attention = o.attention;
   same("heads", attention.heads, o.heads);
@@ -52,8 +53,8 @@ Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, const Atten
   if (const MultiHeadAttention* attention = part.kind()) return (*attention)(x, mask);
   LADON_CHECK(!mask.causal && !mask.allowed.defined() && !mask.bias.defined(), "forward",
               part.layer().describe(),
-              " replaces attention and gets only the mask of padding; it must apply any other mask "
-              "by itself");
+              " replaces attention and gets only the padding mask; it must apply a causal, boolean "
+              "or additive mask by itself");
   return part(x, mask.key_mask);
 }
 

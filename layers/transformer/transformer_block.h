@@ -1,5 +1,5 @@
 #pragma once
-// Parts that the layers of encoder and decoder share; users include transformer.h.
+// Internal functions that the layers of encoder and decoder share; users include transformer.h.
 
 #include <string>
 #include <vector>
@@ -13,16 +13,16 @@ namespace ladon::detail {
 
 MultiHeadAttentionOptions attention_options(const TransformerEncoderLayerOptions& o);
 Owned<Layer> norm_of(const TransformerEncoderLayerOptions& o);
-/// Null unless the options want a final norm.
+/// The final norm; null if the options have none.
 Owned<Layer> final_norm_of(const TransformerEncoderOptions& o);
 
-// Self-attention by the layer that is there: one that is not MultiHeadAttention gets only the mask
-// of padding.
+// Self-attention by `part`. A layer that has replaced MultiHeadAttention gets only the padding
+// mask.
 Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, const AttentionMask& mask);
 Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, KeyValueCache& cache,
               const Tensor& mask);
 
-/// Weights of the layers' self-attentions, by which a cache identifies its model.
+/// Query and value weights of all self-attentions, by which a cache identifies its model.
 template <class BlockLayer>
 std::vector<Tensor> projections(const std::vector<BlockLayer>& layers) {
   std::vector<Tensor> weights;
@@ -38,8 +38,7 @@ void check_cached(const FeedForward& f);
 
 std::string describe_layer(const char* name, NormPlacement placement, const FeedForward& f);
 
-// Computation of a layer, for tensors and for the nodes of its limit: both can be added, multiplied
-// and passed to layers.
+// Steps of a layer's computation, overloaded for tensors and for the nodes of its limit.
 
 /// x + branch(x).
 template <class F>
@@ -76,7 +75,7 @@ X residual(const char* name, NormPlacement placement, const Layer& norm, const D
   return norm(plus(name, x, [&dropout, &branch](const X& y) { return dropout(branch(y)); }));
 }
 
-/// Output of a part that gets the mask of padding.
+/// Output of a part that is called with the padding mask; a limit takes no mask.
 template <class P>
 Tensor told(const P& part, const Tensor& x, const Tensor& mask) {
   return part(x, mask);
@@ -97,8 +96,8 @@ X fed_forward(const FeedForward& f, const X& x, const Dropout& dropout, const Te
   return told(f.contract, y, mask);
 }
 
-/// Output of the layers one after the other, each by `call`, and of the final norm; X: tensors, or
-/// nodes of a limit.
+/// Output of the layers in sequence, each computed by `call`, and of the final norm. X: Tensor, or
+/// KernelNode.
 template <class X, class Stack, class Call>
 X stacked(const Stack& layers, const Owned<Layer>& final_norm, const X& x, const Call& call) {
   LADON_CHECK(!layers.empty(), "Transformer", "has no layers: it was moved from");
@@ -107,7 +106,7 @@ X stacked(const Stack& layers, const Owned<Layer>& final_norm, const X& x, const
   return final_norm ? (*final_norm)(y) : y;
 }
 
-/// Output of stacked() with the attention weights of each layer; all get the same `others`.
+/// Output of stacked() with the attention weights of each layer; each layer gets x and `others`.
 template <class Stack, class... Others>
 TransformerEncoder::Details stack_with_weights(const Stack& layers, const Owned<Layer>& final_norm,
                                                const Tensor& x, const Others&... others) {

@@ -47,7 +47,8 @@ Tensor TransformerDecoderLayer::around(const Tensor& x, const Tensor& mask, cons
 }
 
 Tensor TransformerDecoderLayer::forward(const Tensor&) const {
-  detail::fail("TransformerDecoderLayer", "attends to a memory; call it as layer(x, memory, mask)");
+  detail::fail("TransformerDecoderLayer",
+               "attends to a memory, which is missing; call it as layer(x, memory, mask)");
 }
 
 Tensor TransformerDecoderLayer::forward(const Tensor& x, const Tensor& memory,
@@ -107,7 +108,8 @@ TransformerDecoder::TransformerDecoder(const TransformerEncoderOptions& options,
 }
 
 Tensor TransformerDecoder::forward(const Tensor&) const {
-  detail::fail("TransformerDecoder", "attends to a memory; call it as decoder(x, memory, mask)");
+  detail::fail("TransformerDecoder",
+               "attends to a memory, which is missing; call it as decoder(x, memory, mask)");
 }
 
 Tensor TransformerDecoder::forward(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
@@ -139,8 +141,9 @@ Tensor TransformerDecoder::forward(const Tensor& x, DecodingCache& cache,
                                    const Tensor& mask) const {
   const NoGrad no_grad;
   LADON_CHECK(cache.memory.size() == layers.size(), "TransformerDecoder",
-              "the cache holds the memory of ", cache.memory.size(), " layers, not of ",
-              layers.size(), "; make it with remember(memory)");
+              "the cache holds the memory of ", cache.memory.size(),
+              " layers, but the decoder has ", layers.size(),
+              "; make the cache with remember(memory)");
   cache.prepare(layers.size(), projections(layers));
   const AttentionMask memory_mask{.key_mask = cache.memory_mask};
   const Tensor tokens = blank_masked(x, mask);
@@ -174,7 +177,7 @@ Transformer::Transformer(const TransformerOptions& o, Generator& rng)
           [&] {
             TransformerEncoderOptions own{o.layer, o.decoder_layers, o.final_norm};
             if (own.layer.attention.hook)
-              detail::separate(*own.layer.attention.hook, 1);  // not the encoder's weights
+              detail::separate(*own.layer.attention.hook, 1);  // its own weights, not the encoder's
             return own;
           }(),
           rng) {}

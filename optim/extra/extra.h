@@ -1,6 +1,7 @@
 #pragma once
-// All of ladon_extra: what a framework offers beyond what the three views of an attention head
-// need. In "ladon/ladon.h", where it is installed.
+// All headers of the second library, ladon_extra: optimizers, samplers, solvers, layers and tools
+// beyond those that Ladon's study of attention heads needs. "ladon/ladon.h" includes this header
+// where ladon_extra is installed.
 
 #include "ladon/autograd/extra/attention/rotary.h"
 #include "ladon/autograd/extra/diagnosis/dot.h"
@@ -83,7 +84,7 @@
 
 namespace ladon::detail {
 
-/// Makes gram() able to keep checkpoints and to share its work out among ranks.
+/// Registers the executors with which gram() can keep checkpoints and divide its work among ranks.
 inline const bool extra_is_registered = infinite::register_executors();
 
 }  // namespace ladon::detail

@@ -1,6 +1,7 @@
 #pragma once
-// Deprecated aliases: former names, which the next version removes. A former name that is an
-// everyday word (Batch, Target, Sum, …) has no alias, because it would clash with users' own types.
+// Deprecated aliases for renamed types and functions, which the next version removes. Former names
+// that are everyday words (Batch, Target, Sum, …) have no alias, because they would clash with
+// users' own types.
 
 #include <string>
 

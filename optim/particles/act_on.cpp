@@ -1,4 +1,4 @@
-// Particle methods on the outputs of heads or models.
+// ParticleMethod::act_on: forces between outputs of heads or models.
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace ladon {
 namespace {
 
-/// Order of axes with `axis` first: [M, ...]. back() gives the inverse order.
+/// Permutation that moves `axis` to the front: [M, ...]. back() is its inverse.
 std::vector<int> axis_first(int rank, int axis) {
   std::vector<int> order = {axis};
   for (int a = 0; a < rank; ++a)
@@ -45,17 +45,21 @@ Tensor ParticleMethod::rewrite(const std::string& name, const Tensor& x, const T
 }
 
 HookHandle ParticleMethod::act_on(const Tensor& x, int axis, std::string name) {
-  LADON_CHECK(x.defined() && axis >= 0 && axis < x.rank(), "act_on", "axis ", axis,
+  LADON_CHECK(x.defined() && axis >= 0 && axis < x.rank(), "act_on",
+              "the axis must be at least 0 and less than the rank, but axis ", axis,
               " is out of range for `", name, "`, which has shape ",
               x.defined() ? x.shape() : Shape{});
-  LADON_CHECK(x.count() > 0, "act_on", "`", name, "` is empty: ", x.shape());
+  LADON_CHECK(x.count() > 0, "act_on", "`", name,
+              "` must have at least one element, but its shape is ", x.shape());
   LADON_CHECK(!has_noise(), "act_on", "the noise of ", this->name(),
-              " must be added to parameters; use Svgd, or diffusion 0");
+              " must be added to parameters, not to an intermediate result; use Svgd, or "
+              "diffusion = 0");
   return register_hook(x, [self = std::weak_ptr(self_), method = this->name(), axis,
                            name = std::move(name), values = x.detach()](const Tensor& gradient) {
     const auto alive = self.lock();
     LADON_CHECK(alive, "act_on", "the ", method, " that acts on `", name,
-                "` was destroyed; keep it until backward() has ended, or remove() its hook");
+                "` was destroyed before backward(); keep the method until backward() has ended, or "
+                "remove() its hook");
     return alive->rewrite(name, values, gradient, axis);
   });
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Mean, minimum and maximum of figure(i, j) over pairs i < j.
+/// Mean, minimum and maximum of figure(i, j) over pairs i < j of m particles.
 template <class F>
 PairSpread over_pairs(std::int64_t m, const F& figure) {
   if (m < 2) return {nan, nan, nan};
@@ -34,21 +34,22 @@ PairSpread over_pairs(std::int64_t m, const F& figure) {
   return spread;
 }
 
-/// Exponent of the largest |x|, or 0 if its square is far from overflow and underflow in f64.
+/// Binary exponent of the largest of n values |x_k|, or 0 if its square is far from overflow and
+/// underflow in f64, so that no scaling is needed.
 int extreme_exponent(const double* x, std::int64_t n) {
   const int exponent = rows::largest_exponent(x, n);
   return std::abs(exponent) < 400 ? 0 : exponent;
 }
 
-/// For one query: the sum over pairs of heads of the cosine between their rows of weights, and the
-/// number of pairs; head h's row begins at row + h·stride. Both are 0 if the query attends to
-/// nothing.
+/// For one query: the sum over pairs of heads of the cosine between their rows of attention
+/// weights, and the number of pairs. Both are 0 if all weights are 0. Head h's row begins at row +
+/// h·stride.
 struct Tally {
   double sum = 0, count = 0;
 };
 template <class T>
 Tally query_redundancy(const T* row, std::int64_t heads, std::int64_t stride, std::int64_t keys) {
-  std::vector<double> squares(heads), factors(heads, 1);  // row·factor has squares in range
+  std::vector<double> squares(heads), factors(heads, 1);  // squares of row·factor do not overflow
   if constexpr (std::is_same_v<T, double>)
     for (std::int64_t h = 0; h < heads; ++h)
       factors[h] = std::ldexp(1, -std::max(extreme_exponent(row + h * stride, keys), -1000));
@@ -70,9 +71,9 @@ Tally query_redundancy(const T* row, std::int64_t heads, std::int64_t stride, st
   return tally;
 }
 
-/// f64 particles, each row divided by 2^exponents[i], or all by the same power if `together`, so
-/// that products neither overflow nor underflow. Not copied if no scaling is needed, as always in
-/// f32.
+/// Particles theta with row i divided by 2^exponents[i] (by the same power for all rows if
+/// `together`), so that products of elements neither overflow nor underflow f64. theta is not
+/// copied if no scaling is needed; f32 never needs scaling, because sums are in f64.
 struct InRange {
   InRange(const Tensor& theta, bool together) : rows(theta.detach()) {
     if (!rows.defined() || rows.dtype() != f64 || rows.rank() != 2) return;
@@ -123,8 +124,8 @@ PairSpread off_diagonal(const Tensor& matrix) {
 }
 
 double map_redundancy(const Tensor& maps, const Tensor& query_mask) {
-  LADON_CHECK(maps.defined() && maps.rank() == 4, "map_redundancy", "maps are [B, H, Tq, Tk], got ",
-              maps.shape());
+  LADON_CHECK(maps.defined() && maps.rank() == 4, "map_redundancy",
+              "attention maps must be [B, H, Tq, Tk], got ", maps.shape());
   const std::int64_t batch = maps.size(0), heads = maps.size(1), queries = maps.size(2),
                      keys = maps.size(3);
   const bool masked = query_mask.defined();
@@ -135,7 +136,7 @@ double map_redundancy(const Tensor& maps, const Tensor& query_mask) {
   const Tensor x = contiguous(maps.detach());
   const Tensor mask = masked ? contiguous(query_mask) : Tensor();
   const bool* visible = masked ? mask.data<bool>() : nullptr;
-  Tensor tallies = zeros({batch * queries, 2}, f64);  // sum and count for each query
+  Tensor tallies = zeros({batch * queries, 2}, f64);  // Tally::sum and count of each query
   double* const tally_of = tallies.mutable_data<double>();
   visit_floating("map_redundancy", x.dtype(), [&]<class T>() {
     const T* data = x.data<T>();

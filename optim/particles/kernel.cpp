@@ -19,7 +19,7 @@
 namespace ladon {
 namespace {
 
-/// f(), with `where` prepended to its Errors.
+/// Returns f(); prepends `where` to the message of any Error that f throws.
 template <class F>
 auto located(const std::string& where, const F& f) {
   try {
@@ -32,12 +32,13 @@ auto located(const std::string& where, const F& f) {
 void check_finite_rows(const std::string& where, const char* what, const Tensor& x) {
   const std::vector<double> norms = rows::norms(x);
   for (std::size_t i = 0; i < norms.size(); ++i)
-    LADON_CHECK(std::isfinite(norms[i]), "kernel", where, " returns row ", i, " of ", what,
-                " with norm ", norms[i]);
+    LADON_CHECK(std::isfinite(norms[i]), "kernel", where,
+                " must return finite values, but returns row ", i, " of ", what, " with norm ",
+                norms[i]);
 }
 
-/// Result of ask(), contiguous. Throws Error, naming `where`, if ask() throws one, and unless the
-/// result has that shape and is of that dtype or f64.
+/// Contiguous result of ask(). Throws an Error naming `where` if ask() throws an Error, and unless
+/// the result has shape `shape` and dtype `dtype` or f64.
 template <class F>
 Tensor checked(const std::string& where, const char* what, const Shape& shape, DType dtype,
                const F& ask) {
@@ -59,7 +60,7 @@ void check_scale(const std::string& where, const Tensor& theta, const Tensor& re
               "particles are equal, Bandwidth::fixed");
 }
 
-/// κ(t) and κ′(t), f64 [M, M].
+/// Values κ(t) and derivatives κ′(t) of a radial profile κ at t, f64 [M, M].
 struct ValueAndSlope {
   Tensor value, slope;
 };
@@ -71,7 +72,8 @@ ValueAndSlope of_profile(const std::function<Tensor(const Tensor&)>& profile, Te
               "for f64 ", t.shape(),
               " the profile must return the same shape and dtype, computed elementwise");
   LADON_CHECK(value.requires_grad(), "radial",
-              "the profile records no gradient; write it in recorded operations on its argument");
+              "the profile records no gradient; compute its result from its argument by Ladon's "
+              "differentiable operations");
   return {value.detach(), grad(value, t, {.cotangents = {ones_like(t)}})};
 }
 
@@ -80,10 +82,10 @@ ValueAndSlope of_profile(const std::function<Tensor(const Tensor&)>& profile, Te
 KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const Tensor& theta,
                     Alpha alpha) {
   const std::string where = detail::join("`", kernel.name, "` on block \"", block, "\"");
-  LADON_CHECK(kernel.at, "kernel", where, " has no function `at`");
+  LADON_CHECK(kernel.at, "kernel", where, " has no function `at`; set SteinKernel::at");
   const KernelAt raw = located(where, [&] { return kernel.at(theta); });
   LADON_CHECK(raw.share && raw.repel, "kernel", where, " has no function `",
-              raw.share ? "repel" : "share", "`");
+              raw.share ? "repel" : "share", "`; KernelAt needs both `share` and `repel`");
   const std::int64_t m = theta.size(0), d = theta.size(1);
   const DType dtype = theta.dtype();
   KernelAt answers{.h2 = raw.h2};
@@ -97,7 +99,8 @@ KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const T
   };
   answers.density = [=] {
     LADON_CHECK(raw.density, "kernel", where,
-                " has no density, because its values are not numbers k_ij; use Svgd");
+                " has no density, because it is not a scalar kernel k_ij; use a scalar kernel such "
+                "as rbf(), or Svgd, which needs no density");
     const Tensor density = checked(where, "density", {m, 1}, f64, raw.density);
     check_finite_rows(where, "density", density);
     return density;
@@ -133,7 +136,8 @@ void warn_of_equal(const std::string& method, const std::string& block, const Te
       return detail::warn(
           method, detail::join("block \"", block, "\": particles ", i, " and ", j,
                                " are equal, and so are their gradients: they stay equal for ever, "
-                               "and count as one; initialize each with a different seed"));
+                               "and act as a single particle; initialize each with a different "
+                               "seed"));
     }
 }
 
@@ -152,12 +156,12 @@ KernelAt of_matrix(const Tensor& k, std::function<Tensor()> repel, double h2) {
 
 SteinKernel radial(std::string name, BandwidthOptions options,
                    std::function<Tensor(const Tensor& t)> profile) {
-  LADON_CHECK(profile, "radial", "`", name, "` has no profile");
+  LADON_CHECK(profile, "radial", "the profile of `", name, "` is an empty function");
   const Bandwidth rule = options.bandwidth;
   const std::optional<double> h2_given = options.h2;
   LADON_CHECK(!h2_given || rule == Bandwidth::fixed, "radial", "`", name,
-              "` has h² = ", h2_given.value_or(1), " and the rule `", to_string(rule),
-              "`, which does not take it; add .bandwidth = Bandwidth::fixed");
+              "` has h² = ", h2_given.value_or(1), " and the bandwidth rule `", to_string(rule),
+              "`, which computes h² itself; add .bandwidth = Bandwidth::fixed, or leave h2 empty");
   const auto at = [=](const Tensor& theta) {
     const Tensor d2 = rows::squared_distances(theta);
     const double h2 = bandwidth(rule, d2, h2_given.value_or(1)), inverse = 1 / h2;
@@ -166,8 +170,8 @@ SteinKernel radial(std::string name, BandwidthOptions options,
           cast(equal(d2, 0), f64), [=] { return zeros(theta.shape(), theta.dtype()); }, 0);
     const Tensor t = d2 * inverse;
     const auto [k, slope] = of_profile(profile, t);
-    // ∇_{θ_j} κ(d²/h²) = −(2/h²) κ′ (θ_i − θ_j): 0 between equal particles whatever κ′(0), which
-    // may be infinite, or computed as NaN, and would make the sum NaN.
+    // ∇_{θ_j} κ(d²/h²) = −(2/h²) κ′ (θ_i − θ_j) is 0 between equal particles. Their weight is set
+    // to 0, because κ′(0) may be infinite or computed as NaN, which would make the sum NaN.
     const Tensor weight = masked_fill(slope * (-2 * inverse), equal(t, 0), 0);
     return of_matrix(
         k, [=] { return rows::mix_differences(weight, theta); }, h2);

@@ -16,18 +16,19 @@
 namespace ladon {
 namespace {
 
-/// Bound on the norms of rows, below which their squares and the sum of these are finite.
+/// Upper bound on the norms of rows: below it, the squared norms and their sum are finite.
 constexpr double largest = 1e150;
 
-/// Root mean square of the norms of the rows of factor·x, given the squared norms of x's rows.
-/// Throws Error naming the first row whose norm is not below the bound.
+/// Root mean square of the row norms of factor·x, given the squared norms of x's rows. Throws Error
+/// naming the first row whose norm is not below `largest`.
 double checked_size(const std::string& block, const char* what, const std::vector<double>& squares,
                     double factor = 1) {
   double sum = 0;
   for (std::size_t i = 0; i < squares.size(); ++i) {
     const double square = factor * factor * squares[i], norm = std::sqrt(square);
     LADON_CHECK(norm < largest, "apply", "block \"", block, "\", particle ", i, ": its ", what,
-                " has norm ", norm, "; it must be below ", largest, ", and nothing was changed");
+                " has norm ", norm, "; it must be below ", largest,
+                ", and no gradient was changed");
     sum += square;
   }
   return std::sqrt(sum / double(squares.size()));
@@ -48,10 +49,10 @@ Tensor checked_force(const std::string& block, const std::string& method, const 
 
 }  // namespace
 
-/// Noise that is still to be added to one parameter of a block.
+/// Noise drawn by apply() that is still to be added to one parameter of a block.
 struct ParticleMethod::PendingNoise {
   std::string block;
-  Tensor parameter;  // without history: a leaf would own itself
+  Tensor parameter;  // detached: otherwise its leaf would own itself through the mark
   Tensor unit;       // [parameter's shape]; undefined once added
   double diffusion;
 
@@ -69,7 +70,7 @@ ParticleMethod::ParticleMethod(Particles particles, const TargetDensity& target,
     : particles_(std::move(particles)), target_(target), max_ratio_(max_ratio) {
   detail::check_target("particles", target);
   LADON_CHECK(max_ratio >= 1, "particles", "max_ratio is ", max_ratio,
-              "; it must be at least 1, the ratio of the forces at a fixed point");
+              "; it must be at least 1, which is the ratio of the forces at a fixed point");
 }
 
 void ParticleMethod::set_target(const TargetDensity& target) {
@@ -83,7 +84,8 @@ double ParticleMethod::fair_alpha(const std::string&, const Tensor&) const {
 
 void ParticleMethod::check_ready() const {
   LADON_CHECK(particles_.size() > 0, "apply",
-              "the method has no particles; it is for use with act_on() only");
+              "the method has no particles; pass particles to its constructor, or use act_on() "
+              "instead of apply()");
   for (const ParticleBlock& block : particles_) {
     bool any = false;
     block.check_in_place("apply");
@@ -93,9 +95,10 @@ void ParticleMethod::check_ready() const {
                   "\" is frozen, but a force would move it; thaw it, or leave its block out");
       const std::string by = leaf.rewrite().by;
       LADON_CHECK(by.empty(), "apply", "block \"", block.name(), "\" still has the gradients that ",
-                  by, " wrote; call zero_grad() and backward() between two calls");
+                  by, " wrote; call zero_grad() and backward() before the next apply()");
       LADON_CHECK(!leaf.used(), "apply", "a step() has used the gradients of block \"",
-                  block.name(), "\" already; call apply() between backward() and step()");
+                  block.name(),
+                  "\" already; call zero_grad() and backward(), then apply(), then step()");
       any = any || x.grad().defined();
     }
     LADON_CHECK(any, "apply", "no parameter of block \"", block.name(),
@@ -108,10 +111,11 @@ void ParticleMethod::check_ready() const {
                 "diffuse(rate); diffuse(0) if a step was skipped)");
 }
 
-/// −φ·T/N at particles [M, D] with gradients of the same shape, in the particles' dtype.
+/// The rewritten gradient −φ·T/N [M, D] in the particles' dtype, from the particles' values and
+/// their loss gradients, both [M, D]. `last` receives the diagnostics.
 Tensor ParticleMethod::direction(const std::string& block, const Tensor& values,
                                  const Tensor& gradients, Last& last) const {
-  // values last, so that forces() finds them in the CPU caches
+  // `values` are checked last, so that forces() finds them in the CPU caches
   checked_size(block, "gradient", kernels::squared_norms(gradients));
   checked_size(block, "value", kernels::squared_norms(values));
   const Tensor negative_score = target_gradient(target_, values, gradients);  // ∇U/T
@@ -160,7 +164,8 @@ ParticleMethod::Noise ParticleMethod::checked_noise(const ParticleBlock& block) 
   return drawn;
 }
 
-/// Stores the gradient of a block, with a mark that carries its noise.
+/// Stores the rewritten gradient of a block and marks it as rewritten; the mark's at_step adds the
+/// noise.
 void ParticleMethod::write(const ParticleBlock& block, Tensor gradient, const Noise& noise) {
   block.set_gradients(std::move(gradient));
   const std::vector<Tensor>& parameters = block.parameters();
@@ -199,12 +204,14 @@ void ParticleMethod::apply() {
 void ParticleMethod::diffuse(double rate) {
   LADON_CHECK(std::isfinite(rate) && rate >= 0, "diffuse", "the rate is ", rate,
               "; it must be finite and at least 0");
-  LADON_CHECK(!last_.empty(), "diffuse", "call apply() first: it draws the noise");
+  LADON_CHECK(!last_.empty(), "diffuse",
+              "there is no noise to add yet; call apply() first, which draws the noise");
   if (pending_.empty()) return;
   LADON_CHECK(
       std::any_of(pending_.begin(), pending_.end(), [](const auto& p) { return p->waits(); }),
       "diffuse",
-      "the noise of the last apply() was already added, by step() of an optimizer or by diffuse()");
+      "the noise of the last apply() was already added, by step() of an optimizer or by diffuse(); "
+      "add it only once");
   for (const auto& noise : pending_) noise->add(rate * target_.temperature / target_.count);
 }
 
@@ -228,7 +235,8 @@ BlockReport ParticleMethod::report_of(const std::string& name, const Tensor& the
 
 std::vector<BlockReport> ParticleMethod::report() const {
   LADON_CHECK(!last_.empty() || !acted_.empty(), "report",
-              "there is nothing to report before the first apply()");
+              "there is nothing to report before the first apply() or the first backward() through "
+              "an x of act_on()");
   const NoGrad off;
   std::vector<BlockReport> reports;
   for (std::size_t b = 0; b < last_.size(); ++b)

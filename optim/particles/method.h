@@ -1,6 +1,5 @@
 #pragma once
-// Base of all particle methods. A method and an optimizer can be combined freely, since neither
-// depends on the other:
+// Base class of all particle methods. Any method can be combined with any optimizer:
 //
 //   Svgd repulsion(particles(model), {.alpha = 0.1});
 //   Adam adam(model.parameters());
@@ -11,13 +10,14 @@
 //     adam.step();        // also adds the noise, if the method has any
 //   }
 //
-// Or a method acts on an intermediate result, the output of heads or models (function space):
+// A method can also act on an intermediate result, such as the outputs of heads or of models
+// (repulsion in function space):
 //
 //   repulsion.act_on(contexts, 1);   // [B, H, T, d]: heads are axis 1
-//   backward(loss);                  // rewrites dL/dcontexts, and pulls it back to the weights
+//   backward(loss);                  // rewrites dL/dcontexts, and propagates it to the weights
 //   adam.step();
 //
-// Calls in another order are Errors: apply() marks the gradients that it has rewritten.
+// Calls in another order throw Error: apply() marks the gradients that it has rewritten.
 
 #include <limits>
 #include <memory>
@@ -33,80 +33,84 @@
 
 namespace ladon {
 
-/// Report on one block: the effect of the last apply(), and the present distances of its particles.
+/// Diagnostics of one block of particles: the forces of the last apply(), and the present distances
+/// between the particles.
 struct BlockReport {
   std::string name;
-  std::int64_t count, dim;  ///< M and D
-  /// The kernel's squared bandwidth; NaN if it has none. 0: no scale, because there is one particle
-  /// or all are equal; there is no repulsion then.
+  std::int64_t count, dim;  ///< M, number of particles, and D, their dimension
+  /// The kernel's squared bandwidth; NaN if it has no bandwidth. 0 if there is one particle or all
+  /// particles are equal; there is no repulsion then.
   double h2;
-  double driving, repulsive;  ///< Root mean square over particles of the norms of both forces, as
-                              ///< written to the gradients.
+  double driving, repulsive;  ///< Root mean square over particles of the norms of the driving and
+                              ///< of the repulsive force, as written to the gradients.
   double ratio;               ///< repulsive/driving; NaN where both are 0.
-  /// Factor of the repulsion: below 1 if the ratio would have exceeded max_ratio.
+  /// Factor by which the repulsion was reduced to keep the ratio at max_ratio; 1 if it was not.
   double damping;
   double alpha;  ///< The weight of the repulsion, before damping; NaN for a method without a
                  ///< weight.
-  /// The α* at which the present particles would have the target's energy (alpha.h); NaN if α is 0,
-  /// for a method without α, for one particle, and if they do not repel. α/α* is the particles'
-  /// effective temperature.
+  /// The α* at which the present particles would match the target's energy (alpha.h); NaN if α is
+  /// 0, for a method without α, for one particle, and if the particles do not repel. α/α* is the
+  /// effective temperature of the particles.
   double fair_alpha;
-  PairSpread distance, cosine;  ///< Between the present particles.
+  PairSpread distance, cosine;  ///< Between pairs of the present particles.
   std::vector<double> norms;    ///< ‖θ_i‖ of the present particles.
 };
 
 /// Rewrites gradients so that particles follow the forces of a method: the sum of a driving and a
 /// repulsive force, which a subclass defines, and possibly noise.
 ///
-/// The repulsion is bounded. A kernel whose bandwidth follows the distances repels two nearly equal
-/// particles with a force that grows as 1/distance; a step whose rate was chosen for the loss would
-/// throw them far away. So if the ratio of the two forces (root mean squares over the block)
-/// exceeds max_ratio, α is lowered, for this step and block, until it equals max_ratio. A common
-/// factor keeps the forces' directions and Σ R_i, does not depend on the particles' order, position
-/// or scale, and leaves fixed points unchanged, because there the two forces are equal. Without any
-/// driving force there is nothing to compare with, and no bound.
+/// The repulsion is bounded. A kernel whose bandwidth adapts to the distances repels two nearly
+/// equal particles with a force that grows as 1/distance; with a learning rate chosen for the loss,
+/// a step would move them far away. So if the ratio of repulsive to driving force (root mean
+/// squares over the block) exceeds max_ratio, α is lowered, for this step and block, until the
+/// ratio equals max_ratio. Scaling the repulsion of all particles by one factor keeps its
+/// directions, does not depend on the particles' order, position or scale, and leaves fixed points
+/// unchanged, because there the two forces are equal. If the driving force is 0, the ratio is
+/// undefined and the repulsion is not bounded.
 class ParticleMethod {
  public:
   virtual ~ParticleMethod() = default;
   ParticleMethod(const ParticleMethod&) = delete;
   ParticleMethod& operator=(const ParticleMethod&) = delete;
 
-  /// Name in errors, "svgd" say.
+  /// Name of the method in error messages, such as "svgd".
   virtual std::string name() const = 0;
 
-  /// Rewrites the particles' gradients g = ∇loss in place to −φ·T/N, the method's direction of
-  /// descent in units of the mean loss, so that clipping, weight decay and rates mean the same for
-  /// particles as for the rest of a model. Call it once, after backward() and before clipping and
-  /// step(); a missing gradient of a parameter counts as 0. Rewritten gradients are marked until
-  /// they are cleared: neither backward() nor any particle method adds to them.
+  /// Rewrites the particles' gradients g = ∇loss in place to −φ·T/N, where φ is the method's update
+  /// direction and T and N are the temperature and number of items of target(). This is in units of
+  /// the mean loss, so that clipping, weight decay and learning rates mean the same for particles
+  /// as for other parameters. Call it once, after backward() and before clipping and step(); a
+  /// missing gradient of a parameter counts as 0. Rewritten gradients are marked until they are
+  /// cleared: backward() and particle methods throw Error instead of adding to them.
   ///
   /// Throws Error, and changes nothing, if
-  /// - there are no particles; a block has no gradient at all, or one that a method has already
-  /// rewritten or a step() has already used: clear gradients before the next step;
+  /// - there are no particles;
+  /// - a block has no gradient at all, or a gradient that a method has already rewritten or a
+  /// step() has already used: clear gradients before the next step;
   /// - a parameter was replaced by Module::to;
   /// - values, gradients or forces are not finite, also after rounding to the particles' dtype;
   /// - the noise of the last apply() was not added.
   void apply();
 
-  /// Rewrites the gradient of an intermediate result x in the same way, when a sweep of backward()
-  /// reaches it: each slice of x along `axis` is a particle. backward() propagates the rewritten
-  /// gradient back to the parameters: operations before x receive forces between functions. N and T
-  /// as in apply(); leave the prior precision λ at 0 here unless x itself has that prior. report()
-  /// shows a block of that name, for the last sweep that reached such an x. Throws Error for an
-  /// axis that x lacks, an x without history, and for a method with noise (which must be added to
-  /// parameters); backward() throws if values, gradients or forces are not finite, or if the method
-  /// was destroyed and the hook not removed.
+  /// Makes backward() rewrite the gradient of an intermediate result x as apply() rewrites those of
+  /// parameters: each slice of x along `axis` is a particle. backward() propagates the rewritten
+  /// gradient further to the parameters that x was computed from, which therefore receive forces
+  /// between functions. N and T as in apply(); leave the prior precision λ at 0 unless x itself has
+  /// that prior. report() has an entry called `name`, for the last backward pass that reached x.
+  /// Throws Error for an axis that x lacks, for an x without history, and for a method with noise
+  /// (noise must be added to parameters); backward() throws if values, gradients or forces are not
+  /// finite, or if the method was destroyed while the hook was still registered.
   HookHandle act_on(const Tensor& x, int axis, std::string name = "activation");
 
-  /// For programs that move particles without an optimizer: adds the noise of the last apply(),
-  /// once, as a step of that rate does. (Optimizer::step() does so with its own rate, not
-  /// preconditioned.) If a step was skipped, diffuse(0) drops the noise. Throws Error unless the
-  /// rate is finite and ≥ 0, before the first apply(), and if the noise was added already. Does
-  /// nothing for a method without noise.
+  /// For programs that move particles without an optimizer: adds the noise of the last apply() to
+  /// the particles once, scaled for a step of learning rate `rate`. (Optimizer::step() adds it by
+  /// itself with its own rate, without preconditioning.) If a step was skipped, diffuse(0) discards
+  /// the noise. Throws Error unless the rate is finite and ≥ 0, before the first apply(), and if
+  /// the noise was added already. Does nothing for a method without noise.
   void diffuse(double rate);
 
-  /// One entry per block, and one per name of act_on(). Throws Error before the first apply() or
-  /// sweep that reached an x of act_on().
+  /// One entry per block, then one entry per name given to act_on(). Throws Error before the first
+  /// apply() and before the first backward pass that reached an x of act_on().
   std::vector<BlockReport> report() const;
 
   const Particles& particles() const& { return particles_; }
@@ -114,12 +118,14 @@ class ParticleMethod {
 
   const TargetDensity& target() const& { return target_; }
   TargetDensity target() && { return target_; }
-  /// Target from the next step on, for annealing. Throws Error for an invalid target.
+  /// Sets the target density from the next step on, for annealing. Throws Error for an invalid
+  /// target.
   void set_target(const TargetDensity& target);
 
  protected:
-  /// −φ = scale·(driving − alpha·repulsive), in units of ∇U/T: `driving` is a gradient, which
-  /// points uphill, `repulsive` a force. Both are [M, D], in the particles' dtype or in f64.
+  /// Update direction φ of a method by −φ = scale·(driving − alpha·repulsive), in units of ∇U/T:
+  /// `driving` is a gradient of U/T, which points uphill, `repulsive` a force, which points along
+  /// the motion. Both are [M, D], in the particles' dtype or in f64.
   struct Forces {
     Tensor driving;
     Tensor repulsive = {};  ///< Undefined: no repulsion.
@@ -128,33 +134,35 @@ class ParticleMethod {
     double scale = 1;
     double h2 = std::numeric_limits<double>::quiet_NaN();  ///< As BlockReport::h2.
   };
-  /// Noise that a step of rate r adds to its update: sqrt(2·b·ε)·unit, with ε = r·T/N.
+  /// Noise sqrt(2·b·ε)·unit that a step of learning rate r adds to its update, with ε = r·T/N.
   struct Noise {
     Tensor unit = {};      ///< [M, D] ~ N(0, 1) in the block's dtype; undefined: no noise.
-    double diffusion = 0;  ///< b
+    double diffusion = 0;  ///< b ≥ 0
   };
 
-  /// Throws Error for an invalid target (N ≤ 0, λ < 0, T ≤ 0), and unless max_ratio ≥ 1 (infinity:
-  /// no bound).
+  /// max_ratio bounds the ratio of repulsive to driving force (infinity: no bound). Throws Error
+  /// for an invalid target (N ≤ 0, λ < 0, T ≤ 0), and unless max_ratio ≥ 1.
   explicit ParticleMethod(Particles particles, const TargetDensity& target = {},
                           double max_ratio = 100);
 
-  /// `gradient` is ∇U/T at `theta`; both are [M, D] in the particles' dtype, finite, and must not
-  /// be edited. The result may be one of them. `block` is the name for errors.
+  /// The forces at the particles `theta`, where `gradient` is ∇U/T. Both arguments are [M, D] in
+  /// the particles' dtype, finite, and must not be modified; the result may share them. `block` is
+  /// the block's name, for error messages.
   virtual Forces forces(const std::string& block, const Tensor& theta,
                         const Tensor& gradient) const = 0;
-  /// The α* for BlockReport::fair_alpha, at `theta`.
+  /// The α* of BlockReport::fair_alpha for the particles `theta` [M, D]; NaN by default.
   virtual double fair_alpha(const std::string& block, const Tensor& theta) const;
-  /// Called by apply() once per block, in order, after all checks of values and forces.
+  /// Draws the noise of one step. Called by apply() once per block, in the order of blocks, after
+  /// all checks of values and forces.
   virtual Noise noise(const ParticleBlock&) { return {}; }
-  /// Whether noise() may return any.
+  /// Whether noise() may return noise.
   virtual bool has_noise() const { return false; }
 
  private:
   struct Last {
     double h2, driving, repulsive, damping, alpha;
   };
-  /// Last sweep that reached an act_on() of this name.
+  /// Particles and forces in the last backward pass that reached an x of act_on() with this name.
   struct Acted {
     std::string name;
     Tensor theta;
@@ -175,7 +183,8 @@ class ParticleMethod {
   std::vector<Last> last_;
   std::vector<Acted> acted_;
   std::vector<std::shared_ptr<PendingNoise>> pending_;  // shared with the marks on the gradients
-  // Hooks hold it weakly: it expires with the method.
+  // Pointer to this object that does not own it. Hooks of act_on() hold it weakly, so they see when
+  // the method is destroyed.
   const std::shared_ptr<ParticleMethod> self_{this, [](ParticleMethod*) {}};
 };
 

@@ -19,21 +19,23 @@ void check_parameter(const std::string& block, const Tensor& x) {
   LADON_CHECK(x.defined() && x.requires_grad(), "particles", "a parameter of block \"", block,
               "\" does not require a gradient; create it with parameter(x)");
   LADON_CHECK(Leaf::of(x), "particles", "a parameter of block \"", block, "\" is the result of `",
-              x.history()->operation(), "`; only leaves keep a gradient");
+              x.history()->operation(),
+              "`, but only leaves keep a gradient; pass the parameters that it was computed from");
   LADON_CHECK(x.contiguous(), "particles", "a parameter of block \"", block, "\" of shape ",
-              x.shape(), " is not contiguous (strides ", x.strides(), ")");
+              x.shape(), " is not contiguous (strides ", x.strides(),
+              "); use parameter(contiguous(x))");
 }
 
-/// Throws Error if x shares memory with a parameter added before: an update of one would change the
-/// other.
+/// Throws Error if x shares memory with a parameter added before, because an update of one of the
+/// two would change the other.
 void add(detail::Apart& memory, const std::string& block, const Tensor& x) {
   LADON_CHECK(!memory.add(block, x), "particles", "a parameter of block \"", block, "\" (shape ",
-              x.shape(), ") shares memory with another parameter");
+              x.shape(), ") shares memory with another parameter; particles must not overlap");
 }
 
 }  // namespace
 
-// --- one block ---
+// --- ParticleBlock ---
 
 void ParticleBlock::check_in_place(const char* operation) const {
   for (const Tensor& x : parameters_) Leaf::of(x)->check_in_place(operation, taken_);
@@ -41,12 +43,13 @@ void ParticleBlock::check_in_place(const char* operation) const {
 
 ParticleBlock ParticleBlock::stacked(std::string name, const ParameterSet& set) {
   std::vector<Tensor> parameters = set.tensors();
-  LADON_CHECK(!parameters.empty(), "particles", "block \"", name, "\" has no parameter");
+  LADON_CHECK(!parameters.empty(), "particles", "block \"", name,
+              "\" has no parameter; it needs at least one");
   for (const Tensor& x : parameters) {
     check_parameter(name, x);
     LADON_CHECK(x.rank() >= 1 && x.size(0) == parameters[0].size(0), "particles", "block \"", name,
                 "\": parameters of shapes ", parameters[0].shape(), " and ", x.shape(),
-                " do not have the same number of rows");
+                " do not have the same number of rows; the first axis must be the particle");
   }
   const auto parts = static_cast<std::int64_t>(parameters.size());
   return ParticleBlock(std::move(name), std::move(parameters), parts, true, set.taken());
@@ -54,17 +57,18 @@ ParticleBlock ParticleBlock::stacked(std::string name, const ParameterSet& set) 
 
 ParticleBlock ParticleBlock::gathered(std::string name, const std::vector<ParameterSet>& rows) {
   LADON_CHECK(!rows.empty() && !rows[0].empty(), "particles", "block \"", name,
-              "\" has no parameter");
+              "\" has no parameter; it needs at least one row with at least one parameter");
   std::vector<Tensor> parameters;
   for (std::size_t part = 0; part < rows[0].size(); ++part)
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      LADON_CHECK(rows[i].size() == rows[0].size(), "particles", "block \"", name, "\": row 0 has ",
-                  rows[0].size(), " parameters, row ", i, " has ", rows[i].size());
+      LADON_CHECK(rows[i].size() == rows[0].size(), "particles", "block \"", name,
+                  "\" needs the same parameters in all rows, but row 0 has ", rows[0].size(),
+                  " parameters, row ", i, " has ", rows[i].size());
       const Tensor& x = rows[i][part].second;
       check_parameter(name, x);
       LADON_CHECK(x.shape() == rows[0][part].second.shape(), "particles", "block \"", name,
-                  "\": parameter ", rows[0][part].first, " is ", rows[0][part].second.shape(),
-                  " in row 0 and ", x.shape(), " in row ", i);
+                  "\" needs the same shapes in all rows, but parameter ", rows[0][part].first,
+                  " is ", rows[0][part].second.shape(), " in row 0 and ", x.shape(), " in row ", i);
       LADON_CHECK(rows[i][part].first == rows[0][part].first, "particles", "block \"", name,
                   "\": parameter ", part, " is `", rows[0][part].first, "` in row 0 and `",
                   rows[i][part].first, "` in row ", i,
@@ -90,12 +94,12 @@ ParticleBlock::ParticleBlock(std::string name, std::vector<Tensor> parameters, s
   detail::Apart memory;
   for (const Tensor& x : parameters_) {
     add(memory, name_, x);
-    LADON_CHECK(x.dtype() == dtype_, "particles", "block \"", name_, "\" mixes ", dtype_, " and ",
-                x.dtype());
+    LADON_CHECK(x.dtype() == dtype_, "particles", "block \"", name_,
+                "\" needs parameters of one dtype, but mixes ", dtype_, " and ", x.dtype());
     elements += x.count();
   }
   LADON_CHECK(elements > 0, "particles", "block \"", name_, "\" is empty: it has ", count_,
-              " rows of no elements");
+              " rows of no elements; it needs at least one of each");
   dim_ = elements / count_;
 }
 
@@ -106,7 +110,8 @@ Shape ParticleBlock::piece_shape(const Tensor& parameter) const {
 
 std::vector<Tensor> ParticleBlock::pieces(const Tensor& x) const {
   LADON_CHECK(x.defined() && x.shape() == Shape({count_, dim_}), "pieces", "block \"", name_,
-              "\" is ", Shape{count_, dim_}, ", but the matrix is ", x.shape());
+              "\" is ", Shape{count_, dim_}, "; the matrix to split must have that shape, but is ",
+              x.shape());
   const Tensor rows = contiguous(x.detach());
   std::vector<Tensor> pieces;
   std::int64_t column = 0, row = 0;
@@ -121,7 +126,8 @@ std::vector<Tensor> ParticleBlock::pieces(const Tensor& x) const {
   return pieces;
 }
 
-/// Matrix in the layout of Θ from the results of part(parameter); undefined results count as zeros.
+/// Matrix [M, D] that has part(parameter) where Θ has the parameter; undefined results count as
+/// zeros.
 Tensor ParticleBlock::assemble(const std::function<Tensor(const Tensor& parameter)>& part) const {
   if (stacked_ && parameters_.size() == 1) {
     const Tensor x = part(parameters_[0]);
@@ -152,7 +158,7 @@ Tensor ParticleBlock::gradients() const {
 }
 
 Tensor ParticleBlock::recorded_values() const {
-  std::vector<Tensor> parts;  // each [M, width]
+  std::vector<Tensor> parts;  // blocks of columns of Θ: each [M, width]
   const std::int64_t step = stacked_ ? 1 : count_;
   for (auto x = parameters_.begin(); x != parameters_.end(); x += step) {
     std::vector<Tensor> pieces;
@@ -165,10 +171,11 @@ Tensor ParticleBlock::recorded_values() const {
 
 void ParticleBlock::set_gradients(Tensor g) const {
   LADON_CHECK(g.defined() && g.shape() == Shape({count_, dim_}), "set_gradients", "block \"", name_,
-              "\" is ", Shape{count_, dim_}, ", but the gradients are ", g.shape());
+              "\" is ", Shape{count_, dim_}, "; the gradients must have that shape, but are ",
+              g.shape());
   if (const Tensor old = parameters_[0].grad();
       parameters_.size() == 1 && g.dtype() == dtype_ && g.contiguous() && g.storage().exclusive() &&
-      (!old.defined() || old.storage().owners() == 2))  // the leaf and `old`
+      (!old.defined() || old.storage().owners() == 2))  // owned only by the leaf and `old`
     return Tensor(parameters_[0]).set_grad(view::try_reshape(g.detach(), parameters_[0].shape()));
   const std::vector<Tensor> from = pieces(g);
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -177,22 +184,22 @@ void ParticleBlock::set_gradients(Tensor g) const {
       target = empty_like(parameters_[i].detach());
     copy_(target, from[i]);
     Tensor(parameters_[i])
-        .set_grad(std::move(target));  // even if unchanged as an object, to reset its marks
+        .set_grad(std::move(target));  // needed for the same object too: resets its marks
   }
 }
 
 void ParticleBlock::add_to_values(const Tensor& delta) const {
   LADON_CHECK(delta.defined() && delta.shape() == Shape({count_, dim_}), "add_to_values",
-              "block \"", name_, "\" is ", Shape{count_, dim_}, ", but the values to add are ",
-              delta.shape());
+              "block \"", name_, "\" is ", Shape{count_, dim_},
+              "; the values to add must have that shape, but are ", delta.shape());
   const std::vector<Tensor> from = pieces(delta);
   for (std::size_t i = 0; i < from.size(); ++i) add_(parameters_[i].detach(), from[i]);
 }
 
-// --- all blocks ---
+// --- Particles ---
 
 Particles::Particles(std::vector<ParticleBlock> blocks) : blocks_(std::move(blocks)) {
-  LADON_CHECK(!blocks_.empty(), "particles", "needs at least one block");
+  LADON_CHECK(!blocks_.empty(), "particles", "Particles need at least one block, got 0");
   detail::Apart memory;
   for (const ParticleBlock& block : blocks_)
     for (const Tensor& x : block.parameters()) add(memory, block.name(), x);
@@ -202,7 +209,7 @@ namespace {
 
 using NamedAttention = std::pair<std::string, const MultiHeadAttention*>;
 
-/// Whether both are the same layer, or copies of each other: copies share their parameters.
+/// Whether a and b are the same layer, or copies of each other, which share their parameters.
 bool same(const MultiHeadAttention& a, const MultiHeadAttention& b) {
   return a.query.history() == b.query.history() && a.key.history() == b.key.history() &&
          a.value.history() == b.value.history() && a.output.history() == b.output.history();
@@ -248,7 +255,7 @@ Particles particles(Module& model, const ParticleOptions& options) {
               "`include` is empty; list at least one part of a head");
   LADON_CHECK(
       std::set(options.include.begin(), options.include.end()).size() == options.include.size(),
-      "particles", "`include` lists a part of a head twice");
+      "particles", "`include` lists a part of a head twice; list each part once");
   const std::vector<NamedAttention> found = attentions_in(model);
   std::vector<ParticleBlock> blocks;
   for (const auto& [name, attention] : found) {
@@ -256,13 +263,14 @@ Particles particles(Module& model, const ParticleOptions& options) {
     ParameterSet joint;
     for (const HeadPart part : options.include) {
       const NamedPart p = part_of(*attention, part);
-      if (!p.parameter.defined()) continue;  // tied: keys use the queries' weights
+      if (!p.parameter.defined()) continue;  // tied weights: keys use the queries' parameter
       LADON_CHECK(
           options.space == HeadSpace::separate || joint.empty() ||
               joint[0].second.size(0) == p.parameter.size(0),
           "particles", "`", name, "` has ", attention->heads(), " heads of queries and ",
           attention->kv_heads(),
-          " of keys; use HeadSpace::separate, or include only parts with equal numbers of heads");
+          " heads of keys, but HeadSpace::joint needs equal numbers; use HeadSpace::separate, or "
+          "include only parts with equal numbers of heads");
       if (options.space == HeadSpace::joint)
         joint.emplace_back(p.name, p.parameter);
       else
@@ -272,7 +280,8 @@ Particles particles(Module& model, const ParticleOptions& options) {
     if (options.space == HeadSpace::joint) blocks.push_back(ParticleBlock::stacked(name, joint));
   }
   LADON_CHECK(!blocks.empty(), "particles", "the model has ", found.size(),
-              " attention layers, none of which was selected");
+              " attention layers, none of which was selected; select at least one "
+              "MultiHeadAttention");
   return Particles(std::move(blocks));
 }
 
@@ -283,7 +292,8 @@ Particles particles_of_members(const std::vector<ParameterSet>& members) {
 Particles particles(const std::vector<Module*>& models) {
   std::vector<ParameterSet> members;
   for (Module* model : models) {
-    LADON_CHECK(model != nullptr, "particles", "model ", members.size(), " is null");
+    LADON_CHECK(model != nullptr, "particles", "model ", members.size(),
+                " is null; no model may be null");
     members.push_back(model->named_parameters());
   }
   return particles_of_members(members);

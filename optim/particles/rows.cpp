@@ -11,21 +11,24 @@ namespace ladon::rows {
 namespace {
 
 void check_rows(const Tensor& x) {
-  LADON_CHECK(x.defined(), "particles", "the particle matrix is undefined");
+  LADON_CHECK(x.defined(), "particles",
+              "the particle matrix is undefined; it must be f32 or f64 [M, D]");
   LADON_CHECK(x.rank() == 2 && x.size(0) > 0 && is_floating(x.dtype()), "particles",
               "a particle matrix must be floating [M, D] with M > 0, got ", x.dtype(), " of shape ",
               x.shape());
 }
 
-/// sums(w, x) in x's dtype, or in f64 and then rounded if the largest weight would overflow or
-/// underflow f32: it is 1e44 for particles 1e-22 apart, and far below 1 for particles far apart.
+/// sums(weights, rows) in the dtype of rows. Computed in f64 and then rounded if the largest weight
+/// would overflow or underflow f32: weights are about 1/distance², 1e44 for particles 1e-22 apart,
+/// and tiny for particles far apart.
 Tensor combine(Tensor (*sums)(const Tensor&, const Tensor&), const Tensor& weights,
                const Tensor& rows) {
   check_rows(rows);
   const std::int64_t m = rows.size(0);
-  LADON_CHECK(weights.defined(), "particles", "the matrix between particles is undefined");
+  LADON_CHECK(weights.defined(), "particles",
+              "the matrix of weights between particles is undefined; it must be f64 [M, M]");
   LADON_CHECK(weights.dtype() == f64 && weights.shape() == Shape({m, m}), "particles",
-              "the matrix between ", m, " particles must be f64 ", Shape{m, m}, ", got ",
+              "the matrix of weights between ", m, " particles must be f64 ", Shape{m, m}, ", got ",
               weights.dtype(), " ", weights.shape());
   const Tensor w = kernels::contiguous(weights.detach()), x = rows.detach();
   const double* first = w.data<double>();
@@ -36,7 +39,7 @@ Tensor combine(Tensor (*sums)(const Tensor&, const Tensor&), const Tensor& weigh
   return kernels::cast(sums(w, kernels::cast(x, f64)), x.dtype());
 }
 
-/// ‖x_i‖ of an f64 row whose squares overflow or underflow.
+/// ‖x_i‖ of row i of x, f64, whose squared elements overflow or underflow.
 double scaled_norm(const Tensor& x, std::int64_t i) {
   const std::int64_t d = x.size(1);
   const double* const row = x.data<double>() + i * d;
@@ -93,8 +96,9 @@ void check_finite(const char* operation, const char* what, const Tensor& pairs) 
   const std::int64_t m = pairs.size(0);
   const double* x = pairs.data<double>();
   for (std::int64_t p = 0; p < pairs.count(); ++p)
-    LADON_CHECK(std::isfinite(x[p]), operation, "the ", what, " of particles ", p / m, " and ",
-                p % m, " is ", x[p]);
+    LADON_CHECK(std::isfinite(x[p]), operation,
+                "every pair of particles must give a finite value, but the ", what,
+                " of particles ", p / m, " and ", p % m, " is ", x[p]);
 }
 
 }  // namespace ladon::rows

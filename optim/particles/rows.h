@@ -1,8 +1,8 @@
 #pragma once
-// Arithmetic on particle matrices Θ [M, D] (f32 or f64), in parallel, in an order of summation that
-// depends on the shape alone. Distances, products and norms are summed in f64; linear combinations
-// of particles in their dtype. Not differentiable. Throws Error for other shapes and dtypes, and
-// for M = 0.
+// Arithmetic on particle matrices x [M, D] (f32 or f64) with rows x_i. Parallel, with an order of
+// summation that depends on the shape alone, not on the number of threads. Distances, inner
+// products and norms are summed in f64, linear combinations of particles in the particles' dtype.
+// Not differentiable. All functions throw Error for other shapes and dtypes, and for M = 0.
 
 #include <vector>
 
@@ -10,11 +10,11 @@
 
 namespace ladon::rows {
 
-/// ‖x_i − x_j‖², computed from differences: exactly symmetric, exactly 0 between equal rows. [M, D]
-/// → f64 [M, M].
+/// ‖x_i − x_j‖² as f64 [M, M], computed from differences: exactly symmetric, exactly 0 between
+/// equal rows.
 Tensor squared_distances(const Tensor& x);
 
-/// x_i·x_j:  [M, D] → f64 [M, M], exactly symmetric.
+/// Inner products x_i·x_j as f64 [M, M], exactly symmetric.
 Tensor inner_products(const Tensor& x);
 
 /// y_i = Σ_j w_ij x_j:  f64 [M, M] · [M, D] → [M, D] in x's dtype.
@@ -23,15 +23,16 @@ Tensor mix(const Tensor& w, const Tensor& x);
 /// y_i = Σ_j w_ij (x_i − x_j):  f64 [M, M], [M, D] → [M, D] in x's dtype.
 Tensor mix_differences(const Tensor& w, const Tensor& x);
 
-/// ‖x_i‖ of each row.
+/// The norm ‖x_i‖ of each row.
 std::vector<double> norms(const Tensor& x);
 
-/// The e with 2^(e−1) ≤ max|x_k| < 2^e over the finite x_k among n numbers, 0 if all are 0: squares
-/// of x_k·2^(−e) neither overflow nor underflow f64.
+/// Binary exponent e of the largest finite |x_k| among n numbers: 2^(e−1) ≤ max|x_k| < 2^e; 0 if
+/// all are 0. After scaling by 2^(−e) their squares do not overflow, and that of the largest does
+/// not underflow f64.
 int largest_exponent(const double* x, std::int64_t n);
 
-/// Throws Error naming the first two particles whose entry of `pairs`, contiguous f64 [M, M], is
-/// not finite: "the inner product of particles 0 and 1 is inf".
+/// Throws Error naming the first pair of particles whose element of `pairs`, contiguous f64 [M, M],
+/// is not finite; `what` says what the elements are, such as "inner product".
 void check_finite(const char* operation, const char* what, const Tensor& pairs);
 
 }  // namespace ladon::rows

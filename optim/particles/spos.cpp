@@ -18,8 +18,8 @@ Spos::Spos(Particles particles, SposOptions options, Generator rng)
 ParticleMethod::Forces Spos::forces(const std::string& block, const Tensor& theta,
                                     const Tensor& gradient) const {
   Forces forces = Svgd::forces(block, theta, gradient);
-  forces.driving = forces.driving + (diffusion_ / forces.scale) * gradient;  // scale·second term =
-                                                                             // b·∇U/T
+  // divided by `scale`, which will multiply `driving`, so that b·∇U/T is added in all
+  forces.driving = forces.driving + (diffusion_ / forces.scale) * gradient;
   return forces;
 }
 

@@ -7,20 +7,21 @@
 namespace ladon {
 
 struct SposOptions {
-  SvgdOptions svgd = {};   ///< {.svgd = {.alpha = 0.1}, .diffusion = 0.01}
+  SvgdOptions svgd = {};   ///< Used as {.svgd = {.alpha = 0.1}, .diffusion = 0.01}.
   double diffusion = 0.1;  ///< b ≥ 0, the inverse of β in the paper.
 };
 
-/// θ_i ← θ_i + ε [ φ_i + b·s_i ] + sqrt(2bε)·ξ_i,  φ of Svgd, ξ ~ N(0, 1).
-/// apply() writes −(φ_i + b·s_i)·T/N and draws ξ; the step of the optimizer that updates the
-/// particles adds the noise after its update, with its own rate (lr·lr_scale), so that no
-/// preconditioner rescales it. With plain Sgd this is the sampler above: a step of rate r has ε =
-/// r·T/N. With Adam the drift is preconditioned and the noise is not, which keeps particles apart
+/// θ_i ← θ_i + ε [ φ_i + b·s_i ] + sqrt(2bε)·ξ_i, with the score s_i and direction φ_i of svgd.h
+/// and ξ_i ~ N(0, I): SVGD plus Langevin dynamics of weight b.
+/// apply() writes −(φ_i + b·s_i)·T/N to the gradients and draws ξ; step() of the optimizer adds the
+/// noise after its update, with its own learning rate (lr·lr_scale), so that no preconditioner
+/// rescales the noise. With Sgd without momentum this is the sampler above: a step of rate r has ε
+/// = r·T/N. With Adam the drift is preconditioned and the noise is not, which keeps particles apart
 /// but samples no known density. b = 0 is Svgd bit for bit.
 class Spos : public Svgd {
  public:
-  /// Draws from `rng`, a copy that it owns; pass rng.split(i). Throws Error unless α and b are
-  /// finite and ≥ 0.
+  /// The sampler copies `rng` and draws its noise from the copy; pass rng.split(i). Throws Error
+  /// unless α and b are finite and ≥ 0.
   Spos(Particles particles, SposOptions options, Generator rng);
   std::string name() const override { return "spos"; }
 

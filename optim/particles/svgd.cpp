@@ -30,7 +30,7 @@ ParticleMethod::Forces Svgd::forces(const std::string& block, const Tensor& thet
   const KernelAt kernel = checked_at(options_.kernel, block, theta, options_.alpha);
   if (!options_.alpha.off()) warn_of_equal(name(), block, theta, gradient);
   const Tensor repulsion = options_.alpha.off() ? Tensor() : kernel.repel();
-  // without smoothing each particle uses only its own gradient
+  // without smoothing each particle's driving force is its own gradient
   const Tensor driving = options_.smoothing ? kernel.share(gradient) : gradient;
   const double alpha = options_.alpha.automatic()
                            ? balance(theta, options_.smoothing ? kernel.share : nullptr, repulsion)

@@ -1,6 +1,6 @@
 #pragma once
-// Stein variational gradient descent (Liu and Wang 2016, arXiv 1608.04471), over heads as in
-// "Repulsive Attention" (An et al. 2020, arXiv 2009.09364).
+// Stein variational gradient descent (Liu and Wang 2016, arXiv 1608.04471); with attention heads as
+// particles, "Repulsive Attention" (An et al. 2020, arXiv 2009.09364).
 
 #include "ladon/optim/particles/kernel.h"
 #include "ladon/optim/particles/method.h"
@@ -10,28 +10,30 @@ namespace ladon {
 struct SvgdOptions {
   SteinKernel kernel = rbf();
   Alpha alpha = 1;  ///< α ≥ 0: weight of the repulsion; or `automatic`.
-  /// Whether driving forces are averaged by the kernel. In high dimension the median rule gives
-  /// k_ij ≈ 1/(M+1) between particles, so the sum over j attenuates the part of a score that is
-  /// specific to one particle.
+  /// Whether the driving force is the kernel-weighted sum of all particles' scores (as published)
+  /// or each particle's own score. In high dimension the median rule gives k_ij ≈ 1/(M+1) between
+  /// different particles, so that the weighted sum attenuates the part of a score that is specific
+  /// to one particle.
   bool smoothing = true;
   TargetDensity target = {};
-  double max_ratio = 100;  ///< Bound on the ratio of repulsion to driving force: see
+  double max_ratio = 100;  ///< Upper bound on the ratio of repulsive to driving force: see
                            ///< ParticleMethod.
 
-  /// Options as published: N = 1, no prior, T = 1 (so α is also a temperature), rbf with the lower
-  /// median, for which the number of particles must not be two (kernel.h, checked_at), and
-  /// unbounded repulsion.
+  /// Options of An et al. 2020: N = 1, no prior, T = 1 (so α is also a temperature), unbounded
+  /// repulsion, and rbf with Bandwidth::paper, with which two particles are an Error (kernel.h,
+  /// checked_at).
   static SvgdOptions paper(double alpha);
 };
 
-/// φ_i = (1/M) [ Σ_j k_ij s_j + α R_i ],  s_j = −∇U(θ_j)/T, R as in kernel.h.
+/// SVGD's update direction φ_i = (1/M) [ Σ_j k_ij s_j + α R_i ] of M particles θ_i, with the score
+/// s_j = −∇U(θ_j)/T (target.h), kernel k and repulsion R_i (kernel.h).
 ///
-/// Without smoothing φ_i = (1/M) [ s_i + α R_i ]: the driving sum keeps only its term j = i, with
-/// weight k_ii = 1 for a radial kernel. The factor 1/M stays, so that α weights R_i relative to a
-/// particle's own score as it does with smoothing for particles far apart, and switching smoothing
-/// off changes nothing but the averaging.
+/// Without smoothing φ_i = (1/M) [ s_i + α R_i ]: the sum over j is reduced to its term j = i,
+/// whose weight k_ii is 1 for a radial kernel. The factor 1/M stays, so that switching smoothing
+/// off changes only the averaging: α weights R_i relative to s_i as it does with smoothing if
+/// particles are far apart.
 ///
-/// With one particle K = 1 and R = 0, so the gradients keep every bit.
+/// With one particle k = 1 and R = 0, so the gradients are unchanged bit for bit.
 class Svgd : public ParticleMethod {
  public:
   /// Throws Error unless α is finite and ≥ 0; apply() throws if the kernel's results are invalid
@@ -41,7 +43,7 @@ class Svgd : public ParticleMethod {
   explicit Svgd(SvgdOptions options) : Svgd(Particles(), std::move(options)) {}
   std::string name() const override { return "svgd"; }
 
-  /// α from the next step on, for annealing. Errors as in the constructor.
+  /// Sets α from the next step on, for annealing. Errors as in the constructor.
   void set_alpha(Alpha alpha);
 
  protected:

@@ -24,7 +24,7 @@ Tensor Wgd::spread(const std::string& block, const KernelAt& kernel) const {
   const double least = number_of("wgd", amin(density));
   LADON_CHECK(least > 0, "wgd", "block \"", block, "\": the kernel ", options_.kernel.name,
               " sums to ", least, " at particle ", argmin(density, 0).item<std::int64_t>(),
-              "; it must be positive");
+              "; the sum Σ_j k_ij must be positive; use a kernel with positive values");
   const Tensor repulsion = kernel.repel();
   return repulsion / cast(density, repulsion.dtype());
 }

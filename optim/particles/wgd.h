@@ -11,12 +11,14 @@ struct WgdOptions {
   SteinKernel kernel = rbf();
   Alpha alpha = 1;  ///< α ≥ 0: weight of the repulsion; or `automatic`.
   TargetDensity target = {};
-  double max_ratio = 100;  ///< Bound on the ratio of repulsion to driving force: see
+  double max_ratio = 100;  ///< Upper bound on the ratio of repulsive to driving force: see
                            ///< ParticleMethod.
 };
 
-/// φ_i = s_i + α·R_i/Σ_j k_ij,  s_i = −∇U(θ_i)/T, R as in kernel.h: the posterior's score minus the
-/// score of the particles' own density. With one particle the gradients keep every bit.
+/// WGD's update direction φ_i = s_i + α·R_i/Σ_j k_ij of particles θ_i, with the score s_i =
+/// −∇U(θ_i)/T (target.h), kernel k and repulsion R_i (kernel.h): the target's score minus, for α =
+/// 1, the score of a kernel density estimate of the particles. With one particle the gradients are
+/// unchanged bit for bit.
 class Wgd : public ParticleMethod {
  public:
   /// Throws Error unless α is finite and ≥ 0; apply() throws if a sum Σ_j k_ij is not positive, or
@@ -26,7 +28,7 @@ class Wgd : public ParticleMethod {
   explicit Wgd(WgdOptions options) : Wgd(Particles(), std::move(options)) {}
   std::string name() const override { return "wgd"; }
 
-  /// α from the next step on, for annealing. Errors as in the constructor.
+  /// Sets α from the next step on, for annealing. Errors as in the constructor.
   void set_alpha(Alpha alpha);
 
  protected:
@@ -35,7 +37,7 @@ class Wgd : public ParticleMethod {
   double fair_alpha(const std::string& block, const Tensor& theta) const override;
 
  private:
-  /// R_i/Σ_j k_ij
+  /// The repulsive force R_i/Σ_j k_ij  [M, D].
   Tensor spread(const std::string& block, const KernelAt& kernel) const;
   WgdOptions options_;
 };

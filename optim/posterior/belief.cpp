@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* operation = "score_belief";
 
-/// A mixture of normal distributions with equal weights.
+/// Distribution of a noisy target at one input: a mixture of normal distributions with equal
+/// weights.
 struct Mixture {
   Tensor means, stddevs;  ///< [S]
 
@@ -33,7 +34,8 @@ struct Mixture {
       sum += std::erfc((m[s] - y) / sd[s] / std::numbers::sqrt2);
     return 0.5 * sum / static_cast<double>(means.count());
   }
-  /// ln of the density at the points y [P], 16 at a time, so that [16, S] fits in the cache.
+  /// Log density at the points y [P], computed 16 points at a time, so that [16, S] fits in the
+  /// cache.
   Tensor log_density(const Tensor& y) const {
     const double log_norm = std::log(2 * std::numbers::pi) / 2 + std::log(means.count());
     const Tensor heights = log(stddevs) + log_norm;
@@ -62,7 +64,7 @@ double coverage(const Mixture& belief, const Mixture& truth, double level) {
   return truth.cdf(belief.quantile(0.5 + level / 2)) - truth.cdf(belief.quantile(0.5 - level / 2));
 }
 
-/// ∫ p(y)·(ln q(y) − ln p(y)) dy
+/// ∫ p(y)·(ln q(y) − ln p(y)) dy, where q is the density of `belief` and p that of `truth`.
 double expected_log_ratio(const Mixture& belief, const Mixture& truth) {
   constexpr int points = 400;
   const auto [low, high] = truth.range();
@@ -72,7 +74,7 @@ double expected_log_ratio(const Mixture& belief, const Mixture& truth) {
   return step * number_of("score_belief", sum(where(less(p, -700), scalar(0, f64), terms)));
 }
 
-/// A^½ of a positive semidefinite A.
+/// Symmetric square root A^½ of a positive semidefinite A.
 Tensor root(const Tensor& a) {
   const auto [values, vectors] = lapack::eigh(a);
   return matmul(vectors * sqrt(maximum(values, scalar(0, f64))), transpose(vectors));
@@ -105,7 +107,8 @@ Belief belief_of_draws(const Tensor& values) {
 Belief belief_of(const GpPrediction& prediction, std::int64_t output) {
   const NoGrad off;
   LADON_CHECK(prediction.covariance.defined() && prediction.covariance.rank() == 2, "belief_of",
-              "the prediction has no covariance [M, M]; give predict() a test kernel [M, M]");
+              "the prediction has no covariance [M, M], which a belief needs; pass predict() a "
+              "test kernel [M, M]");
   const Tensor m = clone(select(prediction.mean, 1, output));
   return {m, prediction.covariance, unsqueeze(m, 0),
           unsqueeze(clone(diagonal(prediction.covariance)), 0)};
@@ -127,8 +130,8 @@ BeliefScore score_belief(const Belief& belief, const Belief& truth, double noise
               "; it must be positive");
   const std::int64_t m = truth.mean.size(0);
   LADON_CHECK(belief.mean.shape() == truth.mean.shape(), operation,
-              "the belief has inputs of shape ", belief.mean.shape(), ", the truth ",
-              truth.mean.shape());
+              "belief and truth must have the same test inputs, but their means have shapes ",
+              belief.mean.shape(), " and ", truth.mean.shape());
   BeliefScore score;
   const Tensor deviation = (belief.mean - truth.mean) / sqrt(diagonal(truth.covariance));
   score.mean_error = std::sqrt(number_of("score_belief", mean(square(deviation))));

@@ -13,7 +13,8 @@
 namespace ladon {
 namespace {
 
-// The limit of variance 0: the largest outputs share the probability.
+// Class probabilities at variance 0: the classes with the largest mean share the probability
+// equally.
 void share_among_largest(std::int64_t classes, const double* mean, double* p) {
   const double most = *std::max_element(mean, mean + classes);
   const double count = static_cast<double>(std::count(mean, mean + classes, most));
@@ -30,7 +31,7 @@ Tensor classification_targets(const Tensor& labels, std::int64_t classes) {
               "labels must be i64 [N], got ", labels.dtype(), " ", labels.shape());
   for (const std::int64_t label : labels.to_vector<std::int64_t>())
     LADON_CHECK(label >= 0 && label < classes, operation, "label ", label, " is outside [0, ",
-                classes, ")");
+                classes, "); labels count from 0 and must be less than the number of classes");
   return one_hot(labels, classes, f64) - 1.0 / static_cast<double>(classes);
 }
 
@@ -48,7 +49,7 @@ Tensor class_probabilities(const Tensor& mean, const Tensor& variance) {
   const double *from = m.data<double>(), *s = v.data<double>();
   for (std::int64_t i = 0; i < rows; ++i)
     LADON_CHECK(s[i] >= 0, operation, "the variance of row ", i, " is ", s[i],
-                "; it must not be negative");
+                "; it must be at least 0");
   double* to = p.mutable_data<double>();
   parallel::for_range(rows, 16, [&](std::int64_t begin, std::int64_t end) {
     std::vector<double> work(static_cast<std::size_t>(kernels::largest_work * classes));

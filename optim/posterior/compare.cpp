@@ -23,16 +23,16 @@ namespace ladon {
 namespace {
 
 constexpr const char* operation = "compare_posterior";
-constexpr std::int64_t more = 4;  // times as many steps for samplers
+constexpr std::int64_t more = 4;  // samplers run more·options.steps steps
 
 /// State of a running method: its networks and settings.
 struct Work {
   const RegressionTask& task;
   const CompareOptions& options;
   Generator rng;
-  Tensor theta;                // [P, D], a leaf
-  std::int64_t gradients = 0;  // gradients of networks computed
-  std::int64_t batch = 0;      // targets per gradient, drawn anew each time; 0: all
+  Tensor theta;                // weights of P networks, [P, D], a leaf
+  std::int64_t gradients = 0;  // number of gradient evaluations of single networks
+  std::int64_t batch = 0;      // targets per gradient, drawn anew for each gradient; 0: all
 
   Work(const RegressionTask& of, const CompareOptions& with, Generator from)
       : task(of), options(with), rng(std::move(from)) {
@@ -41,7 +41,7 @@ struct Work {
   }
 
   double count() const { return static_cast<double>(task.targets.size(0)); }
-  /// N items with mean loss `misfit/N`, prior N(0, 1).
+  /// Posterior from N items with mean loss misfit/N and prior N(0, 1).
   TargetDensity target() const { return {.count = count(), .prior_precision = 1}; }
   Particles particles() const { return particles_of_rows(theta, "networks"); }
   Tensor functions() const { return test_functions(task, theta.detach()); }
@@ -62,7 +62,8 @@ struct Work {
   PosteriorRun end() const { return {functions(), gradients}; }
 };
 
-/// Runs Adam for `steps`, its rate decaying to 0; gradient() computes the gradients.
+/// Runs Adam for options.steps steps with a learning rate that decays to 0; gradient() computes the
+/// gradients.
 PosteriorRun optimize(Work work, const std::function<void(Work&)>& gradient) {
   Adam adam({work.theta}, {.lr = work.options.lr});
   const Schedule rate = schedule::cosine({.steps = work.options.steps});
@@ -75,7 +76,7 @@ PosteriorRun optimize(Work work, const std::function<void(Work&)>& gradient) {
   return work.end();
 }
 
-/// Optimizes particles with a method whose target includes prior and likelihood.
+/// Optimizes the networks as particles of a method whose target includes prior and likelihood.
 template <class Method, class Options>
 PosteriorRun move_particles(Work work, Options options) {
   options.target = work.target();
@@ -86,8 +87,8 @@ PosteriorRun move_particles(Work work, Options options) {
   });
 }
 
-/// Optimizes each network towards its own targets [P, N], with the prior's penalty centred at
-/// `anchor`.
+/// Optimizes each network p for the targets targets[p] (targets [P, N]), with the prior centred at
+/// the weights `anchor` [P, D].
 PosteriorRun modes(Work work, const Tensor& anchor, const Tensor& targets) {
   return optimize(std::move(work), [&](Work& w) {
     w.backward_of(misfit(w.task, w.at_training_inputs(), targets) +
@@ -108,12 +109,13 @@ PosteriorRun randomized_prior(Work work) {
   return modes(std::move(work), start, y);
 }
 
-// SVGD in function space, with a Gaussian-process prior.
+// SVGD between functions at all inputs, with a Gaussian-process prior.
 PosteriorRun function_svgd(Work work) {
   const Tensor& kernel = work.options.prior_kernel;
   constexpr double jitter = 1e-4;
   LADON_CHECK(kernel.defined(), operation,
-              "function_svgd needs options.prior_kernel, the prior covariance of functions");
+              "function_svgd needs options.prior_kernel, the prior covariance [N + M, N + M] of "
+              "functions");
   Svgd svgd({.target = {.count = work.count()}});
   return optimize(std::move(work), [&](Work& w) {
     const Tensor f = w.task.functions(w.theta, w.task.inputs);
@@ -123,8 +125,9 @@ PosteriorRun function_svgd(Work work) {
   });
 }
 
-/// The step ε of U for which a single leapfrog step ε_L, ε = ε_L²/2, is accepted with probability
-/// 0.9, so that Langevin dynamics has little bias.
+/// Step size ε of Langevin dynamics on U. ε = ε_L²/2 for the leapfrog step ε_L at which HMC with
+/// one step per draw accepts with probability 0.9, so that Langevin dynamics has little bias. Also
+/// moves the networks to a draw of that HMC run.
 double langevin_step(Work& work) {
   const std::int64_t warmup = std::max<std::int64_t>(50, work.options.steps / 4);
   Generator rng = work.rng.split(2);
@@ -136,7 +139,7 @@ double langevin_step(Work& work) {
   return 0.5 * chains.step * chains.step;
 }
 
-/// One chain per network; keeps thinned draws from the second half of the steps.
+/// Runs one chain per network; keeps thinned draws from the second half of the steps.
 PosteriorRun sample(Work work, Optimizer& sampler, ParticleMethod* drift = nullptr) {
   const std::int64_t steps = more * work.options.steps, kept = 50;
   Collect draws({.after = steps / 2, .every = std::max<std::int64_t>(1, steps / 2 / kept)});
@@ -156,13 +159,14 @@ PosteriorRun sgld(Work work) {
   return sample(std::move(work), sampler);
 }
 
-/// A quarter of the targets in each gradient, with the step size of exact gradients.
+/// sgld() with a quarter of the targets in each gradient, and the step size of exact gradients.
 PosteriorRun sgld_minibatch(Work work) {
   work.batch = std::max<std::int64_t>(1, work.task.targets.size(0) / 4);
   return sgld(std::move(work));
 }
 
-// With friction a, a step of rate r moves in the long run as far as a Langevin step of rate r/a.
+// In the long run an sghmc step of learning rate r and friction a moves θ as far as a Langevin step
+// of learning rate r/a.
 PosteriorRun sghmc(Work work) {
   constexpr double friction = 0.1;
   const double rate = langevin_step(work) * work.count();
@@ -224,7 +228,8 @@ std::vector<std::string> posterior_methods() {
 PosteriorRun run_posterior_method(const std::string& method, const RegressionTask& task,
                                   const CompareOptions& options, Generator& rng) {
   LADON_CHECK(task.functions && task.dim >= 1, operation,
-              "the task has no functions, or dim is less than 1");
+              "the task has no functions, or its dim is less than 1; set both, or use "
+              "wide_heads_task() or network_task()");
   LADON_CHECK(options.members >= 2, operation, "needs at least two members, got ", options.members);
   LADON_CHECK(options.steps >= 1, operation, "steps must be at least 1, got ", options.steps);
   const auto& methods = all_methods();
@@ -242,7 +247,7 @@ std::vector<PosteriorRow> compare_posterior(const RegressionTask& task, const Be
   const Generator source = rng.split(rng.reserve(1));
   std::vector<PosteriorRow> rows;
   for (const std::string& method : methods) {
-    Generator own = source.split(0);  // equal for all: run_posterior_method splits it by name
+    Generator own = source.split(0);  // the same for all: run_posterior_method splits it by method
     const PosteriorRun run = run_posterior_method(method, task, options, own);
     rows.push_back(
         {method, score_belief(belief_of_draws(run.functions), truth, task.noise), run.gradients});

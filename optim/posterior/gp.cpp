@@ -56,7 +56,7 @@ Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
 
 Tensor GpPrediction::variance() const {
   LADON_CHECK(covariance.defined(), "GpPrediction::variance",
-              "there is no covariance; give predict() the kernel of the test inputs");
+              "there is no covariance; pass predict() the kernel of the test inputs");
   return covariance.rank() == 1 ? covariance : clone(diagonal(covariance));
 }
 
@@ -66,7 +66,7 @@ GaussianProcess::GaussianProcess(const infinite::KernelMatrix& kernel, const Ten
 
 GaussianProcess::GaussianProcess(std::shared_ptr<const Solver> solver, const Tensor& targets)
     : solver_(std::move(solver)) {
-  LADON_CHECK(solver_, operation, "the solver is null");
+  LADON_CHECK(solver_, operation, "the solver is null; pass a Solver");
   targets_ = clone(kernel_blocks::target_block(operation, "the targets", targets, solver_->size()));
   weights_ = solver_->solve(targets_);
 }
@@ -95,7 +95,7 @@ GpPrediction GaussianProcess::predict(const infinite::KernelMatrix& cross,
     return kernel_blocks::proper_covariance(caller, left, prior, precision, allowed,
                                             kernel_blocks::one_kernel);
   };
-  const auto rounding = [&](const Tensor& solved) {  // A⁻¹·K*ᵀ [N, M]
+  const auto rounding = [&](const Tensor& solved) {  // solved = A⁻¹·K*ᵀ [N, M]
     const double largest =
         number_of("predict", amax((variances ? prior : diagonal(prior)).detach()));
     return kernel_blocks::rounding_of_squares(transpose(solved), largest, precision);
@@ -135,7 +135,7 @@ double GaussianProcess::log_marginal_likelihood() const {
 }
 
 // With P = A⁻¹:  σ²_i = 1/P_ii,  μ_i = y_i − α_i/P_ii    (RW 5.12),
-//   ln p(y_i | the others) = −½ ln 2πσ²_i − (y_i − μ_i)²/(2σ²_i)    (RW 5.10)
+//   ln p(y_i | all other targets) = −½ ln 2πσ²_i − (y_i − μ_i)²/(2σ²_i)    (RW 5.10)
 LeaveOneOut GaussianProcess::leave_one_out() const {
   const Tensor variance = reciprocal(solver().inverse_diagonal());
   const Tensor error = weights_.x * unsqueeze(variance, 1);  // y_i − μ_i, [N, O]

@@ -2,13 +2,13 @@
 // Gaussian-process regression from kernel matrices (Rasmussen and Williams 2006, "RW").
 //
 // An infinitely wide Bayesian network is a Gaussian process whose covariance is its NNGP kernel:
-// its posterior is given by a linear solve, without training. With the NTK instead, the mean is the
-// limit of gradient descent (gradient_flow.h).
+// its posterior is given by a linear solve, without training. If the kernel is the NTK, the
+// posterior mean is the function to which gradient descent converges (gradient_flow.h).
 //
 // Kernels are plain matrices: K between the N training inputs, K* between M test inputs and the
 // training inputs, K** between the test inputs. Everything is computed in f64. For a model:
 //
-//   const auto limit = infinite::limit(model).with_landmarks(x);  // the same for all three
+//   const auto limit = infinite::limit(model).with_landmarks(x);  // the same for all kernels
 //   const auto of = [&](auto&... x) { return gram(limit, x..., infinite::Get::nngp).nngp; };
 //   const GaussianProcess gp(of(x), y, {.noise = 0.1});
 //   gp.predict(of(test, x), of(test)).mean;
@@ -22,45 +22,48 @@
 
 namespace ladon {
 
-/// A Gaussian belief about test outputs. Outputs are independent and share the covariance.
+/// Gaussian predictive distribution of O outputs at M test inputs. Outputs are independent and
+/// share the covariance.
 struct GpPrediction {
   Tensor mean;  ///< [M, O]
-  /// [M, M], or variances [M], in the shape of the test kernel; or undefined.
+  /// Covariance [M, M] or variances [M], in the shape of the test kernel; undefined without one.
   Tensor covariance = {};
-  /// Bounds on |exact − given|, elementwise and up to rounding. Undefined if the solver is exact,
-  /// and if only the mean was computed. (Variances are the midpoint of the remaining interval;
-  /// covariances are its upper end, which keeps the matrix positive semi-definite.)
+  /// Bounds on the elementwise error of mean and covariance, up to rounding. Undefined if the
+  /// solver is exact, and if only the mean was computed. (The solver's bounds leave an interval for
+  /// each variance, of which the midpoint is returned; of covariances the upper end, which keeps
+  /// the matrix positive semi-definite.)
   Tensor mean_error = {}, covariance_error = {};
 
   Tensor variance() const;  ///< [M]: the covariance's diagonal. Throws Error if there is no
                             ///< covariance.
 };
 
-/// Prediction of each target i from all others. Variances include the noise.
+/// Leave-one-out prediction: of each target i from all other targets. Variances include the noise.
 struct LeaveOneOut {
   Tensor mean;             ///< [N, O]
   Tensor variance;         ///< [N]
-  double log_density = 0;  ///< Σ ln p(y_io | the others), over targets and outputs.
+  double log_density = 0;  ///< Σ_io ln p(y_io | all targets except i), over outputs o.
 };
 
-/// The posterior of f ~ GP(0, K) given targets y = f + N(0, σ²), by a Solver of A = K + σ²·I.
-/// Several outputs share one kernel.
+/// Posterior of f ~ GP(0, K) given targets y = f + N(0, σ²), by a Solver for A = K + σ²·I. Several
+/// outputs share one kernel.
 ///
-///   GaussianProcess(kernel, y, {.noise = 0.1});                              // a matrix in memory
-///   GaussianProcess(store_factor(gram, folder, {.noise = 0.1}), y);             // on disk, of
-///                          // store_gram(limit, x, folder, {.get = infinite::Get::nngp})
-///   GaussianProcess(distribute_factor(gram, {.noise = 0.1}), y);                // of many ranks
-///   GaussianProcess(CgSolver(kernel_map(gram), {.noise = 0.1}), y);          // without a factor
+///   GaussianProcess(kernel, y, {.noise = 0.1});                           // matrix in memory
+///   GaussianProcess(store_factor(gram, folder, {.noise = 0.1}), y);       // matrix on disk, from
+///                          // gram = store_gram(limit, x, folder, {.get = infinite::Get::nngp})
+///   GaussianProcess(distribute_factor(gram, {.noise = 0.1}), y);          // matrix on many ranks
+///   GaussianProcess(CgSolver(kernel_map(gram), {.noise = 0.1}), y);       // conjugate gradients
 ///
-/// A solver that is not exact comes with error bounds. With A·x = y − r for the targets and A·z =
-/// k* − s for a test input both errors are products of two residuals:
+/// If the solver is not exact, predictions have error bounds. Let x solve A·x = y up to the
+/// residual r = y − A·x, and let z solve A·z = k* for a test input up to the residual s = k* − A·z.
+/// Then the errors of mean and variance are products of two residuals:
 ///
 ///   k*ᵀA⁻¹y  = k*ᵀx + zᵀr + sᵀA⁻¹r,        |sᵀA⁻¹r| ≤ √(sᵀA⁻¹s · rᵀA⁻¹r);
 ///   k*ᵀA⁻¹k* = (k* + s)ᵀz + sᵀA⁻¹s;
 ///
-/// A mean computed alone is k*ᵀx, without z, and has no bound here: its error is k*ᵀA⁻¹r, at most
-/// √(k** · rᵀA⁻¹r), where weights().unknown bounds rᵀA⁻¹r. leave_one_out(), amplitude() and the
-/// evidence are as accurate as the solver's tolerances.
+/// If only the mean is computed, it is k*ᵀx, without z and without an error bound in the result:
+/// its error is k*ᵀA⁻¹r, at most √(k** · rᵀA⁻¹r), where weights().unknown bounds rᵀA⁻¹r.
+/// leave_one_out(), amplitude() and the evidence are as accurate as the solver's tolerances.
 class GaussianProcess {
  public:
   /// kernel [N, N], targets [N] or [N, O]. Throws Error where shapes disagree, the kernel is not
@@ -68,16 +71,18 @@ class GaussianProcess {
   /// not positive definite, naming the smallest eigenvalue and a sufficient jitter.
   GaussianProcess(const infinite::KernelMatrix& kernel, const Tensor& targets,
                   const GpOptions& options = {});
-  /// The solver is shared; it determines from which threads the process may be used.
+  /// Posterior by a given solver, which is shared. The process may be used from the threads from
+  /// which the solver may.
   GaussianProcess(std::shared_ptr<const Solver> solver, const Tensor& targets);
   template <std::derived_from<Solver> S>
   GaussianProcess(S solver, const Tensor& targets)
       : GaussianProcess(std::make_shared<const S>(std::move(solver)), targets) {}
 
-  /// The posterior of f (without noise) at test inputs. cross [M, N]; test [M, M] gives the
-  /// covariance, [M] the variances, an undefined one the mean alone. Variances that rounding makes
-  /// negative are set to 0. Throws Error if a variance is negative by more than rounding, and if
-  /// matrices of known kind (infinite::KernelMatrix, StoredGram) mix an NNGP kernel with an NTK.
+  /// Posterior of f (without noise) at M test inputs. cross [M, N] is K*. A test kernel [M, M]
+  /// gives the covariance, its diagonal [M] the variances, and without one only the mean is
+  /// computed. Variances that rounding makes negative are set to 0. Throws Error if a variance is
+  /// negative by more than rounding, and if matrices of known kind (infinite::KernelMatrix,
+  /// StoredGram) mix an NNGP kernel with an NTK.
   GpPrediction predict(const infinite::KernelMatrix& cross,
                        const infinite::KernelMatrix& test = {}) const;
 
@@ -85,12 +90,12 @@ class GaussianProcess {
   /// if the solver cannot give its determinant.
   double log_marginal_likelihood() const;
 
-  /// Prediction of every target from all others, without refitting.
+  /// Leave-one-out predictions of all targets, in closed form.
   LeaveOneOut leave_one_out() const;
 
   /// The factor a that maximizes the likelihood of the targets when kernel, noise and jitter are
-  /// multiplied by it. Means do not change; variances are multiplied by a, which gives error bars
-  /// in units of the targets.
+  /// all multiplied by a. Use it to scale variances: a·variance is in units of the targets, and
+  /// means do not change.
   double amplitude() const;
 
   /// A⁻¹Y [N, O], with its residual and error bound.
@@ -103,10 +108,11 @@ class GaussianProcess {
   LinearSolution weights_;
 };
 
-/// The log marginal likelihood as a recorded operation: kernel [N, N], targets [N] or [N, O] and
-/// noise (one element) get gradients, so hyper-parameters of the kernel can be learned. Returns an
-/// f64 scalar. The gradient with respect to the kernel is symmetric: K_ij and K_ji each get half
-/// the effect of changing both. Twice differentiable. Errors as for GaussianProcess.
+/// Log marginal likelihood as a differentiable operation, an f64 scalar: kernel [N, N], targets [N]
+/// or [N, O] and noise (one element) get gradients, so hyper-parameters of the kernel can be
+/// learned. The gradient with respect to the kernel is symmetric: K_ij and K_ji each get half of
+/// the derivative with respect to their common value. Twice differentiable. Errors as for
+/// GaussianProcess.
 Tensor log_marginal_likelihood(const Tensor& kernel, const Tensor& targets, const Tensor& noise,
                                double jitter = 1e-8);
 

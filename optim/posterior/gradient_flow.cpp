@@ -17,17 +17,18 @@ namespace {
 
 constexpr std::string_view name = "GradientFlow", among = "the kernel that trains";
 
-// (1 − e^(−λτ))/λ for λ, τ ≥ 0, without cancellation and without 0/0.
+// (1 − e^(−λτ))/λ for λ, τ ≥ 0, computed without cancellation and without 0/0.
 double decay(double lambda, double tau) {
   const double x = lambda * tau;
   if (x == 0) return tau;
   return x > 1 ? -std::expm1(-x) / lambda : tau * (-std::expm1(-x) / x);
 }
 
-// λ_max of a symmetric A [n, n] by Lanczos' method (Golub and Van Loan, ch. 10): k steps, k ≪ n,
-// take n²·k operations, where a full decomposition takes n³. Orthonormal rows V span the Krylov
-// space of a random vector; V A Vᵀ = T is tridiagonal, with α on the diagonal and β next to it. T's
-// largest eigenvalue θ, with eigenvector s, is within β_k|s_k| of an eigenvalue of A.
+// Largest eigenvalue of a symmetric A [n, n] by Lanczos' method (Golub and Van Loan, ch. 10): k
+// steps, k ≪ n, take n²·k operations, where a full decomposition takes n³. The orthonormal rows of
+// V span the Krylov space of a random vector; T = V A Vᵀ is tridiagonal, with α_k on the diagonal
+// and β_k next to it. The largest eigenvalue θ of T, with eigenvector s, is within β_k|s_k| of an
+// eigenvalue of A.
 double largest_eigenvalue(const Tensor& a) {
   constexpr std::int64_t most_steps = 256, stride = 8;
   constexpr double tolerance = 1e-8;  // of the residual; the error of θ is about its square
@@ -43,7 +44,7 @@ double largest_eigenvalue(const Tensor& a) {
     const Tensor rows = slice(basis, 0, {.stop = k + 1});
     Tensor w = matmul(a, v);
     entry[k * (most_steps + 1)] = number_of("max_learning_rate", dot(v, w));
-    for (int twice = 0; twice < 2; ++twice)  // rounding would destroy orthogonality otherwise
+    for (int twice = 0; twice < 2; ++twice)  // once is not enough because of rounding
       w = w - matmul(transpose(rows), matmul(rows, w));
     const double beta = number_of("max_learning_rate", norm(w));
     if ((k + 1) % stride == 0 || beta <= tolerance * std::abs(entry[k * (most_steps + 1)])) {
@@ -55,7 +56,7 @@ double largest_eigenvalue(const Tensor& a) {
         return theta;
     }
     if (k + 1 < most_steps)
-      entry[(k + 1) * most_steps + k] = beta;  // eigh reads below the diagonal
+      entry[(k + 1) * most_steps + k] = beta;  // eigh reads only the lower triangle
     v = w / beta;
   }
   return lapack::eigenvalues(a).data<double>()[n - 1];
@@ -70,8 +71,8 @@ void check_time(double t) {
 struct GradientFlow::Decompositions {
   kernel_blocks::Ridge ridge;
   std::mutex mutex;
-  Tensor factor;           // [N, N]
-  Tensor values, vectors;  // [N], [N, N]: of the kernel without jitter
+  Tensor factor;           // Cholesky factor of Θ, [N, N]
+  Tensor values, vectors;  // eigenvalues [N] and eigenvectors [N, N] of the NTK without jitter
 };
 
 GradientFlow::GradientFlow(const infinite::KernelMatrix& ntk, const Tensor& targets,
@@ -118,8 +119,8 @@ const GradientFlow::Decompositions& GradientFlow::eigenbasis() const {
   return d;
 }
 
-// Φ_t r, or with `times_kernel` K Φ_t r for the kernel K without jitter, in the eigenbasis V.   [N,
-// K] → [N, K]
+// Φ_t r, or with `times_kernel` K Φ_t r for the NTK K without jitter, computed in K's eigenbasis V.
+// r and the result are [N, k].
 Tensor GradientFlow::spectral(double t, const Tensor& r, bool times_kernel) const {
   const Decompositions& d = eigenbasis();
   Tensor scale = empty({r.size(0), 1}, f64);
@@ -136,13 +137,14 @@ Tensor GradientFlow::phi(double t, const Tensor& r) const {
   return std::isinf(t) ? lapack::cholesky_solve(factor(), r) : spectral(t, r, false);
 }
 
-// y − f_0
+// y − f_0 at the training inputs
 Tensor GradientFlow::residual(const Tensor& initial) const {
   if (!initial.defined()) return targets_;
   const Tensor f =
       kernel_blocks::target_block(name, "the initial training outputs", initial, targets_.size(0));
-  LADON_CHECK(f.shape() == targets_.shape(), name, "the initial training outputs have shape ",
-              f.shape(), ", but the targets have shape ", targets_.shape());
+  LADON_CHECK(f.shape() == targets_.shape(), name,
+              "the initial training outputs must have the targets' shape, but their shapes are ",
+              f.shape(), " and ", targets_.shape());
   return targets_ - f;
 }
 
@@ -151,7 +153,7 @@ Tensor GradientFlow::train(double t, const Tensor& initial) const {
   check_time(t);
   const Tensor r = residual(initial);
   if (!std::isinf(t)) return targets_ - r + spectral(t, r, true);
-  // f_0 + K (K + δI)⁻¹ r = y − δ (K + δI)⁻¹ r
+  // f_0 + K (K + δI)⁻¹ r = y − δ (K + δI)⁻¹ r, with r = y − f_0
   return targets_ - phi(t, r) * decompositions().ridge.total();
 }
 
@@ -186,8 +188,9 @@ GpPrediction GradientFlow::ensemble(double t, const infinite::KernelMatrix& cros
   const std::int64_t m = theta.size(0);
   const Tensor k =
       kernel_blocks::symmetric_block(name, "the NNGP kernel of the training inputs", nngp.train);
-  LADON_CHECK(k.size(0) == n, name, "the NNGP kernel of the training inputs has shape ", k.shape(),
-              ", but the NTK has shape ", ntk_.shape());
+  LADON_CHECK(k.size(0) == n, name,
+              "the NNGP kernel of the training inputs must have the NTK's shape: it has shape ",
+              k.shape(), ", but the NTK has shape ", ntk_.shape());
   const Tensor k_cross =
       kernel_blocks::cross_block(name, "the cross NNGP kernel", nngp.cross, m, n);
   const Tensor k_test = kernel_blocks::test_block(name, nngp.test, m);

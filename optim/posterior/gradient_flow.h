@@ -10,10 +10,10 @@
 // where t counts steps. Along an eigenvector of Θ with eigenvalue λ, Φ_t is (1 − e^(−ηtλ/|y|))/λ,
 // whose limit at λ = 0 is ηt/|y|.
 //
-// Θ means kernel + jitter·(mean of its diagonal)·I throughout, at finite t and at infinity: this
-// equals a penalty ½ δ‖θ − θ_0‖²/|y|, δ = jitter·mean, on the distance of the weights from their
-// initial values. So the result at t → ∞ is finite for singular kernels too, and is the limit of
-// finite times.
+// In all formulas, Θ is the NTK plus δ·I, with δ = jitter·(mean of the NTK's diagonal). Adding δ·I
+// is equivalent to a penalty ½ δ‖θ − θ_0‖²/|y| on the distance of the weights θ from their initial
+// values θ_0. So the result at t → ∞ is finite for singular kernels too, and is the limit of the
+// results at finite times.
 
 #include <cstdint>
 #include <limits>
@@ -25,21 +25,21 @@
 
 namespace ladon {
 
-/// The end of training, t → ∞.
+/// The time t → ∞, at which training has converged.
 inline constexpr double infinite_time = std::numeric_limits<double>::infinity();
 
 struct GradientFlowOptions {
   double learning_rate = 1;  ///< η
-  double jitter = 1e-8;      ///< δ, in units of the mean of the kernel's diagonal
+  double jitter = 1e-8;      ///< δ divided by the mean of the NTK's diagonal
 };
 
-/// Outputs of one network before training; undefined: 0.
+/// Outputs f_0 of one network before training; an undefined tensor means 0.
 struct InitialOutputs {
   Tensor train = {};  ///< [N, O] (or [N])
   Tensor test = {};   ///< [M, O] (or [M])
 };
 
-/// NNGP kernels: the covariance of networks' outputs before training.
+/// NNGP kernels: the covariance of outputs over randomly initialized networks before training.
 struct NngpBlocks {
   infinite::KernelMatrix train;  ///< [N, N]
   infinite::KernelMatrix cross;  ///< [M, N]
@@ -53,22 +53,26 @@ class GradientFlow {
   GradientFlow(const infinite::KernelMatrix& ntk, const Tensor& targets,
                const GradientFlowOptions& options = {});
 
-  // t ≥ 0 in steps of gradient descent, fractions allowed; `infinite_time` for convergence (Error
-  // for a negative t or NaN). The first finite t costs an eigendecomposition of the kernel,
-  // `infinite_time` a Cholesky factorization; both are kept, and shared by copies. Throws Error if
-  // the kernel with its jitter is not positive definite (at finite t: if an eigenvalue is negative
-  // by more than rounding), naming the smallest eigenvalue and a sufficient jitter; and if a matrix
-  // of known kind (infinite::KernelMatrix) is of the wrong kind.
+  // In all functions below, t ≥ 0 is the training time in steps of gradient descent, fractions
+  // allowed, or `infinite_time` for convergence (Error for a negative t or NaN). The first call
+  // with a finite t computes an eigendecomposition of the kernel, the first with `infinite_time` a
+  // Cholesky factorization; both are kept, and shared by copies. They throw Error if the kernel
+  // with its jitter is not positive definite (at finite t: if an eigenvalue is negative by more
+  // than rounding), naming the smallest eigenvalue and a sufficient jitter; and if a matrix of
+  // known kind (infinite::KernelMatrix) is of the wrong kind.
 
-  /// Outputs on the training inputs, [N, O].
+  /// Outputs at the training inputs at time t, [N, O]; `initial` are the outputs f_0(X) before
+  /// training.
   Tensor train(double t, const Tensor& initial = {}) const;
-  /// Outputs on test inputs, [M, O]; cross [M, N] is their NTK with the training inputs.
+  /// Outputs at M test inputs at time t, [M, O]; cross [M, N] is the NTK between test and training
+  /// inputs.
   Tensor test(double t, const infinite::KernelMatrix& cross,
               const InitialOutputs& initial = {}) const;
-  /// Mean and covariance over randomly initialized networks, f_0 ~ GP(0, NNGP) (Lee et al. 2019,
-  /// corollary 1). For the training outputs pass cross = ntk and nngp.train for all of `nngp`. With
-  /// ntk = nngp only the last layer is trained, and the limit t → ∞ is the Bayesian posterior.
-  /// Throws Error if a variance is negative by more than rounding.
+  /// Mean and covariance of the outputs at time t over randomly initialized networks, f_0 ~ GP(0,
+  /// NNGP) (Lee et al. 2019, corollary 1). For the outputs at the training inputs pass cross = ntk
+  /// and the same NNGP kernel as nngp.train, nngp.cross and nngp.test. If ntk is the NNGP kernel,
+  /// only the last layer is trained, and the limit t → ∞ is the Bayesian posterior. Throws Error if
+  /// a variance is negative by more than rounding.
   GpPrediction ensemble(double t, const infinite::KernelMatrix& cross,
                         const NngpBlocks& nngp) const;
 
@@ -89,9 +93,10 @@ class GradientFlow {
   std::shared_ptr<Decompositions> decompositions_;
 };
 
-/// The learning rate above which discrete gradient descent on ½ ‖f − y‖²/|y| diverges:
+/// Learning rate above which discrete gradient descent on ½ ‖f − y‖²/|y| diverges:
 ///   2 (1 + momentum) |y| / λ_max(Θ)
-/// with heavy-ball momentum in [0, 1); infinite for a kernel of zeros. `elements` is |y| = N·O.
+/// with heavy-ball momentum in [0, 1). `elements` is |y| = N·O. Infinite if all elements of the
+/// kernel are 0.
 double max_learning_rate(const Tensor& ntk, std::int64_t elements, double momentum = 0);
 
 }  // namespace ladon

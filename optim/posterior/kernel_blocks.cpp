@@ -13,7 +13,7 @@ namespace ladon::kernel_blocks {
 namespace {
 
 Tensor plain(std::string_view operation, std::string_view what, const Tensor& x) {
-  LADON_CHECK(x.defined(), operation, what, " is an undefined tensor");
+  LADON_CHECK(x.defined(), operation, what, " is an undefined tensor; it must be floating-point");
   LADON_CHECK(is_floating(x.dtype()), operation, what, " must be floating-point, got ", x.dtype());
   return contiguous(cast(x.detach(), f64));
 }
@@ -44,8 +44,8 @@ Tensor symmetric_block(std::string_view operation, std::string_view what, const 
       for (std::int64_t i = p; i < std::min(p + block, n); ++i)
         for (std::int64_t j = q; j < std::min(q + block, i); ++j)
           LADON_CHECK(std::abs(v[i * n + j] - v[j * n + i]) <= tolerance, operation, what,
-                      " is not symmetric: [", i, ", ", j, "] is ", v[i * n + j], ", [", j, ", ", i,
-                      "] is ", v[j * n + i]);
+                      " is not symmetric, as it must be: element [", i, ", ", j, "] is ",
+                      v[i * n + j], ", but element [", j, ", ", i, "] is ", v[j * n + i]);
   return k;
 }
 
@@ -82,9 +82,9 @@ Tensor test_block(std::string_view operation, const Tensor& x, std::int64_t m) {
 
 Ridge ridge_of(std::string_view operation, const Tensor& diagonal, double noise, double jitter) {
   LADON_CHECK(noise >= 0 && std::isfinite(noise), operation, "the noise (a variance) is ", noise,
-              "; it must be finite and not negative");
+              "; it must be finite and at least 0");
   LADON_CHECK(jitter >= 0 && std::isfinite(jitter), operation, "the jitter is ", jitter,
-              "; it must be finite and not negative");
+              "; it must be finite and at least 0");
   return {noise, jitter, number_of("GaussianProcess", mean(diagonal))};
 }
 

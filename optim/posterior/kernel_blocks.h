@@ -1,6 +1,7 @@
 #pragma once
-// Helpers for predictions from kernel matrices: checks of their blocks, and the factor of a
-// regularized kernel. All results are f64, row-major and without history.
+// Helpers for predictions from kernel matrices: checks of kernel and target blocks, and the
+// Cholesky factor of a regularized kernel. All returned tensors are f64, row-major and without
+// history.
 
 #include <cstdint>
 #include <functional>
@@ -10,12 +11,13 @@
 
 namespace ladon::kernel_blocks {
 
-/// Checks a symmetric [N, N] with N ≥ 1. Throws Error naming `what` for another shape, for an
-/// element that is not finite, and where K_ij and K_ji differ by more than √ε times the largest
-/// element.
+/// Checks a symmetric matrix [N, N], N ≥ 1, and returns it in f64. Throws Error naming `what` for
+/// another shape, for an element that is not finite, and if x_ij and x_ji differ by more than √ε
+/// times the largest element, where ε is the machine epsilon of x's dtype.
 Tensor symmetric_block(std::string_view operation, std::string_view what, const Tensor& x);
 
-/// Checks a finite block of the given shape; rows = −1 allows any number of rows.
+/// Checks a matrix of shape [rows, columns] with finite elements; rows = −1 allows any number of
+/// rows.
 Tensor cross_block(std::string_view operation, std::string_view what, const Tensor& x,
                    std::int64_t rows, std::int64_t columns);
 
@@ -26,43 +28,46 @@ Tensor target_block(std::string_view operation, std::string_view what, const Ten
 /// Checks a test kernel: variances [M] or a symmetric [M, M].
 Tensor test_block(std::string_view operation, const Tensor& x, std::int64_t m);
 
-/// Number added to a kernel's diagonal before factorization: noise + jitter · mean of the diagonal.
+/// Ridge added to a kernel's diagonal before factorization: noise + jitter · mean of the diagonal.
 /// The jitter is relative, so that its effect does not depend on the kernel's scale.
 struct Ridge {
   double noise, jitter, mean;
-  bool takes_noise = true;  ///< Whether the caller has a noise option that an error may suggest.
+  bool takes_noise = true;  ///< Whether the caller has a noise option that messages can suggest.
   double total() const { return noise + jitter * mean; }
 };
 
-/// The ridge for the kernel's diagonal [N]. Throws Error for a negative or infinite noise or
+/// The Ridge of a kernel with this diagonal [N]. Throws Error for a negative or infinite noise or
 /// jitter.
 Ridge ridge_of(std::string_view operation, const Tensor& diagonal, double noise, double jitter);
 
-/// L with LLᵀ = K + ridge·I. Throws Error if that is not positive definite, naming its smallest
-/// eigenvalue and a sufficient jitter (or noise).
+/// Cholesky factor L of K + ridge·I = LLᵀ. Throws Error if K + ridge·I is not positive definite,
+/// naming its smallest eigenvalue and a sufficient jitter (or noise).
 Tensor factorize(std::string_view operation, const Tensor& kernel, const Ridge& ridge);
 
-/// Throws the Error of factorize().
+/// Throws the Error of factorize() for a kernel with this smallest eigenvalue, ridge included;
+/// adding `missing` to the diagonal would suffice.
 [[noreturn]] void fail_indefinite(std::string_view operation, const Ridge& ridge,
                                   double smallest_eigenvalue, double missing);
 
-/// Posterior covariances [M, M] (symmetrized here) or variances [M]; `prior` has the same shape.
-/// Sets variances that rounding made negative to 0. Throws Error with `hint`, naming the worst
-/// variance, if one is below −(√ε·prior + allowed()), where ε belongs to the least precise kernel.
-/// allowed() gives further error bounds, [M], and is called only if a variance is below −√ε·prior.
+/// Cleans up computed posterior covariances `left` [M, M] or variances [M]; `prior` has the same
+/// shape. Symmetrizes a matrix, and sets variances that rounding made negative to 0. Throws Error
+/// with `hint`, naming the worst variance, if a variance is below −(√ε·prior + allowed()), where ε
+/// is the machine epsilon of `precision`, the dtype of the least precise kernel. allowed() returns
+/// further error bounds [M], and is called only if a variance is below −√ε·prior.
 Tensor proper_covariance(std::string_view operation, const Tensor& left, const Tensor& prior,
                          DType precision, const std::function<Tensor()>& allowed,
                          std::string_view hint);
-/// Hint for kernel blocks K, K* and K** that do not fit together.
+/// Hint for kernel blocks K, K* and K** that are inconsistent with each other.
 inline constexpr std::string_view one_kernel =
-    "are K* and K** of one kernel with K, in the same units? Kernels of a model that draws need "
-    "common landmarks: limit.with_landmarks(x)";
-/// Bound on the rounding error of Σ_jl s_j·K_jl·s_l for rows s of [M, N], [M]: (ε + N·2⁻⁵²)·(1 +
-/// Σ_j|s_j|)² times the largest variance, with the ε of the kernel's elements.
+    "are K* and K** of one kernel with K, in the same units? Kernels of a model whose layers draw "
+    "random numbers need common landmarks: limit.with_landmarks(x)";
+/// Bound [M] on the rounding error of Σ_jl s_j·K_jl·s_l for each row of s [M, N]: (ε + N·2⁻⁵²)·(1 +
+/// Σ_j|s_j|)² times the largest variance, where ε is the relative rounding error of the elements of
+/// K in `precision` (0 for f64).
 Tensor rounding_of_squares(const Tensor& s, double largest_variance, DType precision);
-/// Distance from 1 to the next number of f32 or f64.
+/// Machine epsilon of f32 or f64: the distance from 1 to the next larger number.
 double epsilon_of(DType dtype);
-/// f32 if either is f32.
+/// f32 if a or b is f32, else f64.
 DType least_precise(DType a, DType b);
 
 }  // namespace ladon::kernel_blocks

@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::string_view operation = "sample_posterior";
 
-/// Targets whitened by L of LLᵀ = K + σ²: v = L⁻¹Y, and their log density (RW 2.30).
+/// Targets Y [N, O] whitened by the Cholesky factor L of K + σ²I: L⁻¹Y, and their log density
+/// (Rasmussen and Williams 2006, eq. 2.30).
 struct Whitened {
   Tensor factor, targets;
 
@@ -34,14 +35,14 @@ struct Whitened {
   }
 };
 
-/// m_z [M, O] and C_z [M, M] from a kernel [N + M, N + M].
+/// m_z [M, O] and C_z [M, M] from the kernel K_z [N + M, N + M] and targets y [N, O].
 GpPrediction posterior_of(const Tensor& kernel, const Tensor& y, double noise) {
   const Slice train{.stop = y.size(0)}, test{.start = y.size(0)};
   return GaussianProcess(at(kernel, {train, train}), y, {.noise = noise, .jitter = 0})
       .predict(transpose(at(kernel, {train, test})), at(kernel, {test, test}));
 }
 
-/// Means over draws of m_z, C_z and m_z·m_zᵀ.
+/// Running means over draws z of m_z, C_z and m_z·m_zᵀ.
 class Averages {
  public:
   void add(const GpPrediction& one) {
@@ -70,11 +71,11 @@ class Averages {
   Tensor mean_, within_, products_;
 };
 
-/// One run and its predictions at the test inputs.
+/// One run of sequential Monte Carlo and its predictions at the test inputs.
 struct Replicate {
   SmcResult run;
   Averages averages;
-  std::vector<Tensor> means, variances;  // from the last sweep
+  std::vector<Tensor> means, variances;  // m_z and diagonals of C_z, after the last sweep
 };
 
 struct Problem {
@@ -103,7 +104,8 @@ struct Problem {
   }
 };
 
-/// ln of the mean of evidences, given their logarithms; its error by the delta method.
+/// Logarithm of the mean of evidences, given their logarithms, with its standard error by the delta
+/// method.
 Measured log_mean(const std::vector<double>& logarithms) {
   double largest = logarithms[0], sum = 0, squares = 0;
   for (const double l : logarithms) largest = std::max(largest, l);
@@ -120,7 +122,8 @@ Measured log_mean(const std::vector<double>& logarithms) {
 
 LogLikelihood latent_likelihood(const infinite::LatentKernel& kernel, const Tensor& targets,
                                 double noise) {
-  LADON_CHECK(kernel.at && kernel.dim >= 1, operation, "the kernel has no latents");
+  LADON_CHECK(kernel.at && kernel.dim >= 1, operation,
+              "the kernel has no latents; it needs a function `at` and dim of at least 1");
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
               "; it must be positive, because kernels of few heads have low rank");
   LADON_CHECK(targets.defined() && targets.rank() >= 1 && targets.size(0) >= 1, operation,
@@ -143,7 +146,7 @@ LogLikelihood latent_likelihood(const infinite::LatentKernel& kernel, const Tens
 Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
                       const Tensor& targets, double noise, const Tensor& latents, Generator& rng) {
   const NoGrad off;
-  latent_likelihood(kernel, targets, noise);  // for its checks only
+  latent_likelihood(kernel, targets, noise);  // called only to check the arguments
   LADON_CHECK(inputs > targets.size(0), operation, "there are ", targets.size(0), " targets for ",
               inputs, " inputs; there must be at least one test input");
   LADON_CHECK(latents.defined() && latents.rank() == 2 && latents.size(1) == kernel.dim, operation,
@@ -156,7 +159,7 @@ Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
   for (std::int64_t i = 0; i < latents.size(0); ++i) {
     const GpPrediction given = posterior_of(select(kernels, 0, i), y, noise);
     const auto [values, vectors] =
-        lapack::eigh(given.covariance);  // low rank: has no Cholesky factor
+        lapack::eigh(given.covariance);  // not Cholesky, because the covariance has low rank
     Generator own = source.split(static_cast<std::uint64_t>(i));
     const Tensor xi = normal(given.mean.shape(), own, 0, 1, f64);
     const Tensor scale = unsqueeze(sqrt(maximum(values, scalar(0, f64))), 1);

@@ -14,7 +14,7 @@
 namespace ladon {
 namespace {
 
-/// The learned numbers, by their logarithms; the last is the noise.
+/// Logarithms of the learned hyper-parameters, as leaves; the last is that of the noise.
 class Logarithms {
  public:
   explicit Logarithms(Layer& model) : model_(model) {
@@ -28,8 +28,8 @@ class Logarithms {
       before_.push_back(value);
     }
     LADON_CHECK(!paths_.empty(), "learn_hyperparameters",
-                "the model has no hyper-parameter that is not 0; layers in NTK parameterization "
-                "have some");
+                "the model has no hyper-parameter that is not 0; use layers in NTK "
+                "parameterization, which have some");
     for (const Tensor& value : before_) add(number_of("learn_hyperparameters", value.detach()));
   }
   void add(double value) { logs_.push_back(scalar(std::log(value), f64).set_requires_grad()); }
@@ -42,7 +42,7 @@ class Logarithms {
     return all;
   }
 
-  /// Sets the model's hyper-parameters to the current values, as leaves, and returns these.
+  /// Sets the model's hyper-parameters to leaves with the current values, and returns the leaves.
   std::vector<Tensor> set() const {
     std::vector<Tensor> leaves;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
@@ -78,7 +78,7 @@ class Logarithms {
   std::vector<Tensor> before_, logs_;
 };
 
-/// Computes the gradients of −ln p with respect to the logarithms; returns ln p.
+/// Computes the gradients of −ln p with respect to the logarithms `at`; returns ln p.
 double descend(const Logarithms& at, const infinite::Limit& limit, const infinite::Inputs& x,
                const Tensor& targets, const LearnOptions& options, const Tensor& kernel) {
   const EnableGrad on;

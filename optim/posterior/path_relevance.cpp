@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view operation = "path_relevance";
 
-/// Number of paths from layer `from` on: the number of rows of its U.
+/// Number of partial paths from layer `from` (from 0) on: the number of rows of that layer's U.
 std::int64_t rows_of(const PathOptions& o, std::size_t from) {
   std::int64_t rows = 1;
   for (std::size_t l = from; l < o.heads.size(); ++l) rows *= o.heads[l];
@@ -24,20 +24,21 @@ std::int64_t rows_of(const PathOptions& o, std::size_t from) {
 
 void check(const PathOptions& o) {
   LADON_CHECK(!o.heads.empty() && o.heads.size() == o.widths.size(), operation,
-              "needs a number of heads and a width per layer, got ", o.heads.size(), " and ",
-              o.widths.size());
+              "`heads` and `widths` need one element per layer, and at least one layer, but have "
+              "sizes ",
+              o.heads.size(), " and ", o.widths.size());
   LADON_CHECK(o.readout >= 1, operation, "the readout's width is ", o.readout,
               "; it must be at least 1");
   for (std::size_t l = 0; l < o.heads.size(); ++l) {
     LADON_CHECK(o.heads[l] >= 1 && o.heads[l] <= 64, operation, "layer ", l, " has ", o.heads[l],
-                " heads; supported are 1 to 64");
+                " heads; the number must be from 1 to 64");
     LADON_CHECK(rows_of(o, l) <= 4096 && o.widths[l] >= rows_of(o, l), operation, "layer ", l,
                 " has an input of width ", o.widths[l], "; it must be at least its ", rows_of(o, l),
                 " paths, or U is singular");
   }
 }
 
-/// C [Π, Π, N, N] after checks, in f64.
+/// The checked kernels of paths, C, in f64 [Π, Π, N, N].
 Tensor checked_paths(const Tensor& paths, const PathOptions& o) {
   check(o);
   const std::int64_t p = rows_of(o, 0);
@@ -51,14 +52,14 @@ Tensor checked_paths(const Tensor& paths, const PathOptions& o) {
   return contiguous(cast(paths.detach(), f64));
 }
 
-/// 1_H ⊗ A.
+/// Kronecker product 1_H ⊗ A: H diagonal blocks A.
 Tensor repeated(const Tensor& a, std::int64_t heads) {
   const std::int64_t r = a.size(0);
   const Tensor grid = unsqueeze(unsqueeze(eye(heads, f64), 1), 3) * unsqueeze(unsqueeze(a, 0), 2);
   return reshape(grid, {heads * r, heads * r});  // [H, r, H, r]
 }
 
-/// Σ_h of the diagonal blocks [r, r] of a matrix [H·r, H·r].
+/// Sum of the H diagonal blocks [r, r] of a matrix [H·r, H·r].
 Tensor sum_of_blocks(const Tensor& u, std::int64_t heads) {
   const std::int64_t r = u.size(0) / heads;
   Tensor sum = zeros({r, r}, f64);
@@ -73,7 +74,7 @@ double log_determinant(const Tensor& factor) {
   return 2 * number_of("path_relevance", sum(log(diagonal(factor))));
 }
 
-/// The order parameter U_1 from one row of latents, which holds the readout a, then W_L, …, W_1.
+/// The order parameter U_1 from one row of latents, which contains the readout a, then W_L, …, W_1.
 Tensor order_of_row(const Tensor& row, const PathOptions& o) {
   auto part = [&, start = std::int64_t{0}](std::int64_t count) mutable {
     start += count;
@@ -127,7 +128,8 @@ infinite::LatentKernel path_kernel(const Tensor& paths, const PathOptions& optio
 
 namespace {
 
-/// The data's part of S, and its gradient with respect to U_1.
+/// The part of S that depends on the data, ln det(K + σ²) + yᵀ(K + σ²)⁻¹y, and its gradient with
+/// respect to U_1.
 struct Evidence {
   double value;
   Tensor slope;  // [Π, Π]
@@ -146,7 +148,7 @@ Evidence evidence(const Tensor& u, const Tensor& c, const Tensor& y, double nois
           0.5 * (slope + transpose(slope))};
 }
 
-/// S and (U·∂S/∂U·U)/N for every layer, with u at its optimum.
+/// S and (U_ℓ·∂S/∂U_ℓ·U_ℓ)/N_ℓ for every layer (`steps`), with u at its optimum.
 struct Action {
   double value, readout;
   std::vector<Tensor> steps;
@@ -157,7 +159,7 @@ Action action(const std::vector<Tensor>& u, const Tensor& c, const Tensor& y, do
   const std::size_t layers = u.size();
   const double readout = static_cast<double>(o.readout);
   const double last = static_cast<double>(o.widths.back()) / readout;
-  // u² + u(H_L·N_L/N_a − 1) − tr(U_L)·N_L/N_a = 0
+  // The optimal u solves u² + u(H_L·N_L/N_a − 1) − tr(U_L)·N_L/N_a = 0.
   const double b = static_cast<double>(o.heads.back()) * last - 1,
                t = number_of("path_relevance", sum(diagonal(u.back()))) * last;
   Action at{.value = 0, .readout = 0.5 * (-b + std::sqrt(b * b + 4 * t)), .steps = {}};
@@ -206,7 +208,8 @@ PathSaddle path_saddle(const Tensor& paths, const Tensor& targets, double noise,
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
               "; it must be positive");
   LADON_CHECK(targets.defined() && targets.rank() >= 1 && targets.size(0) <= all.size(2), operation,
-              "the targets must be [N] or [N, O], for at most ", all.size(2), " inputs");
+              "the targets must be [N] or [N, O], with N at most ", all.size(2),
+              ", the number of inputs");
   const std::int64_t n = targets.size(0);
   const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, n);
   const Tensor c = contiguous(slice(slice(all, 2, {.stop = n}), 3, {.stop = n}));
@@ -225,7 +228,7 @@ PathSaddle path_saddle(const Tensor& paths, const Tensor& targets, double noise,
       proper = proper && positive_definite(next.back());
     }
     const Action there = proper ? action(next, c, y, noise, options) : at;
-    // near the minimum rounding hides the decrease of S: then accept a smaller gradient
+    // near the minimum rounding hides the decrease of S, so a smaller gradient is accepted too
     if (proper && (there.value < at.value || there.gradient < at.gradient)) {
       u = next;
       at = there;
@@ -243,9 +246,10 @@ PathSaddle path_saddle(const Tensor& paths, const Tensor& targets, double noise,
 Tensor head_scores(const PathSaddle& saddle, const PathOptions& options, std::size_t layer) {
   check(options);
   LADON_CHECK(layer < options.heads.size(), operation, "there is no layer ", layer,
-              " in a stack of ", options.heads.size());
+              "; layers count from 0, and their number is ", options.heads.size());
   LADON_CHECK(!saddle.order.empty() && saddle.order[0].size(0) == rows_of(options, 0), operation,
-              "the saddle belongs to a stack with another number of paths");
+              "the saddle has another number of paths than the options; pass the options that "
+              "path_saddle() was called with");
   const std::int64_t paths = rows_of(options, 0), below = rows_of(options, layer + 1),
                      heads = options.heads[layer];
   const std::vector<double> u = numbers_of("path_relevance", saddle.order[0]);

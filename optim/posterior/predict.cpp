@@ -21,7 +21,7 @@ constexpr const char* operation = "predict";
 
 // --- noise and amplitude ---
 
-/// Throws Error if the kernel or the targets are 0.
+/// Throws Error if the mean of the kernel's diagonal is not positive, or if all targets are 0.
 void check_not_zero(const char* caller, const Tensor& kernel, const Tensor& targets,
                     bool centred = false) {
   const double unit = number_of("predict", mean(diagonal(kernel)));
@@ -30,11 +30,12 @@ void check_not_zero(const char* caller, const Tensor& kernel, const Tensor& targ
   LADON_CHECK(number_of("predict", amax(abs(targets))) > 0, caller,
               centred ? "all targets of each output are equal, so nothing is left after "
                         ".center subtracts their mean; pass .center = false"
-                      : "all targets are 0, so nothing can be learned");
+                      : "all targets are 0, so nothing can be learned; at least one must differ "
+                        "from 0");
 }
 
-/// Eigendecomposition with which every noise is evaluated: K = U·Λ·Uᵀ and Uᵀ·Y, in units of the
-/// mean of K's diagonal.
+/// Eigendecomposition K = U·Λ·Uᵀ (in units of the mean of K's diagonal) and Uᵀ·Y, from which the
+/// criterion is computed for any noise.
 class Spectrum {
  public:
   Spectrum(const char* caller, const Tensor& kernel, const Tensor& targets, double jitter,
@@ -46,8 +47,8 @@ class Spectrum {
     turned_ = matmul(transpose(vectors), targets);  // [N, O]
   }
 
-  /// The best amplitude a for a·(K + noise), in squared units of the targets, and the log density
-  /// at it.
+  /// The amplitude a, in squared units of the targets, that maximizes the log density of the
+  /// targets under a·(K + noise·I), and that log density.
   NoiseChoice judge(double noise, NoiseCriterion by) const {
     const Tensor inverse = reciprocal(values_ + noise);
     const double n = static_cast<double>(turned_.size(0)), o = static_cast<double>(turned_.size(1));
@@ -67,8 +68,9 @@ class Spectrum {
   }
 
  private:
-  /// Rounding changes eigenvalues, in units of the mean of the diagonal, by about N·ε·λ_max; a
-  /// kernel with eigenvalues below minus that, and minus the jitter, is not a covariance.
+  /// Throws Error if an eigenvalue (in units of the mean of the diagonal) is below −max(jitter,
+  /// rounding error), so that the kernel is not a covariance. The rounding error of eigenvalues is
+  /// about N·ε·λ_max.
   static void check_definite(const char* caller, const Tensor& kernel, const Tensor& values,
                              double jitter, DType precision) {
     const std::int64_t n = values.size(0);
@@ -78,7 +80,7 @@ class Spectrum {
     const double least = lowest + std::max(jitter, rounding);
     if (least >= 0) return;
     kernel_blocks::Ridge ridge = kernel_blocks::ridge_of(caller, diagonal(kernel), 0, jitter);
-    ridge.takes_noise = false;  // not an option of these callers: they choose it
+    ridge.takes_noise = false;  // the callers choose the noise, so a message must not suggest it
     kernel_blocks::fail_indefinite(caller, ridge, (lowest + jitter) * ridge.mean,
                                    -2 * (lowest + jitter) * ridge.mean);
   }
@@ -86,17 +88,17 @@ class Spectrum {
   Tensor values_, vectors_, turned_;
 };
 
-/// Targets [N, O] minus their means [1, O]; exactly 0 for an output whose targets differ by
-/// rounding alone.
+/// Targets [N, O] minus their means [1, O]; exactly 0 for an output whose targets differ only by
+/// rounding.
 Tensor around(const Tensor& means, const Tensor& targets) {
   const Tensor deviations = targets - means;
   const Tensor equal = less_equal(amax(abs(deviations), {0}, Dims::keep), 1e-12 * abs(means));
   return masked_fill(deviations, equal, 0);
 }
 
-/// Throws Error if the mean of an output is far from the prior's mean 0, compared with the spread
-/// of all outputs, which share one kernel and one amplitude. An output with equal targets is
-/// exempt, because its mean may be what is to be learned.
+/// Throws Error if the mean of an output's targets is far from the prior's mean 0, compared with
+/// the standard deviation of all outputs, which share one kernel and one amplitude. An output whose
+/// targets are all equal is exempt, because its mean may be the quantity to learn.
 void check_near_zero(const Tensor& means, const Tensor& deviations) {
   const double spread = std::sqrt(number_of("predict", mean(square(deviations))));
   const Tensor largest = amax(abs(deviations), {0}, Dims::keep);
@@ -110,7 +112,7 @@ void check_near_zero(const Tensor& means, const Tensor& deviations) {
   }
 }
 
-/// Throws Error if no amplitude fits: it would not be positive and finite.
+/// Returns the amplitude; throws Error unless it is positive and finite.
 double checked(const char* caller, double noise, double amplitude) {
   LADON_CHECK(std::isfinite(amplitude) && amplitude > 0, caller,
               "no amplitude of the kernel explains the targets with noise ", noise,
@@ -121,7 +123,7 @@ double checked(const char* caller, double noise, double amplitude) {
 
 NoiseChoice chosen(const Spectrum& spectrum, NoiseCriterion by) {
   constexpr double low = 1e-6, high = 1e3;
-  constexpr int steps = 36;  // of the grid; the search continues around its best point
+  constexpr int steps = 36;  // of a grid in ln noise; golden section search refines its best point
   const double ratio = std::log(high / low) / steps;
   const auto at = [&](double log_noise) { return spectrum.judge(std::exp(log_noise), by); };
   NoiseChoice best = at(std::log(low));
@@ -140,9 +142,9 @@ NoiseChoice chosen(const Spectrum& spectrum, NoiseCriterion by) {
 
 // --- memory ---
 
-/// Memory for the matrices of doubles besides the Gram matrices: factor, inverse or eigenvectors
-/// with their workspace, and solutions for the cross kernel; for the NTK two factors and their
-/// solutions.
+/// Bytes of the f64 matrices that predict() needs in addition to the Gram matrices: factor, inverse
+/// or eigenvectors with their workspace, and solutions for the cross kernel; for the NTK two
+/// factors and their solutions.
 double matrices_bytes(double n, double m, infinite::Get kernel) {
   return kernel == infinite::Get::ntk ? 8 * (6 * n * n + 4 * n * m) : 8 * (4 * n * n + 2 * n * m);
 }
@@ -164,22 +166,24 @@ infinite::GramOptions options_within(const PredictOptions& options, double taken
 
 void check_model(const Layer& model, const infinite::Inputs& x, const infinite::Inputs& test) {
   LADON_CHECK(x.x.defined() && x.x.rank() > 0 && x.count() > 0, operation,
-              "there are no training inputs");
-  LADON_CHECK(test.x.defined() && test.x.rank() > 0, operation, "the test inputs are undefined");
+              "there are no training inputs; at least one is needed");
+  LADON_CHECK(test.x.defined() && test.x.rank() > 0, operation,
+              "the test inputs are undefined; pass a tensor with one row per input");
   const infinite::Kernel k =
       infinite::limit(model).with_replicate(0)(x.rows(0, 1), infinite::Get::nngp);
   LADON_CHECK(
       !k.has_positions(), operation,
-      "the model ends with positions; end it in vectors (MeanPositions, Flatten, FirstToken)");
+      "the model ends with positions, but must give one vector per input; end it in MeanPositions, "
+      "Flatten or FirstToken");
 }
 
-/// Kernels among training inputs, between test and training inputs, and of each test input with
-/// itself.
+/// Gram matrices among training inputs (`among`) and between test and training inputs (`across`),
+/// and the kernel of each test input with itself (`self`).
 struct Grams {
   const infinite::Gram &among, &across, &self;
 };
 
-/// The largest standard error of an entry of the NTKs or of the NNGP kernels.
+/// Largest standard error of an element of the NTKs (if `ntk`) or of the NNGP kernels.
 double largest_error(const Grams& k, bool ntk) {
   double largest = 0;
   for (const infinite::Gram* each : {&k.among, &k.across, &k.self}) {
@@ -190,8 +194,9 @@ double largest_error(const Grams& k, bool ntk) {
   return largest;
 }
 
-/// The prediction for networks trained to convergence: the mean is regression with the NTK; initial
-/// functions are draws from the NNGP kernel, scaled by the amplitude that explains the targets y.
+/// Prediction over networks trained to convergence: the mean is that of regression with the NTK;
+/// the networks' initial functions are draws from the NNGP kernel, scaled by the amplitude that
+/// explains the targets y best.
 void predict_trained(Predicted& result, const Grams& k, const Tensor& y, double jitter) {
   const GradientFlow flow(k.among.ntk, y, {.jitter = jitter + result.relative_noise});
   const GpPrediction trained =
@@ -206,8 +211,9 @@ void predict_trained(Predicted& result, const Grams& k, const Tensor& y, double 
 
 // --- fit to the training set ---
 
-/// Sets amplitude, noise, evidence and leave-one-out predictions, from a process with the unscaled
-/// kernel and result.relative_noise.
+/// Sets amplitude, noise, evidence and leave-one-out predictions of `result`, from a Gaussian
+/// process with the kernel before scaling by the amplitude. `unit` is the mean of the kernel's
+/// diagonal.
 void fit(Predicted& result, const GaussianProcess& process, const Tensor& y, double unit,
          NoiseCriterion by) {
   result.left_out = process.leave_one_out();
@@ -224,7 +230,7 @@ void fit(Predicted& result, const GaussianProcess& process, const Tensor& y, dou
   result.left_out.log_density =
       -0.5 * number_of("predict", sum(log(2 * std::numbers::pi * variance) +
                                       square(y - result.left_out.mean) / variance));
-  // ln N(y; 0, a·A) from ln N(y; 0, A).
+  // ln N(y; 0, a·A), computed from ln N(y; 0, A).
   const double squares = count * process.amplitude();  // Σ yᵀA⁻¹y
   result.log_marginal_likelihood =
       process.log_marginal_likelihood() + 0.5 * squares - 0.5 * (squares / a + count * std::log(a));
@@ -272,7 +278,7 @@ Predicted predict(const Layer& model, const infinite::Inputs& train, const Tenso
                   const infinite::Inputs& test, const PredictOptions& options) {
   const NoGrad off;
   LADON_CHECK(!options.relative_noise || *options.relative_noise >= 0, operation, "the noise is ",
-              options.relative_noise.value_or(0), "; it must not be negative");
+              options.relative_noise.value_or(0), "; it must be at least 0");
   estimate_predict(model, train, test, options);
   const Tensor given =
       kernel_blocks::target_block(operation, "the targets", targets, train.count());

@@ -23,7 +23,8 @@ RegressionTask make(std::int64_t dim, Functions functions, const Tensor& inputs,
                     const Tensor& targets, double noise) {
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
               "; it must be positive");
-  LADON_CHECK(targets.defined() && targets.rank() == 1, operation, "the targets must be [N]");
+  LADON_CHECK(targets.defined() && targets.rank() == 1, operation,
+              "the targets must be [N], one number per training input");
   LADON_CHECK(inputs.size(0) > targets.size(0), operation, "there are ", targets.size(0),
               " targets for ", inputs.size(0),
               " inputs; training inputs come first, followed by at least one test input");
@@ -56,8 +57,8 @@ RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& in
 RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& targets,
                             double noise) {
   const ParameterSet parameters = model;
-  LADON_CHECK(!parameters.empty(), operation, "the model has no parameters");
-  // f for each row; its gradient runs the model again.
+  LADON_CHECK(!parameters.empty(), operation, "the model has no parameters; it needs at least one");
+  // The model's outputs with the parameters `row`. The gradient of `functions` below runs it again.
   const auto run = [&model, parameters](const Tensor& row, const Tensor& some) {
     parameters.assign_row(row);
     const detail::EvaluationScope evaluating(operation, true);

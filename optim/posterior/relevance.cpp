@@ -30,7 +30,7 @@ Tensor checked_heads(const Tensor& heads, std::int64_t value_width) {
   return stack(all, 0);
 }
 
-/// S and ∂S/∂r at scales r.
+/// The action S of relevance_saddle() and its gradient ∂S/∂r, at scales r.
 struct Action {
   double value;
   std::vector<double> slope;
@@ -97,7 +97,8 @@ RelevanceSaddle relevance_saddle(const Tensor& heads, const Tensor& targets, dou
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
               "; it must be positive");
   LADON_CHECK(targets.defined() && targets.rank() >= 1 && targets.size(0) <= all.size(1), operation,
-              "the targets must be [N] or [N, O], for at most ", all.size(1), " inputs");
+              "the targets must be [N] or [N, O], with N at most ", all.size(1),
+              ", the number of inputs");
   const std::int64_t n = targets.size(0);
   const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, n);
   const Tensor kernels = contiguous(slice(slice(all, 1, {.stop = n}), 2, {.stop = n}));
@@ -108,7 +109,7 @@ RelevanceSaddle relevance_saddle(const Tensor& heads, const Tensor& targets, dou
   double step = 1;
   constexpr double enough = 1e-12;
   RelevanceSaddle out{.gradient = largest(at, r, width)};
-  // Near the minimum rounding hides the decrease of S: then a smaller gradient is accepted too.
+  // Near the minimum rounding hides the decrease of S, so a smaller gradient is accepted too.
   while (out.gradient > enough && out.iterations < 2000 && step > 1e-12) {
     ++out.iterations;
     std::vector<double> next = r;

@@ -1,15 +1,16 @@
 #pragma once
-// Relevance of heads of a layer with given attention maps: which heads the data need, inferred from
-// the finite width of the values.
+// Relevance of the heads of an attention layer with given attention maps: which heads the data
+// need, inferred at finite width of the values.
 //
-// With maps fixed, a layer of H heads with values of width d_v has the kernel
-//   K_r = Σ_h r_h·K_h/H,   r_h = |w_h|²/d_v,  w_h ~ N(0, 1) the output's weights, E r_h = 1,
-// exactly: each head's scale is a hyper-parameter with a prior Gamma(d_v/2, d_v/2), and its
-// posterior is automatic relevance determination. With d_v → ∞ at fixed N all scales are 1, and
-// heads are indistinguishable; so prune by r_h only if data are many compared with the width.
-// (Tiberi, Mignacco, Irie and Sompolinsky 2024, arXiv 2405.15926: their theory of wide layers,
-// applied to inputs without an embedding; there the saddle is the limit N, d_v → ∞ at a fixed
-// ratio.)
+// With fixed maps, and given the output weights w_h ~ N(0, 1) of its H heads, a layer whose values
+// have width d_v is exactly a Gaussian process with the kernel
+//   K_r = Σ_h r_h·K_h/H,   r_h = |w_h|²/d_v,   E r_h = 1,
+// where K_h is the kernel of head h alone. Each head's scale r_h is a hyper-parameter with the
+// prior Gamma(d_v/2, d_v/2), and inferring it is automatic relevance determination. For d_v → ∞ at
+// a fixed number N of targets all scales are 1, and heads are indistinguishable; so prune by r_h
+// only if N is large compared with d_v. (Tiberi, Mignacco, Irie and Sompolinsky 2024, arXiv
+// 2405.15926: their theory of wide layers, applied to inputs without an embedding. Their saddle
+// point is the limit N, d_v → ∞ at a fixed ratio.)
 
 #include <cstdint>
 
@@ -17,12 +18,13 @@
 
 namespace ladon {
 
-/// Kernel K_r as a function of the weights w: rows z [P, H·d_v], head after head. `heads` are K_h,
-/// f64 [H, N, N], training inputs first. For sample_posterior, which then samples r exactly. Throws
-/// Error for other shapes, values that are not finite, and widths below 1.
+/// Kernel K_r as a function of the weights w, for sample_posterior, which then samples r exactly.
+/// Rows z [P, H·d_v] contain w_h head after head. `heads` are the kernels K_h, f64 [H, N, N],
+/// training inputs first. Throws Error for other shapes, values that are not finite, and widths
+/// below 1.
 infinite::LatentKernel relevance_kernel(const Tensor& heads, std::int64_t value_width);
 
-/// The scales r [S, H] for rows z [S, H·d_v].
+/// The scales r [S, H] of the latents z [S, H·d_v] of relevance_kernel().
 Tensor scales_of_latents(const Tensor& latents, std::int64_t heads);
 
 struct RelevanceSaddle {
@@ -32,14 +34,15 @@ struct RelevanceSaddle {
   double gradient = 0;  ///< Largest |∂S/∂ ln r_h|/d_v at the end: below 1e-9 if converged.
 };
 
-/// Minimizes over r
+/// Most likely scales r of wide layers, which minimize
 ///   S(r) = ln det(K_r + σ²) + yᵀ(K_r + σ²)⁻¹y + d_v Σ_h (r_h − ln r_h),
-/// which gives the most likely scales of wide layers; at the minimum
+/// with targets y and noise variance σ². At the minimum
 ///   r_h = 1 + r_h/(d_v·H)·[αᵀK_hα − tr((K_r + σ²)⁻¹K_h)],   α = (K_r + σ²)⁻¹y.
-/// Found by natural gradient from r = 1, with steps halved where S would rise. The exact means of r
-/// are within about 1/d_v of the result: some percent above it from widths of 40 on. heads [H, N,
-/// N] (with more inputs than targets the first ones are used), targets [N] or [N, O]. Throws Error
-/// as relevance_kernel, and unless σ² > 0.
+/// Found by natural gradient descent from r = 1, with steps halved where S would rise. The exact
+/// posterior means of r differ from the result by about 1/d_v, relatively: they are some percent
+/// above it from widths of 40 on. heads [H, N, N] (if there are more inputs than targets, the first
+/// inputs are used), targets [N] or [N, O]. Throws Error where relevance_kernel does, and unless σ²
+/// > 0.
 RelevanceSaddle relevance_saddle(const Tensor& heads, const Tensor& targets, double noise,
                                  std::int64_t value_width);
 

@@ -6,8 +6,8 @@
 
 namespace ladon {
 
-/// The x that minimizes f in [low, high], for an f that first falls and then rises, to within
-/// `tolerance`; and f(x).
+/// The x in [low, high] that minimizes f, to within `tolerance`, and f(x). f must have a single
+/// minimum: first fall, then rise.
 template <class F>
 std::pair<double, double> smallest(double low, double high, double tolerance, const F& f) {
   const double golden = (std::sqrt(5.0) - 1) / 2;

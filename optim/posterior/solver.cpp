@@ -26,7 +26,7 @@ Tensor Solver::inverse_diagonal() const {
   return concat(parts, 0);
 }
 
-// The value is the midpoint of the interval that contains the exact one.
+// The bounds leave an interval for bᵀA⁻¹b; `value` is its midpoint, `error` half its length.
 QuadraticForms quadratic_forms(const Tensor& b, const LinearSolution& solution) {
   if (!solution.residual.defined()) return {sum(b * solution.x, 0)};
   return {sum((b + solution.residual) * solution.x, 0) + solution.unknown / 2,

@@ -1,10 +1,10 @@
 #pragma once
-// Solvers of the linear systems of an exact posterior, with A = K + (σ² + jitter·mean K_ii)·I.
+// Solvers of the linear systems A·x = b of a Gaussian-process posterior, with A = K + (σ² +
+// jitter·mean K_ii)·I for a kernel matrix K.
 //
-// Solvers: the Cholesky factor of a matrix in memory (DenseFactor, below), of one on disk
-// (extra/posterior/stored_factor.h), or of one in the memory of many ranks (distributed_factor.h
-// there); and conjugate gradients for a matrix that can only be multiplied (cg_solver.h there),
-// which bound their error.
+// Solvers: a Cholesky factor in memory (DenseFactor, below); in extra/posterior a Cholesky factor
+// on disk (stored_factor.h), a Cholesky factor distributed over many ranks (distributed_factor.h),
+// and conjugate gradients with error bounds, which only multiply by the matrix (cg_solver.h).
 
 #include <cstdint>
 #include <optional>
@@ -14,22 +14,23 @@
 
 namespace ladon {
 
-/// Additions to a kernel's diagonal.
+/// Terms added to a kernel's diagonal.
 struct GpOptions {
   double noise = 0;      ///< Variance σ² of the noise on the targets.
-  double jitter = 1e-8;  ///< Added too, times the mean of the diagonal.
+  double jitter = 1e-8;  ///< Also added, multiplied by the mean of the diagonal.
 };
 
-/// X ≈ A⁻¹·B for k right-hand sides.
+/// Solution X ≈ A⁻¹·B for k right-hand sides, the columns of B [N, k].
 struct LinearSolution {
   Tensor x;              ///< [N, k]
-  Tensor residual = {};  ///< R = B − A·X [N, k]; undefined if X is exact but for rounding.
-  Tensor unknown = {};  ///< Upper bound on rᵀA⁻¹r for each residual r, [k]; undefined likewise.
-  int iterations = 0;   ///< Iterations of an iterative solver.
+  Tensor residual = {};  ///< R = B − A·X [N, k]; undefined if X is exact up to rounding.
+  Tensor unknown = {};  ///< [k]: upper bound on rᵀA⁻¹r for each column r of R; undefined if R is.
+  int iterations = 0;  ///< Iterations of an iterative solver.
 };
 
-/// Linear systems with one A [N, N], symmetric and positive definite. Right-hand sides and results
-/// are f64 matrices [N, k]. A subclass must override size(), solve() and log_determinant().
+/// Solver of linear systems with one symmetric positive definite matrix A [N, N]. Right-hand sides
+/// and results are f64 matrices [N, k]. A subclass must override size(), solve() and
+/// log_determinant().
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -38,35 +39,36 @@ class Solver {
   /// ln det A. Throws Error if the solver cannot compute it.
   virtual double log_determinant() const = 0;
 
-  /// L⁻¹·B for a factor A = L·Lᵀ: gives bᵀA⁻¹b = |L⁻¹b|² with half the work of solve(). Undefined
-  /// if there is no factor.
+  /// L⁻¹·B for a factor A = L·Lᵀ. It gives bᵀA⁻¹b = |L⁻¹b|² at half the cost of solve(). Returns an
+  /// undefined tensor if the solver has no factor.
   virtual Tensor half_solve(const Tensor& b) const;
-  /// Like solve(), for use in bᵀA⁻¹b only. The error of that is quadratic in the residual, so
-  /// iterations may stop earlier.
+  /// Like solve(), but the solution is used only for bᵀA⁻¹b, whose error is quadratic in the
+  /// residual, so an iterative solver may stop earlier.
   virtual LinearSolution solve_for_squares(const Tensor& b) const { return solve(b); }
   /// The diagonal of A⁻¹, [N]; by default from N solves.
   virtual Tensor inverse_diagonal() const;
 
-  /// Kind of the kernel K, if known: GaussianProcess::predict refuses a cross kernel of another
-  /// kind.
+  /// Kind of the kernel K (NNGP or NTK), if known: GaussianProcess::predict throws Error for a
+  /// cross kernel of another kind.
   virtual std::optional<infinite::Get> kind() const { return {}; }
-  /// f32 if K was rounded to it, which makes errors of variances larger.
+  /// f32 if K was rounded to f32, which makes errors of variances larger.
   virtual DType precision() const { return f64; }
 };
 
-/// bᵀA⁻¹b for each column [k]; `error` bounds its error if x is not exact:
+/// bᵀA⁻¹b for each of k columns b, `value` [k]; `error` [k] bounds its error if the solution x has
+/// a residual r:
 ///   bᵀA⁻¹b = (b + r)ᵀx + rᵀA⁻¹r,   0 ≤ rᵀA⁻¹r ≤ unknown.
 struct QuadraticForms {
   Tensor value, error = {};
 };
 QuadraticForms quadratic_forms(const Tensor& b, const LinearSolution& solution);
 
-/// Cholesky factor in memory (Golub and Van Loan 2013, §4.2).
+/// Solver by a Cholesky factor in memory (Golub and Van Loan 2013, §4.2).
 class DenseFactor : public Solver {
  public:
-  /// kernel [N, N]. Throws Error for another shape, an asymmetric or non-finite kernel, a negative
-  /// noise or jitter, and an A that is not positive definite, naming its smallest eigenvalue and a
-  /// sufficient jitter. `operation` is the operation named in an Error.
+  /// Factorizes A for a kernel [N, N]. Throws Error for another shape, an asymmetric or non-finite
+  /// kernel, a negative noise or jitter, and if A is not positive definite, naming its smallest
+  /// eigenvalue and a sufficient jitter. Error messages begin with `operation`.
   explicit DenseFactor(const infinite::KernelMatrix& kernel, const GpOptions& options = {},
                        const char* operation = "DenseFactor");
 

@@ -26,7 +26,8 @@ void DualAveraging::update(double acceptance) {
 void GroupVariance::add(const Tensor& position) {
   const std::int64_t dim = position.size(1), chains = position.size(0) / groups_;
   const Tensor rows = reshape(position, {groups_, chains, dim});
-  if (!origin_.defined()) {  // near the mean, so that the difference of squares does not cancel
+  // sums are of differences from the first chain's first draw, to avoid cancellation in shrunk_to()
+  if (!origin_.defined()) {
     origin_ = clone(slice(rows, 1, {.stop = 1}));
     sum_ = zeros({groups_, dim}, f64);
     squares_ = zeros({groups_, dim}, f64);
@@ -98,8 +99,10 @@ void Adaptation::find_steps(const LogDensity& density, Phase at, RandomStreams s
     if (std::all_of(found.begin(), found.end(), [](bool f) { return f; })) return;
   }
   const auto failed = std::find(found.begin(), found.end(), false) - found.begin();
-  LADON_CHECK(direction[failed] < 0, operation_, "a step size of ", steps_[failed],
-              " is still accepted; the density is flat, so it cannot be normalized");
+  LADON_CHECK(
+      direction[failed] < 0, operation_, "a step size of ", steps_[failed],
+      " is still accepted in more than half of the chains' proposals; the density is flat, so "
+      "it cannot be normalized");
   detail::fail(operation_, "no step size is accepted, not even ", steps_[failed],
                "; check that the gradient belongs to the density");
 }

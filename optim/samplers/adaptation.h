@@ -1,6 +1,8 @@
 #pragma once
-// Warm-up: adaptation of step sizes and masses before the draws that are kept. Rows come in groups
-// (hmc and nuts have one, tempering one per temperature); a group shares a step size and a mass.
+// Warm-up: adaptation of step sizes ε and diagonal mass matrices M of Hamiltonian samplers before
+// the kept draws. Chains are rows of a matrix [G·C, D] that come in G groups of C chains (hmc and
+// nuts have one group, tempering one per temperature); the rows of a group share a step size and a
+// mass matrix.
 
 #include <cstdint>
 #include <vector>
@@ -23,13 +25,14 @@ class DualAveraging {
   std::int64_t updates_ = 0;
 };
 
-/// Variances of rows per group: positions [G·C, D], added draw by draw → [G, D].
+/// Running variances per group: add() takes the positions [G·C, D] of one draw, the variances are
+/// [G, D].
 class GroupVariance {
  public:
   explicit GroupVariance(std::int64_t groups) : groups_(groups) {}
   void add(const Tensor& position);
-  /// Variances shrunk towards `variance` with the weight of 5 draws; equal to it where nothing
-  /// moved.
+  /// Variances [G, D] shrunk towards `variance`, which counts as much as 5 draws; equal to
+  /// `variance` in coordinates where no draw moved.
   Tensor shrunk_to(const Tensor& variance) const;
 
  private:
@@ -39,17 +42,18 @@ class GroupVariance {
 
 struct AdaptationOptions {
   std::int64_t groups = 1;
-  std::int64_t warmup = 1000;  ///< Number of draws before the kept ones.
+  std::int64_t warmup = 1000;  ///< Number of warm-up draws, which are discarded.
   double step = 0;             ///< If above 0, the fixed step size; then nothing is adapted.
   double target_accept = 0.8;  ///< Target of the mean acceptance probability.
-  bool adapt_mass = true;  ///< Whether to set M⁻¹ to the draws' variances; otherwise it stays
-                           ///< 1.
+  bool adapt_mass = true;  ///< Whether to set M⁻¹ to the draws' variances; otherwise M is the
+                           ///< identity.
 };
 
-/// Adapts each group's step size by dual averaging on its mean acceptance, and M⁻¹ to the variances
-/// of θ over the rows of a group, in three windows of growing length: from 1/10 of warm-up to
-/// 2/10, to 4/10, and to 9/10. After each window the step size is found anew. With a warm-up below
-/// 20 draws M stays 1.
+/// Adapts each group's step size by dual averaging on its mean acceptance, and the diagonal of M⁻¹
+/// to the variances of θ over the rows of a group. The variances are estimated in three windows of
+/// growing length, which end at 2/10, 4/10 and 9/10 of warm-up; the first begins at 1/10. After
+/// each window the search for a step size starts again. With a warm-up below 20 draws M stays the
+/// identity.
 class Adaptation {
  public:
   Adaptation(const char* operation, const AdaptationOptions& options, std::int64_t rows,
@@ -59,12 +63,12 @@ class Adaptation {
   double step(std::int64_t group) const { return steps_[static_cast<std::size_t>(group)]; }
   Tensor inverse_mass(std::int64_t group) const;
 
-  /// Finds an initial step size per group: doubles or halves it until one leapfrog step is accepted
-  /// with probability ½ on average (Hoffman and Gelman 2014, algorithm 4). Throws Error if no step
-  /// size is.
+  /// Finds an initial step size per group: doubles or halves it until the mean acceptance
+  /// probability of one leapfrog step crosses ½ (Hoffman and Gelman 2014, algorithm 4). Throws
+  /// Error if that never happens.
   void find_steps(const LogDensity& density, Phase at, RandomStreams streams);
-  /// Adapts to draw t of warm-up, which gave `moved`; after the last one fixes step sizes and
-  /// masses.
+  /// Adapts to the result `moved` of draw t (from 0) of warm-up; the last draw of warm-up fixes
+  /// step sizes and masses.
   void learn(std::int64_t t, const Moved& moved, const LogDensity& density, const Phase& at,
              const RandomStreams& streams);
 

@@ -44,15 +44,17 @@ struct Draws {
   std::int64_t chains, length, numbers;
 };
 
-/// Divides by the power of two that brings the largest |v| to [½, 1), and returns its exponent:
-/// squares then neither overflow nor underflow, and no bits are lost.
+/// Divides x by the power of two that brings its largest |x_i| into [½, 1), and returns the
+/// exponent of that power: sums of squares then neither overflow nor underflow, and the division is
+/// exact.
 int to_unit_scale(std::vector<double>& x) {
   const int exponent = rows::largest_exponent(x.data(), static_cast<std::int64_t>(x.size()));
   for (double& v : x) v = std::ldexp(v, -exponent);
   return exponent;
 }
 
-/// One dimension of the draws in all halves, scaled to at most 1: half h starts at x[h·length].
+/// The draws of one dimension d in all halves of chains, scaled to |x| < 1: half h begins at
+/// x[h·length].
 struct Halves {
   Halves(const Draws& draws, std::int64_t d) : count(2 * draws.chains), length(draws.length / 2) {
     x.reserve(count * length);
@@ -61,7 +63,7 @@ struct Halves {
         for (std::int64_t s = 0; s < length; ++s) x.push_back(draws.at(c, start + s, d));
     to_unit_scale(x);
   }
-  /// Whether a diagnostic is defined: halves of at least two draws, finite and not all equal.
+  /// Whether diagnostics are defined: halves have at least two draws, all finite and not all equal.
   bool fit() const {
     return length >= 2 &&
            std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); }) &&
@@ -75,6 +77,7 @@ double mean_of(const double* x, std::int64_t n) {
   return kernels::lane_sum(n, [=](std::int64_t i) { return x[i]; }) / double(n);
 }
 
+/// Replaces x by its rank-normalized values (ChainScale::ranks).
 void to_ranks(std::vector<double>& x) {
   std::vector<std::size_t> order(x.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -90,16 +93,18 @@ void to_ranks(std::vector<double>& x) {
   x = std::move(scores);
 }
 
+/// Replaces x by |x − median|.
 void fold(std::vector<double>& x) {
   std::vector<double> sorted = x;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
   const double upper = *middle,
-               lower = *std::max_element(sorted.begin(), middle);  // the count is even
+               lower = *std::max_element(sorted.begin(), middle);  // the size is even
   for (double& v : x) v = std::abs(v - (lower + 0.5 * (upper - lower)));
 }
 
-/// Computes W and var⁺, and subtracts from each half its mean.
+/// W (`within`) and var⁺ (`total`) of split_rhat. The constructor also subtracts its mean from each
+/// half.
 struct Moments {
   explicit Moments(Halves& halves) {
     const double m = double(halves.count), n = double(halves.length);
@@ -128,16 +133,15 @@ double rhat_of_ranks(Halves halves) {
   Halves folded = halves;
   to_ranks(halves.x);
   fold(folded.x);
-  if (!folded.fit())
-    return rhat_of(std::move(halves));  // only two values, each in half of the
-                                        // draws
+  if (!folded.fit()) return rhat_of(std::move(halves));  // |draw − median| is constant
   to_ranks(folded.x);
   return std::max(rhat_of(std::move(halves)), rhat_of(std::move(folded)));
 }
 
 using Complex = std::complex<double>;
 
-/// x_k ← Σ_s x_s·e^(−2πi·ks/n), n a power of two (Cooley and Tukey 1965).
+/// Fast Fourier transform in place: x_k ← Σ_s x_s·e^(−2πi·ks/n), where the length n is a power of
+/// two (Cooley and Tukey 1965).
 void fourier(std::vector<Complex>& x) {
   const std::size_t n = x.size();
   for (std::size_t i = 1, reversed = 0; i < n; ++i) {
@@ -158,8 +162,9 @@ void fourier(std::vector<Complex>& x) {
       }
 }
 
-/// Σ_h Σ_s x_hs·x_h,s+t at every lag t, in O(n log n) operations: the transform of the squared
-/// spectrum. Two halves form one complex series z, for which Re Σ_s z_s·z̄_s+t is the sum of both.
+/// Σ_h Σ_s x_hs·x_h,s+t over halves h at every lag t, computed in O(n log n) operations as the
+/// Fourier transform of the power spectrum. Two halves are transformed together as the real and
+/// imaginary parts of a complex series z, for which Re Σ_s z_s·z̄_s+t is the sum over both halves.
 std::vector<double> lagged_products(const Halves& halves) {
   const auto n = static_cast<std::size_t>(halves.length), size = std::bit_ceil(2 * n);
   std::vector<Complex> power(size);
@@ -188,7 +193,7 @@ double ess_of(Halves halves) {
   for (std::int64_t lag = 0; lag + 1 < n; lag += 2) {
     const double even = lag == 0 ? 1 : rho(lag), pair = even + rho(lag + 1);
     if (!(pair > 0)) {
-      tau += std::max(0.0, even);  // without its pair: needed for chains that alternate
+      tau += std::max(0.0, even);  // ρ_2k without ρ_2k+1, which is negative for alternating chains
       break;
     }
     lowest = std::min(lowest, pair);
@@ -198,7 +203,7 @@ double ess_of(Halves halves) {
   return all / std::max(tau, 1 / std::log10(all));
 }
 
-/// Applies figure() to the halves of each dimension.
+/// figure(halves) for each dimension, or NaN where it is not defined: f64 [D], or rank 0.
 Tensor of_each(const char* operation, const Tensor& tensor,
                const std::function<double(Halves)>& figure) {
   const Draws draws(operation, tensor);

@@ -18,17 +18,19 @@ Collect::Collect(CollectOptions options) : options_(options), every_(options.eve
 }
 
 bool Collect::due(std::int64_t step) const {
-  LADON_CHECK(step >= 0, "collect", "step is ", step, "; steps count from 0");
+  LADON_CHECK(step >= 0, "collect", "step is ", step, "; it must be at least 0");
   return step >= options_.after && (step - options_.after) % every_ == 0;
 }
 
 void Collect::add(const Tensor& draw) {
-  LADON_CHECK(draw.defined(), "collect", "draw ", count(), " is undefined");
+  LADON_CHECK(draw.defined(), "collect", "draw ", count(),
+              " is undefined; pass a tensor with values");
   if (!draws_.empty()) {
     const Tensor& first = draws_[0];
-    LADON_CHECK(draw.shape() == first.shape() && draw.dtype() == first.dtype(), "collect", "draw ",
-                count(), " is ", draw.dtype(), " ", draw.shape(), ", but earlier draws are ",
-                first.dtype(), " ", first.shape());
+    LADON_CHECK(draw.shape() == first.shape() && draw.dtype() == first.dtype(), "collect",
+                "all draws must have the same dtype and shape, but draw ", count(), " is ",
+                draw.dtype(), " ", draw.shape(), ", and earlier draws are ", first.dtype(), " ",
+                first.shape());
   }
   const bool full = options_.most > 0 && count() == options_.most;
   LADON_CHECK(!full || every_ <= std::numeric_limits<std::int64_t>::max() / 2, "collect",

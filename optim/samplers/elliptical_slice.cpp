@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* operation = "elliptical_slice";
 
-/// A row's bracket of angles (low, high); angle 0 is the row itself.
+/// Interval of angles (low, high) from which a row's next proposal is drawn; angle 0 is the present
+/// state.
 struct Bracket {
   explicit Bracket(Generator own) : rng(own) {}
 
@@ -34,11 +35,11 @@ struct Bracket {
     (angle < 0 ? low : high) = angle;
     angle = within(low, high);
   }
-  /// Whether the bracket contains only the row itself.
+  /// Whether the interval has shrunk to angle 0, so that the row stays where it is.
   bool closed() const { return high - low < 1e-14; }
 };
 
-/// β·ln L; −∞ for impossible states.
+/// β·ln L; −∞ if ln L is NaN (an impossible state), 0 for β = 0.
 double log_target(double beta, double log_likelihood) {
   return std::isnan(log_likelihood) ? -std::numeric_limits<double>::infinity()
          : beta == 0                ? 0
@@ -55,10 +56,10 @@ Tensor checked(const LogLikelihood& f, const Tensor& z) {
 
 void check(const EllipticalState& state, double beta, std::int64_t begin, std::int64_t end) {
   LADON_CHECK(state.z.defined() && state.z.dtype() == f64 && state.z.rank() == 2, operation,
-              "Z must be f64 [P, D]");
+              "the state z must be f64 [P, D]");
   const Tensor& l = state.log_likelihood;
   LADON_CHECK(l.defined() && l.dtype() == f64 && l.shape() == Shape{state.z.size(0)}, operation,
-              "Z has ", state.z.size(0), " rows; the log likelihood must be f64 ",
+              "the state z has ", state.z.size(0), " rows, so its log likelihood must be f64 ",
               Shape{state.z.size(0)});
   LADON_CHECK(0 <= begin && begin < end && end <= state.z.size(1), operation, "columns [", begin,
               ", ", end, ") must be a nonempty range of the ", state.z.size(1), " columns");
@@ -124,7 +125,8 @@ std::int64_t elliptical_slice(EllipticalState& state, const LogLikelihood& f, do
 
 Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
                                const EllipticalOptions& options, Generator& rng) {
-  LADON_CHECK(f, operation, "the likelihood is an empty function");
+  LADON_CHECK(f, operation,
+              "the likelihood is an empty function; pass one that maps [P, D] to ln L [P]");
   LADON_CHECK(start.defined() && start.rank() == 2 && start.size(0) >= 1 && start.size(1) >= 1,
               operation, "start must be [C, D], got ", start.defined() ? start.shape() : Shape{});
   const auto& [draws, warmup, thin, parts, progress] = options;
@@ -132,19 +134,21 @@ Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
               draws, ", ", warmup, " and ", thin, "; they must be at least 1, 0 and 1");
   const std::int64_t c = start.size(0), d = start.size(1);
   LADON_CHECK(parts >= 1 && d % parts == 0, operation, "rows of ", d,
-              " numbers cannot be split into ", parts, " equal parts");
+              " numbers cannot be split into ", parts,
+              " equal parts; `parts` must be at least 1 and divide the dimension");
   EllipticalState state{contiguous(cast(start.detach(), f64)), {}};
   state.log_likelihood = checked(f, state.z);
   const std::vector<double> at_start = numbers_of("elliptical_slice", state.log_likelihood);
   for (std::size_t i = 0; i < at_start.size(); ++i)
-    LADON_CHECK(std::isfinite(at_start[i]), operation, "chain ", i, " starts where ln L is ",
+    LADON_CHECK(std::isfinite(at_start[i]), operation,
+                "ln L must be finite at every start, but chain ", i, " starts where ln L is ",
                 at_start[i]);
 
   const Generator source = rng.split(rng.reserve(1));
   Chains chains;
   chains.gradients = c;
   std::vector<Tensor> kept, densities;
-  std::int64_t of_kept = 0;  // rows evaluated after warm-up
+  std::int64_t of_kept = 0;  // number of likelihood evaluations after warm-up
   std::uint64_t move = 0;
   const std::int64_t sweeps = warmup + draws * thin;
   for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {

@@ -49,7 +49,7 @@ Moved metropolis(Phase& at, const Phase& end, std::vector<double> probability,
                  RandomStreams& streams) {
   const std::int64_t rows = at.position.size(0);
   LADON_CHECK(static_cast<std::int64_t>(probability.size()) == rows, "metropolis", "got ",
-              probability.size(), " probabilities for ", rows, " rows");
+              probability.size(), " probabilities for ", rows, " rows; there must be one per row");
   Moved moved{std::move(probability), std::vector<bool>(rows), empty({rows}, boolean)};
   bool* accepted = moved.accepted.mutable_data<bool>();
   for (std::int64_t r = 0; r < rows; ++r)

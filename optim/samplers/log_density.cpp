@@ -15,7 +15,8 @@ namespace ladon {
 LogDensity LogDensity::of_scores(std::int64_t dim,
                                  std::function<DensityScore(const Tensor& theta)> score) {
   LADON_CHECK(dim >= 1, "LogDensity", "the dimension is ", dim, "; it must be at least 1");
-  LADON_CHECK(score, "LogDensity", "the function is empty");
+  LADON_CHECK(score, "LogDensity",
+              "the function is empty; pass one that returns values [M] and gradients [M, D]");
   LogDensity density;
   density.dim_ = dim;
   density.score_ = std::move(score);
@@ -23,7 +24,7 @@ LogDensity LogDensity::of_scores(std::int64_t dim,
 }
 
 LogDensity::LogDensity(std::int64_t dim, std::function<Tensor(const Tensor& theta)> f) {
-  LADON_CHECK(f, "LogDensity", "the function is empty");
+  LADON_CHECK(f, "LogDensity", "the function is empty; pass one that maps Θ [M, D] to ln p [M]");
   *this = of_scores(dim, [f = std::move(f)](const Tensor& theta) -> DensityScore {
     const EnableGrad recording;
     const Tensor x = parameter(clone(theta));
@@ -32,9 +33,9 @@ LogDensity::LogDensity(std::int64_t dim, std::function<Tensor(const Tensor& thet
                 x.shape(), " the function returns shape ",
                 value.defined() ? value.shape() : Shape{}, "; it must be ", Shape{x.size(0)},
                 ", one number per row");
-    LADON_CHECK(
-        value.requires_grad(), "LogDensity",
-        "the function records no gradient; write it in recorded operations on its argument");
+    LADON_CHECK(value.requires_grad(), "LogDensity",
+                "the function records no gradient; compute its result from its argument by Ladon's "
+                "differentiable operations");
     return {cast(value.detach(), f64), grad(value, x, {.cotangents = {ones_like(value.detach())}})};
   });
 }
@@ -45,10 +46,10 @@ DensityScore LogDensity::score(const Tensor& theta) const {
   const DensityScore score = score_(cast(theta.detach(), f64));
   const Shape values{theta.size(0)};
   LADON_CHECK(score.value.defined() && score.value.dtype() == f64 && score.value.shape() == values,
-              "LogDensity", "the values must be f64 ", values);
+              "LogDensity", "the function must return values of ln p as f64 ", values);
   LADON_CHECK(score.gradient.defined() && score.gradient.dtype() == f64 &&
                   score.gradient.shape() == theta.shape(),
-              "LogDensity", "the gradients must be f64 ", theta.shape());
+              "LogDensity", "the function must return gradients of ln p as f64 ", theta.shape());
   return score;
 }
 
@@ -61,7 +62,7 @@ class Borrowed {
   ~Borrowed() {
     try {
       set_.assign_row(row_);
-    } catch (const Error&) {  // the loss replaced the parameters: leave the new ones
+    } catch (const Error&) {  // the loss replaced the parameters: leave the new tensors as they are
     }
   }
   Borrowed(const Borrowed&) = delete;
@@ -72,7 +73,7 @@ class Borrowed {
   Tensor row_;
 };
 
-/// ln p and its gradient at the present parameters: −(N·loss + ½λ|θ|²)/T.
+/// ln p = −(N·loss + ½λ|θ|²)/T and its gradient, at the present values of the parameters.
 DensityScore at_present(const ParameterSet& set, const std::function<Tensor()>& loss,
                         const TargetDensity& target) {
   const detail::EvaluationScope evaluating("log_posterior");
@@ -105,8 +106,10 @@ DensityScore at_rows(const ParameterSet& set, const std::function<Tensor()>& los
 void check_posterior(const ParameterSet& set, const std::function<Tensor()>& loss,
                      const TargetDensity& target) {
   detail::check_target("log_posterior", target);
-  LADON_CHECK(loss, "log_posterior", "the loss is an empty function");
-  LADON_CHECK(!set.empty(), "log_posterior", "the set has no parameters");
+  LADON_CHECK(loss, "log_posterior",
+              "the loss is an empty function; pass one that returns the mean negative log "
+              "likelihood");
+  LADON_CHECK(!set.empty(), "log_posterior", "the set has no parameters; it needs at least one");
 }
 
 }  // namespace

@@ -26,18 +26,20 @@ struct DensityScore {
 
 class LogDensity {
  public:
-  /// f: Θ f64 [M, D] → [M] in recorded operations; each row's value must depend on that row alone.
-  /// Throws Error unless dim ≥ 1 and f is not empty.
+  /// Log density f: Θ f64 [M, D] → [M], computed in differentiable tensor operations; its gradient
+  /// comes from autograd. Each row's value must depend on that row alone. Throws Error unless dim ≥
+  /// 1 and f is not empty.
   LogDensity(std::int64_t dim, std::function<Tensor(const Tensor& theta)> f);
-  /// From a function that computes both, for a density whose gradient is known in another way.
+  /// Log density from a function that computes value and gradient together, for a gradient that
+  /// does not come from autograd. Throws Error unless dim ≥ 1 and `score` is not empty.
   static LogDensity of_scores(std::int64_t dim,
                               std::function<DensityScore(const Tensor& theta)> score);
 
   std::int64_t dim() const { return dim_; }
 
-  /// Evaluates at Θ [M, D], of any floating dtype. A value may be −∞ (outside the support) or NaN,
-  /// and gradients are then arbitrary: samplers reject such proposals. Throws Error for other
-  /// shapes of Θ or of the result of f, and if f records no gradient.
+  /// Value and gradient at Θ [M, D], of any floating dtype. A value may be −∞ (outside the support)
+  /// or NaN, and its gradient is then arbitrary: samplers reject such proposals. Throws Error for
+  /// other shapes of Θ or of the result of f, and if the result of f has no gradient.
   DensityScore score(const Tensor& theta) const;
   Tensor operator()(const Tensor& theta) const { return score(theta).value; }
 
@@ -47,16 +49,16 @@ class LogDensity {
   std::function<DensityScore(const Tensor& theta)> score_;
 };
 
-/// ln p(θ | data) = −U(θ)/T of parameters, U as in target.h: a row θ is laid out as by
-/// set.to_row(). Parameters outside the set stay fixed, so that a last layer, a block or its heads
-/// can be sampled alone:
+/// Log posterior ln p(θ | data) = −U(θ)/T, up to a constant, of the parameters of a set, with U as
+/// in target.h. A row θ has the layout of set.to_row(). Parameters outside the set stay fixed, so
+/// that for example a last layer can be sampled alone:
 ///   const ParameterSet head = model.choose("head.*");
 ///   hmc(log_posterior(head, loss), unsqueeze(head.to_row(), 0), {…}, rng);
-/// `loss` computes the mean negative log likelihood with the current parameters (over all data, for
-/// an exact posterior; mse_loss/(2σ²) for noise of variance σ²), and must not be random: score()
-/// throws Error if dropout draws or a BatchNorm is in training mode. score() writes each row into
-/// the parameters, and restores their values afterwards. Throws Error for an invalid target, an
-/// empty set, and as loss() does.
+/// `loss` computes the mean negative log likelihood with the current values of the parameters: over
+/// all data, for an exact posterior; mse_loss/(2σ²) for observation noise of variance σ². It must
+/// be deterministic: score() throws Error if dropout is active or a BatchNorm is in training mode.
+/// score() writes each row into the parameters, and restores their values afterwards. Throws Error
+/// for an invalid target, for an empty set, and if loss() throws.
 LogDensity log_posterior(const ParameterSet& set, std::function<Tensor()> loss,
                          const TargetDensity& target = {});
 /// Log posterior of all parameters of a model, which must outlive the result. score() throws Error

@@ -29,7 +29,8 @@ void check(const ChainOptions& options, const LogDensity& density, const Tensor&
       "sampler has that option");
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
   LADON_CHECK(options.thin <= most / options.draws && a.warmup <= most, operation,
-              "too many draws: ", a.warmup, " and ", options.draws, " times ", options.thin);
+              "too many draws: warmup and draws·thin must be below 2^62, but are ", a.warmup,
+              " and ", options.draws, "·", options.thin);
   LADON_CHECK(a.step >= 0 && std::isfinite(a.step), operation, "step is ", a.step,
               "; it must be finite and positive, or 0 to adapt it");
   LADON_CHECK(a.target_accept > 0 && a.target_accept < 1, operation, "target_accept is ",
@@ -51,15 +52,15 @@ Phase begin(const char* operation, const LogDensity& density, const Tensor& star
   const Tensor gradients = all(isfinite(at.score.gradient), 1);
   for (std::int64_t r = 0; r < rows; ++r) {
     const double value = at.score.value.data<double>()[r];
-    LADON_CHECK(std::isfinite(value), operation, "chain ", r % chains, " starts where ln p is ",
-                value);
+    LADON_CHECK(std::isfinite(value), operation, "ln p must be finite at every start, but chain ",
+                r % chains, " starts where ln p is ", value);
     LADON_CHECK(gradients.data<bool>()[r], operation, "chain ", r % chains,
-                " starts where the gradient of ln p is not finite");
+                " starts where the gradient of ln p is not finite; choose another start");
   }
   return at;
 }
 
-/// Random streams: draw t of row g·C + c uses split(1 + c).split(g).split(t).
+/// Random generators of all draws: draw t of row g·C + c uses rng.split(1 + c).split(g).split(t).
 class Sources {
  public:
   Sources(const Generator& rng, std::int64_t groups, std::int64_t chains) : shared_(rng.split(0)) {
@@ -84,7 +85,8 @@ void check(const char* operation, const Moved& moved, const Phase& at, const Sha
   const auto rows = static_cast<std::size_t>(positions[0]);
   LADON_CHECK(moved.acceptance.size() == rows && moved.diverged.size() == rows, operation,
               "the transition kernel returned ", moved.acceptance.size(), " acceptances and ",
-              moved.diverged.size(), " divergences for ", rows, " rows");
+              moved.diverged.size(), " divergences for ", rows,
+              " rows; Moved must have one of each per row");
   const auto is = [](const Tensor& x, const Shape& shape) {
     return x.defined() && x.dtype() == f64 && x.shape() == shape && x.contiguous();
   };
@@ -94,7 +96,7 @@ void check(const char* operation, const Moved& moved, const Phase& at, const Sha
               positions, " and a value for each row, contiguous f64");
 }
 
-/// Collects the draws of group 0.
+/// Collects the kept draws and the acceptance of group 0, whose chains are the first rows.
 class Record {
  public:
   Record(std::int64_t chains, std::int64_t draws, std::int64_t dim) : length_(draws), dim_(dim) {
@@ -128,14 +130,14 @@ class Record {
   std::int64_t length_, dim_, moves_ = 0;
 };
 
-/// Whether a and b differ by no more than rounding errors, even of f32, or are not finite.
+/// Whether a and b are equal up to rounding errors of f32; also true if their difference is NaN.
 bool alike(const Tensor& a, const Tensor& b) {
   return !(number_of("sample", amax(abs(a - b))) >
            1e-4 * std::max(1.0, number_of("sample", amax(abs(a)))));
 }
 
-/// Warns if warm-up did not find a suitable step size: proposals are rejected far more often than
-/// intended, and chains hardly move.
+/// Warns if warm-up did not find a suitable step size: the mean acceptance is less than half of its
+/// target, so that chains hardly move.
 void warn_of_warmup(const ChainOptions& options, const Chains& chains, double step) {
   if (options.adaptation.step > 0) return;
   double mean = 0;
@@ -147,7 +149,7 @@ void warn_of_warmup(const ChainOptions& options, const Chains& chains, double st
                detail::join("proposals are accepted with probability ", mean,
                             " instead of the target ", target, ": ", options.adaptation.warmup,
                             " draws of warm-up did not find a suitable step size (", step,
-                            "); use more of them, or rescale the density"));
+                            "); use more draws of warm-up, or rescale the parameters"));
 }
 
 }  // namespace
@@ -167,8 +169,9 @@ LogDensity of_single_rows(const char* operation, const LogDensity& density) {
         alike(value, row(equal.value, 0)) && alike(gradient, row(equal.gradient, 0)), operation,
         "row 0 of ", theta.shape(), " has ln p ", number_of("sample", value.detach()), ", but ",
         number_of("sample", row(equal.value, 0)),
-        " where all rows equal it (or another gradient); the density mixes chains: does it take a "
-        "mean over rows, or a sum over the wrong axis?");
+        " (or another gradient) in a batch of copies of row 0, so the density mixes chains; each "
+        "row's value must depend on that row alone: is there a mean over rows, or a sum over the "
+        "wrong axis?");
     return all;
   };
   return LogDensity::of_scores(density.dim(), score);
@@ -177,7 +180,7 @@ LogDensity of_single_rows(const char* operation, const LogDensity& density) {
 Run run_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                const TransitionKernel& kernel, Generator& rng) {
   check(options, density, start);
-  LADON_CHECK(kernel, options.operation, "the transition kernel is an empty function");
+  LADON_CHECK(kernel, options.operation, "the transition kernel is an empty function; pass one");
   const std::int64_t chains = start.size(0), groups = options.adaptation.groups,
                      all = options.adaptation.warmup + options.draws * options.thin;
   Record record(chains, options.draws, density.dim());

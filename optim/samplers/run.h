@@ -1,8 +1,8 @@
 #pragma once
-// Running samplers given by transition kernels: options, warm-up, and selection of draws.
+// Runs samplers that are given by a transition kernel: options, warm-up, and selection of draws.
 //
-// A user-defined sampler is a TransitionKernel (tests/consumer/mala.cpp): it moves all chains by
-// one draw, while sample_chains() adapts step size and mass, checks the density, and keeps the
+// To define a sampler, write a TransitionKernel (example: tests/consumer/mala.cpp), which moves all
+// chains by one draw; sample_chains() adapts step size and mass, checks the density, and keeps the
 // draws.
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace ladon::samplers {
 
 /// Options common to all samplers.
 struct ChainOptions {
-  const char* operation = "sample_chains";  ///< Named in Errors.
+  const char* operation = "sample_chains";  ///< Name of the operation in error messages.
   std::int64_t draws = 1000;                ///< Number of draws kept per chain.
-  std::int64_t thin = 1;                    ///< One draw in this many is kept.
+  std::int64_t thin = 1;                    ///< Thinning: one draw in `thin` is kept.
   AdaptationOptions adaptation = {};
   std::function<void(std::int64_t done, std::int64_t of)> progress = {};
 };
@@ -35,29 +35,31 @@ ChainOptions chain_options(const char* operation, const Options& o) {
   return run;
 }
 
-/// A density equal to `density`, which must outlive it, with a check: at the first score of rows
-/// that differ it also scores as many copies of row 0, and throws Error if row 0 scores differently
-/// there, since the value of a row must not depend on the others.
+/// `density` with a check that the value of a row does not depend on the other rows: when rows
+/// first differ, row 0 is also evaluated in a batch of copies of itself, and if its value or
+/// gradient changes, an Error is thrown. `density` must outlive the result.
 LogDensity of_single_rows(const char* operation, const LogDensity& density);
 LogDensity of_single_rows(const char* operation, const LogDensity&& temporary) = delete;
 
-/// Moves all rows by one draw, leaving their density invariant; `counts` is true after warm-up.
+/// Transition of all rows by one draw, which leaves their density invariant; `counts` is true after
+/// warm-up.
 using TransitionKernel =
     std::function<Moved(const LogDensity& density, Phase& at, const Tuning& tuning,
                         RandomStreams& streams, bool counts)>;
 
 struct Run {
-  Chains chains;              ///< Chains of the rows of group 0.
+  Chains chains;              ///< The chains of group 0.
   std::vector<double> steps;  ///< Step size of each group.
 };
 
-/// Row g·C + c starts at start[c] (start [C, D] of any floating dtype) and is chain c of group g.
-/// Chain c draws from its own generators, split from one block of `rng`. Throws Error for invalid
-/// options and if a start is not finite.
+/// Runs G groups of C chains (adaptation.h). Chain c of each group g starts at start[c] (start [C,
+/// D] of any floating dtype); it is row g·C + c of the positions that `kernel` moves, and draws
+/// from its own generators, split from one block of `rng`. Throws Error for invalid options, and if
+/// ln p or its gradient is not finite at a start.
 Run run_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                const TransitionKernel& kernel, Generator& rng);
 
-/// run_chains() with one group, and with of_single_rows() as a check of the density.
+/// run_chains() with one group, and with of_single_rows() to check the density.
 Chains sample_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                      const TransitionKernel& kernel, Generator& rng);
 

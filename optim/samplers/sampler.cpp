@@ -19,11 +19,10 @@ void check_temperature(double temperature) {
 
 ParameterGroups without_decay(ParameterGroups groups) {
   for (const ParameterGroup& group : groups)
-    LADON_CHECK(
-        !group.weight_decay, "sampler", "a group has the weight_decay ",
-        group.weight_decay.value_or(0),
-        "; a sampler's prior is in its target (TargetDensity::prior_precision), any other prior "
-        "belongs in the loss");
+    LADON_CHECK(!group.weight_decay, "sampler", "a group has the weight_decay ",
+                group.weight_decay.value_or(0),
+                "; a sampler's prior is in its target (TargetDensity::prior_precision), so leave "
+                "weight_decay empty, and add any other prior to the loss");
   return groups;
 }
 
@@ -75,7 +74,7 @@ void Sampler::load_state_dict(const StateDict& state) {
     rest.erase(stream_of(names[i]));
   }
   LADON_CHECK(std::set(streams.begin(), streams.end()).size() == streams.size(), "load_state_dict",
-              "two parameters share a stream of noise in the state");
+              "two parameters share a stream of noise in the state; all streams must differ");
   Optimizer::load_state_dict(rest);  // nothing below throws
   target_.temperature = temperature;
   rng_ = rng;
@@ -84,9 +83,10 @@ void Sampler::load_state_dict(const StateDict& state) {
 
 void Sampler::check(const Item& item, const Tensor&) const {
   const Rewrite rewrite = Leaf::of(item.parameter)->rewrite();
-  LADON_CHECK(!rewrite.at_step || temperature() == 0, "step", rewrite.by,
-              " adds its own noise to parameter ", item.name,
-              ", and the sampler would add more; use Sgd after it, or temperature 0");
+  LADON_CHECK(
+      !rewrite.at_step || temperature() == 0, "step", rewrite.by,
+      " adds its own noise to parameter ", item.name,
+      ", and the sampler would add more; use Sgd with this particle method, or temperature 0");
   LADON_CHECK(!rewrite.prior || target_.prior_precision == 0, "step", "parameter ", item.name,
               " already has the prior of ", rewrite.by,
               ", and the sampler would add its prior of precision ", target_.prior_precision,

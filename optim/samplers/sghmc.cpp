@@ -39,7 +39,7 @@ Sgnht::Sgnht(ParameterGroups groups, SgnhtOptions options, Generator rng)
               "; it must be finite and positive");
 }
 
-/// The friction is a scalar; the velocity has the parameter's shape.
+/// Initial moments: the velocity (moment 0) has the parameter's shape, the friction is a scalar.
 Tensor Sgnht::initial(std::size_t which, const Tensor& parameter) const {
   return which == 0 ? zeros_like(parameter) : scalar(friction_, f64);
 }

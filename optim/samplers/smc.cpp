@@ -16,15 +16,18 @@ namespace {
 constexpr const char* operation = "tempered_smc";
 constexpr std::size_t most_stages = 1000;
 
-/// Weights exp(δ·ℓ_i), relative to the largest, and ln of their mean.
+/// Importance weights exp(δ·ℓ_i) of particles with log likelihoods ℓ_i, divided by the largest
+/// weight, and the logarithm of the mean of the undivided weights.
 struct Weights {
   std::vector<double> relative;
   double log_mean;
   Weights(const std::vector<double>& log_likelihood, double delta) {
     double largest = -std::numeric_limits<double>::infinity();
     for (const double l : log_likelihood) largest = std::max(largest, l);
-    LADON_CHECK(std::isfinite(largest), operation, "the likelihood of all ", log_likelihood.size(),
-                " particles is ", largest == INFINITY ? "infinite" : "0");
+    LADON_CHECK(std::isfinite(largest), operation,
+                "the likelihood must be finite, and positive for some particle, but the largest "
+                "likelihood of all ",
+                log_likelihood.size(), " particles is ", largest == INFINITY ? "infinite" : "0");
     double sum = 0;
     for (const double l : log_likelihood) {
       relative.push_back(std::exp(delta * (l - largest)));
@@ -32,7 +35,7 @@ struct Weights {
     }
     log_mean = delta * largest + std::log(sum / static_cast<double>(relative.size()));
   }
-  /// Effective number of particles (Σw)²/Σw² divided by the number of particles.
+  /// Effective sample size (Σw)²/Σw² divided by the number of particles.
   double effective_share() const {
     double sum = 0, squares = 0;
     for (const double w : relative) {
@@ -43,7 +46,7 @@ struct Weights {
   }
 };
 
-/// The largest step of β, up to `most`, whose effective share is at least `keep`.
+/// The largest step Δβ, up to `most`, at which the weights' effective_share() is at least `keep`.
 double next_step(const std::vector<double>& log_likelihood, double most, double keep) {
   if (Weights(log_likelihood, most).effective_share() >= keep) return most;
   double low = 0, high = most;
@@ -51,11 +54,12 @@ double next_step(const std::vector<double>& log_likelihood, double most, double 
     const double middle = 0.5 * (low + high);
     (Weights(log_likelihood, middle).effective_share() >= keep ? low : high) = middle;
   }
-  // If even the smallest step loses more (most particles are impossible), take it and continue.
+  // If even the smallest step gives less than `keep` (most particles have likelihood 0), take it.
   return low > 0 ? low : high;
 }
 
-/// Systematic resampling by weight: particle i is chosen floor or ceil of P·w_i/Σw times.
+/// Indices of P resampled particles, by systematic resampling with one uniform number u in [0, 1):
+/// particle i is chosen ⌊P·w_i/Σw⌋ or ⌈P·w_i/Σw⌉ times.
 std::vector<std::int64_t> resample(const Weights& weights, double u) {
   double sum = 0;
   for (const double w : weights.relative) sum += w;
@@ -69,15 +73,16 @@ std::vector<std::int64_t> resample(const Weights& weights, double u) {
       chosen.push_back(static_cast<std::int64_t>(i));
   }
   while (chosen.size() < weights.relative.size())
-    chosen.push_back(chosen.back());  // in case of
-                                      // rounding
+    chosen.push_back(chosen.back());  // rounding of `reached` can leave one out
   return chosen;
 }
 
 void check(std::int64_t dim, const LogLikelihood& f, const SmcOptions& o) {
-  LADON_CHECK(f, operation, "the likelihood is an empty function");
+  LADON_CHECK(f, operation,
+              "the likelihood is an empty function; pass one that maps [P, D] to ln L [P]");
   LADON_CHECK(dim >= 1 && o.parts >= 1 && dim % o.parts == 0, operation, "rows of ", dim,
-              " numbers cannot be split into ", o.parts, " equal parts");
+              " numbers cannot be split into ", o.parts,
+              " equal parts; both must be at least 1, and `parts` must divide the dimension");
   LADON_CHECK(o.particles >= 2, operation, "particles must be at least 2, got ", o.particles);
   LADON_CHECK(o.keep > 0 && o.keep < 1, operation, "keep is ", o.keep, "; it must be in (0, 1)");
   LADON_CHECK(o.betas.size() <= most_stages, operation, "betas has ", o.betas.size(),

@@ -335,7 +335,7 @@ TEST(Draw, BadParameters) {
   const double nan = std::nan("");
   expect_error([&] { uniform({2}, rng, 1, 1); }, "[uniform] needs finite low < high");
   expect_error([&] { uniform({2}, rng, 0, nan); }, "[uniform]");
-  expect_error([&] { uniform({2}, rng, 1, 1 + 1e-12); }, "differ as f32");
+  expect_error([&] { uniform({2}, rng, 1, 1 + 1e-12); }, "differ when rounded to f32");
   expect_error([&] { uniform({2}, rng, 0, 1, i64); }, "i64");
   expect_error([&] { normal({2}, rng, 0, -1); }, "got 0 and -1");
   expect_error([&] { normal({2}, rng, nan, 1); }, "[normal]");

@@ -45,9 +45,9 @@ TEST(Shape, KnowsItsSizes) {
 
 TEST(Shape, KeepsToItsAxes) {
   Shape s{2, 3};
-  test::expect_error([&] { s.insert(-1, 1); }, "position -1 of [2, 3]");
-  test::expect_error([&] { s.insert(3, 1); }, "position 3 of [2, 3]");
-  test::expect_error([&] { s.erase(2); }, "axis 2 of [2, 3]");
+  test::expect_error([&] { s.insert(-1, 1); }, "got -1 for shape [2, 3]");
+  test::expect_error([&] { s.insert(3, 1); }, "got 3 for shape [2, 3]");
+  test::expect_error([&] { s.erase(2); }, "got 2 for shape [2, 3]");
   test::expect_error([&] { s.sub(1, 3); }, "[1, 3) are out of range for shape [2, 3]");
   test::expect_error([&] { s.sub(2, 1); }, "[2, 1) are out of range for shape [2, 3]");
   s.insert(2, 4);
@@ -72,7 +72,7 @@ TEST(Shape, CountsFromOutsideAreChecked) {
       [] {
         detail::checked_count("load", {2, -1});
       },
-      "[load] a size is negative in shape [2, -1]");
+      "[load] sizes must not be negative, got shape [2, -1]");
   const std::int64_t huge = std::int64_t{1} << 40;
   expect_error([=] { detail::checked_count("load", {huge, huge}); }, "more than 2^60 elements");
   expect_error([] { empty({std::numeric_limits<std::int64_t>::max()}); },
@@ -157,7 +157,7 @@ TEST(Tensor, OfHugeSizesAreRefusedEvenIfEmpty) {
   const std::int64_t big = std::int64_t{1} << 62;
   expect_error([=] { zeros({0, big, big}); }, "more than 2^60 elements");
   expect_error([=] { zeros({big, big, 0}); }, "more than 2^60 elements");
-  expect_error([] { zeros({3, -1}); }, "a size is negative");
+  expect_error([] { zeros({3, -1}); }, "sizes must not be negative");
   EXPECT_EQ(zeros({0, std::int64_t{1} << 59}).count(), 0);
   EXPECT_EQ(detail::checked_sum("s", max_count, 0), max_count);
   expect_error([] { detail::checked_sum("s", max_count, 1); }, "[s] a size of");
@@ -198,7 +198,7 @@ TEST(Tensor, StridesAlongWhichNoStepIsMadeMayBeAnything) {
   EXPECT_EQ(kernels::clone(none).count(), 0);
   EXPECT_EQ(none.offset(), 0);
   expect_error([&] { Tensor(x.storage(), f32, {0, -5}, {1, 1}); }, "do not lie inside");
-  expect_error([&] { Tensor(x.storage(), f32, {2}, {1, 1}); }, "different numbers of axes");
+  expect_error([&] { Tensor(x.storage(), f32, {2}, {1, 1}); }, "the same number of axes");
   expect_error(
       [&] {
         Tensor(x.storage(), f32, {1 << 30, 1 << 30, 2}, {0, 0, 0});

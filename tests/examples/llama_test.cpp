@@ -86,9 +86,9 @@ TEST_F(Llama, MisuseIsAnError) {
   ASSERT_EQ(made.status, 0) << made.error;
   const std::string load = "--model " + folder() + " ";
   refuse(load + "--prompt a --length 24", "the model's context of 24");
-  refuse(load + "--ids --prompt a --length 2", "a list of token numbers, got 'a'");
+  refuse(load + "--ids --prompt a --length 2", "a list of token numbers, but is 'a'");
   std::filesystem::remove(folder() + "/tokenizer.json");
-  refuse(load + "--prompt a --length 2", "has no tokenizer.json; with --ids");
+  refuse(load + "--prompt a --length 2", "but has none; with --ids");
   std::ofstream(folder() + "/config.json") << R"({"model_type": "mamba"})";
   refuse(load, "model_type is 'mamba'");
   EXPECT_EQ(run("--kv-heads 2,2").status, 2);

@@ -66,7 +66,7 @@ TEST(LessonCollapse, SposStep) {
       [](const Tensor& x, const Tensor& g, const Tensor& xi, const SposSettings& s) {
         return solution::spos_step(x, g, std::sqrt(s.step) * xi, s);
       },
-      "goes as ε²");
+      "proportional to ε²");
   exercise.refuses(
       [](const Tensor& x, const Tensor& g, const Tensor& xi, const SposSettings& s) {
         const Tensor k = rbf({.bandwidth = Bandwidth::fixed, .h2 = s.h2}).at(x).share(xi);

@@ -77,7 +77,7 @@ TEST(LessonManyHeads, KernelOfHeads) {
   exercise.accepts(solution::kernel_of_heads);
   exercise.refuses([](const Tensor& x, double qk,
                       double ov) { return solution::kernel_of_heads(x, qk, ov) / (qk * ov); },
-                   "each scale stands before both factors");
+                   "each scale occurs in both factors");
   exercise.refuses(
       [](const Tensor& x, double query_key_std, double value_output_std) {
         const Tensor k = matmul(unsqueeze(x, 1), transpose(unsqueeze(x, 0))) / double(x.size(2));

@@ -123,7 +123,7 @@ TEST(LessonOneHead, WideHeadKernel) {
       [](In x, In y, int draws, Generator& rng) {
         return solution::wide_head_kernel(x, y, draws, rng) * double(draws);
       },
-      "sum over the draws");
+      "not their sum");
   exercise.refuses(
       [](In x, In y, int, Generator& rng) { return solution::wide_head_kernel(x, y, 1, rng); },
       "average over `draws`");

@@ -33,7 +33,7 @@ TEST(LessonParticles, RbfForces) {
       [](const Tensor& theta) {
         return forces_with(theta, bandwidth(Bandwidth::median, sqrt(squared_distances_of(theta))));
       },
-      "should be of squared ones");
+      "should be of squared distances");
   exercise.refuses(
       [](const Tensor& theta) {
         return forces_with(theta, bandwidth(Bandwidth::liu, squared_distances_of(theta)));

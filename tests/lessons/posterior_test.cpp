@@ -30,13 +30,13 @@ TEST(LessonPosterior, ConditionSecond) {
         return NormalNumber{solution::condition_second(p, y + p.first_mean, noise).mean,
                             solution::condition_second(p, y, noise).variance};
       },
-      "not compared with its mean");
+      "the mean of y is not subtracted");
   exercise.refuses(
       [](const NormalPair& p, double y, double noise) {
         const NormalNumber right = solution::condition_second(p, y, noise);
         return NormalNumber{right.mean, right.variance + noise};
       },
-      "not a target of it");
+      "not of a target");
   exercise.refuses(
       [](const NormalPair& p, double y, double noise) {
         const NormalNumber right = solution::condition_second(p, y, noise);
@@ -77,7 +77,7 @@ TEST(LessonPosterior, PosteriorFunction) {
         const NormalFunction right = solution::posterior_function(k, cross, test, y, noise);
         return NormalFunction{right.mean, right.covariance + noise * eye(test.size(0), f64)};
       },
-      "not new targets");
+      "not of new targets");
   exercise.refuses(
       [](const Tensor& k, const Tensor& cross, const Tensor& test, const Tensor& y, double noise) {
         const NormalFunction right = solution::posterior_function(k, cross, test, y, noise);

@@ -282,8 +282,9 @@ TEST(SteinKernel, RepulsionIsTheDerivative) {
 
 TEST(SteinKernel, TakesAGivenBandwidthUnderTheFixedRuleAlone) {
   expect_error([] { rbf({.h2 = 0.01}); },
-               "`rbf` has h² = 0.01 and the rule `median`, which does not take it");
-  expect_error([] { matern(1.5, {.bandwidth = Bandwidth::liu, .h2 = 2}); }, "the rule `liu`");
+               "`rbf` has h² = 0.01 and the bandwidth rule `median`, which computes h² itself");
+  expect_error([] { matern(1.5, {.bandwidth = Bandwidth::liu, .h2 = 2}); },
+               "the bandwidth rule `liu`");
   const Tensor theta = tensor({0, 1}, {2, 1}, f64);
   EXPECT_EQ(values_at(imq({.bandwidth = Bandwidth::fixed, .h2 = 0.3}), theta).h2, 0.3);
   EXPECT_EQ(values_at(imq({.bandwidth = Bandwidth::fixed}), theta).h2, 1);

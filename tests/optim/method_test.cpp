@@ -340,7 +340,7 @@ TEST(SteinKernel, AUsersMatrixIsCheckedInItsName) {
   svgd_refuses(of(nan), "returns row 1 of share with norm nan");
   wgd_refuses(of(nan), "returns row 1 of density with norm nan");
   svgd_refuses(of(ones({2, 2}, f64)),
-               "the matrix between 3 particles must be f64 [3, 3], got f64 [2, 2]");
+               "the matrix of weights between 3 particles must be f64 [3, 3], got f64 [2, 2]");
   wgd_refuses(of(ones({2, 2}, f64)), "returns density as f64 [2, 1]; it must be f64 [3, 1]");
   // One that fits, though it is a view.
   const Tensor x = random_rows(3, 4, 1), g = random_rows(3, 4, 3);
@@ -359,7 +359,7 @@ TEST(SteinKernel, AUsersProfileIsCheckedInItsName) {
     refuse(of([](const Tensor& t) { return ones_like(t); }), "the profile records no gradient");
     refuse(of([](const Tensor& t) { return log(t - 1000.0); }), "with norm nan");
   }
-  expect_error([&] { of(Profile()); }, "`mine` has no profile");
+  expect_error([&] { of(Profile()); }, "the profile of `mine` is an empty function");
 }
 
 TEST(SteinKernel, NamesWhoseDistancesOverflow) {

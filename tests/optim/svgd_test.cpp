@@ -130,8 +130,8 @@ TEST(Svgd, TellsOfEqualParticlesOnce) {
   EXPECT_EQ(told("no repulsion", true, true, 0), "");
   EXPECT_EQ(told("equal", true, true, 1),
             "ladon: [svgd] block \"equal\": particles 1 and 4 are equal, and so are their "
-            "gradients: they stay equal for ever, and count as one; initialize each with a "
-            "different seed\n");
+            "gradients: they stay equal for ever, and act as a single particle; initialize each "
+            "with a different seed\n");
   EXPECT_EQ(told("equal", true, true, 1), "") << "said before";
 }
 

@@ -108,8 +108,8 @@ void overlapped() {
           require(same_bits(together.all[i].grad(), after.all[i].grad()), "the same sums");
       }
       if (ranks::count() == 1) continue;
-      require_error([&] { backward_of(*together.net, data, mine); }, "gradient of an earlier sweep",
-                    "gradients are cleared first");
+      require_error([&] { backward_of(*together.net, data, mine); },
+                    "gradient of an earlier backward pass", "gradients are cleared first");
     }
   set_num_threads(before);
 }

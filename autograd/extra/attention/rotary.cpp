@@ -20,7 +20,7 @@ Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, b
       slice(turned, -1, interleaved ? Slice{.start = 1, .step = 2} : Slice{.start = half});
   const Shape shape = broadcast_shapes("rotary_embedding", u.shape(), cos.shape());
   LADON_CHECK(shape == u.shape(), "rotary_embedding", "cos and sin of shape ", cos.shape(),
-              " do not broadcast to the pairs of x, of shape ", u.shape());
+              " do not broadcast to the pairs of channels of x, which have shape ", u.shape());
   const Tensor first = u * cos - v * sin, second = v * cos + u * sin;
   const Tensor y =
       interleaved ? flatten(stack({first, second}, -1), -2, -1) : concat({first, second}, -1);

@@ -40,7 +40,8 @@ std::string quoted(const std::string& text) {
 
 std::string to_dot(const Tensor& output, const std::vector<std::pair<std::string, Tensor>>& names) {
   LADON_CHECK(output.requires_grad(), "to_dot",
-              "the tensor records no history, so there is no graph to draw");
+              "the tensor records no history, so there is no graph to draw; pass the result of a "
+              "computation on tensors that require a gradient");
   std::map<const detail::Node*, std::string> name_of;
   for (const auto& [name, x] : names)
     if (x.requires_grad()) name_of.emplace(x.history().get(), name);

@@ -9,11 +9,11 @@
 
 namespace ladon {
 
-/// The graph that `output` was computed by, in the DOT language (dot -Tsvg draws it): a box for
-/// each operation, with inputs above and the output below, and an ellipse for each leaf, with
+/// Returns the graph that `output` was computed by, in the DOT language (dot -Tsvg draws it): a box
+/// for each operation, with inputs above and the output below, and an ellipse for each leaf, with
 /// names, shapes and dtypes. Tensors listed in `names` (model.named_parameters()) get those names.
-/// Nodes are numbered from 0 in recording order: the same computation gives the same text, also
-/// after backward(), which frees only what the operations saved. Throws Error if `output` records
+/// Nodes are numbered from 0 in recording order, so the same computation gives the same text, even
+/// after backward(), which frees saved tensors but not the graph. Throws Error if `output` records
 /// no history.
 ///
 ///   std::ofstream("graph.dot") << to_dot(loss, model.named_parameters());

@@ -21,7 +21,7 @@ void add(Profile::Row& sum, const Profile::Row& row) {
   sum.gradient_seconds += row.gradient_seconds;
 }
 
-/// A module with its own operations and its inner modules.
+/// A module of the table: the rows of the operations that it called itself, and its inner modules.
 struct Branch {
   std::string name;
   std::vector<const Profile::Row*> rows = {};
@@ -90,13 +90,14 @@ void Profile::enter(int depth, std::vector<std::string> module) {
   last_ = Clock::now();
 }
 
-// Ends modules at `depth` and deeper: another profile may have been current when they returned.
+// Ends the calls of modules at `depth` and deeper. There may be several, since calls that return
+// while another profile is the newest are not seen here.
 void Profile::leave(int depth) {
   while (!modules_.empty() && modules_.back().first >= depth) modules_.pop_back();
   last_ = Clock::now();
 }
 
-/// Times one gradient while it is alive.
+/// Measures the time of one gradient, from construction to destruction.
 class Profile::Gradient {
  public:
   Gradient(Profile& profile, const detail::Node& node) : profile_(profile.alive_) {
@@ -118,7 +119,7 @@ class Profile::Gradient {
   }
 
  private:
-  std::weak_ptr<Profile> profile_;  // which the gradient itself may end
+  std::weak_ptr<Profile> profile_;  // may be destroyed while the gradient is computed
   std::size_t row_ = 0;
   Clock::time_point begin_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Profiler: time of operations by name, inside the modules that called them.
+// Profiler: number, time and memory of operations, by name and by the module that called them.
 
 #include <chrono>
 #include <cstddef>
@@ -17,37 +17,37 @@
 
 namespace ladon {
 
-/// While one is alive, the operations that are recorded on this thread are counted and timed, and
-/// their gradients where backward() or grad() computes them on this thread:
+/// While a Profile is alive, it counts and times the operations that are recorded on its thread,
+/// and their gradients if backward() or grad() computes them on that thread:
 ///
 ///   Profile profile;
 ///   backward(cross_entropy(model(x), y));
 ///   std::cout << profile.table();
 ///
-/// An operation with several results counts once for each. Its time runs from the end of the
-/// operation before it (or from the begin or end of a layer's call), so what a program does between
-/// operations is added to the next one. What is not recorded, because nothing needs a gradient or
-/// under NoGrad, is not counted as an operation: its time is added to the next one too. Of two
-/// profiles on one thread only the newer one counts, in whatever order they end; a profile may end
-/// on another thread while that thread's own one records nothing. Without a profile an operation
-/// pays only for the check. A profile remembers each recorded operation while it lives (some 50
-/// bytes): profile some steps, not a whole training.
+/// An operation with several results counts once per result. Its time is measured from the end of
+/// the preceding operation (or from the beginning or end of a layer's call), so it includes other
+/// work of the program in between, and operations that are not recorded because no input needs a
+/// gradient or because of NoGrad. If two profiles exist on one thread, only the newer counts,
+/// whatever the order in which they end. A profile may be destroyed on another thread, if its own
+/// thread records nothing meanwhile. Without a profile, an operation pays only for a comparison
+/// with null. A profile stores some 50 bytes per recorded operation until it ends: profile some
+/// steps, not a whole training run.
 class Profile final : private detail::Observer, private detail::Scoped<detail::Observer*> {
  public:
   Profile();
 
   struct Row {
-    /// Path of the caller: the outermost layer, as it describes itself, then the names of members
-    /// down to the layer that called the operation ({"Pair", "first"}); empty outside layers.
+    /// Path of the layer that called the operation: the description of the outermost layer, then
+    /// the names of members down to the calling layer ({"Pair", "first"}); empty outside layers.
     std::vector<std::string> module;
     std::string operation;
     std::int64_t calls = 0;
-    std::int64_t gradients = 0;   ///< Number of computations of its gradient.
+    std::int64_t gradients = 0;   ///< Number of times that its gradient was computed.
     std::int64_t bytes = 0;       ///< Total size of its results.
     double seconds = 0;           ///< Total time of the calls.
     double gradient_seconds = 0;  ///< Total time of the gradients.
   };
-  /// One per operation of a module, in the order in which they first ran.
+  /// One row per module and operation, in the order in which they first ran.
   const std::vector<Row>& rows() const { return rows_; }
   /// Text table of the rows, nested by module, with a total per module; times in milliseconds,
   /// sizes in MB.
@@ -67,9 +67,9 @@ class Profile final : private detail::Observer, private detail::Scoped<detail::O
   std::map<std::pair<std::vector<std::string>, std::string>, std::size_t> places_;
   std::unordered_map<std::uint64_t, std::size_t> operations_;      // row of each node, by number
   std::vector<std::pair<int, std::vector<std::string>>> modules_;  // stack of running module calls
-  int gradients_ = 0;  // gradients being computed, nested
+  int gradients_ = 0;  // number of gradients being computed, one inside the other
   Clock::time_point last_ = Clock::now();
-  std::shared_ptr<Profile> alive_{this, [](Profile*) {}};  // owns nothing; expires with this
+  std::shared_ptr<Profile> alive_{this, [](Profile*) {}};  // tells a Gradient whether this exists
 };
 
 }  // namespace ladon

@@ -34,7 +34,9 @@ Tensor Bernoulli::sample(const Shape& shape, Generator& rng) const {
 
 namespace {
 
-/// −p·ln σ(l) − n·ln(1 − σ(l)), with p + n = 1. No cancellation: both terms are nonnegative.
+/// Cross-entropy −p·ln σ(l) − n·ln(1 − σ(l)) of Bernoulli distributions with the probabilities p of
+/// 1 and n = 1 − p of 0, relative to the logit l. Without cancellation, since both terms are
+/// nonnegative.
 Tensor cross_entropy_of(const Tensor& p, const Tensor& n, const Tensor& l) {
   return p * softplus(-l) + n * softplus(l);
 }
@@ -78,8 +80,8 @@ Tensor Bernoulli::kl_from(const Distribution& other) const {
 
 namespace {
 
-/// Calls draw() for each row of weights [rows, n] (f64, contiguous) to get `count` classes: i64
-/// [rows, count].
+/// Draws `count` classes for each row of weights [rows, n] (f64, contiguous): i64 [rows, count].
+/// draw(row, weights, out) writes the classes of one row to `out`.
 template <class Draw>
 Tensor draw_rows(const Tensor& weights, std::int64_t count, const Draw& draw) {
   const std::int64_t rows = weights.size(0), n = weights.size(1);
@@ -89,7 +91,8 @@ Tensor draw_rows(const Tensor& weights, std::int64_t count, const Draw& draw) {
   return classes;
 }
 
-/// Inverse CDF: the first class whose cumulative weight exceeds u·total, u uniform.
+/// Draws by the inverse distribution function: the first class whose cumulative weight exceeds u
+/// times the total weight, with u uniform on [0, 1).
 Tensor draw_with_replacement(const Tensor& weights, std::int64_t count, Generator& rng) {
   const Tensor u = uniform({weights.size(0), count}, rng, 0, 1, f64);
   const std::int64_t n = weights.size(1);
@@ -104,7 +107,8 @@ Tensor draw_with_replacement(const Tensor& weights, std::int64_t count, Generato
   });
 }
 
-/// The `count` classes with the smallest ln E − ln w, E exponentially distributed.
+/// Draws by exponential keys: the `count` classes with the smallest ln E − ln w, where w is the
+/// weight of the class and E a standard exponential variable.
 Tensor draw_without_replacement(const Tensor& weights, std::int64_t count, Generator& rng) {
   const Tensor u = uniform(weights.shape(), rng, 0, 1, f64);
   const std::int64_t n = weights.size(1);
@@ -125,7 +129,7 @@ Tensor draw_without_replacement(const Tensor& weights, std::int64_t count, Gener
   });
 }
 
-/// Draws by either method. Handles the case of no rows, which has no weights.
+/// Draws with or without replacement, separately for each example of a vmap.
 Tensor draw_classes(const char* operation, const Tensor& rows, std::int64_t count, Generator& rng,
                     bool replacement) {
   const Shape shape{rows.size(0), count};
@@ -145,15 +149,17 @@ Tensor multinomial(const Tensor& probabilities, std::int64_t count, Generator& r
   const int rank = probabilities.rank();
   LADON_CHECK(rank >= 1 && probabilities.size(-1) > 0, "multinomial",
               "needs weights [.., classes], got shape ", probabilities.shape());
-  LADON_CHECK(count >= 0, "multinomial", "cannot draw ", count, " classes");
+  LADON_CHECK(count >= 0, "multinomial", "cannot draw ", count,
+              " classes; the number must not be negative");
   Shape shape = probabilities.shape().sub(0, rank - 1);
   const NoGrad no_grad;
   const Tensor weights = cast(reshape(probabilities, {shape.count(), probabilities.size(-1)}), f64);
   LADON_CHECK(detail::everywhere(logical_and(isfinite(weights), greater_equal(weights, 0))),
-              "multinomial", "a weight is negative or not finite");
+              "multinomial",
+              "a weight is negative or not finite; all weights must be finite and at least 0");
   const Tensor total = sum(weights, -1);
   LADON_CHECK(detail::everywhere(logical_and(isfinite(total), greater(total, 0))), "multinomial",
-              "the weights of a row sum to 0 or to infinity");
+              "the weights of a row sum to 0 or to infinity; each row needs a positive finite sum");
   shape.append(count);
   detail::checked_count("multinomial", shape);
   return reshape(draw_classes("multinomial", weights, count, rng, replacement), shape);
@@ -167,7 +173,8 @@ Categorical::Categorical(const Tensor& logits) : dtype_(logits.dtype()) {
               "needs logits [.., classes], got shape ", logits.shape());
   const Tensor total = logsumexp(logits, -1).detach();
   LADON_CHECK(detail::everywhere(isfinite(total)), "Categorical",
-              "logits are NaN or +infinity, or no class is possible");
+              "logits must not be NaN or +infinity, and each row must have a finite logit, since "
+              "else no class is possible");
   log_p_ = log_softmax(cast(logits, f64), -1);
 }
 
@@ -184,15 +191,19 @@ Tensor Categorical::sample(const Shape& shape, Generator& rng) const {
 
 Tensor Categorical::log_prob(const Tensor& x) const {
   check_defined("Categorical", {x});
-  LADON_CHECK(x.dtype() == i64, "Categorical", "classes are i64, got ", x.dtype());
+  LADON_CHECK(x.dtype() == i64, "Categorical", "classes must be i64, got ", x.dtype());
   Shape all = broadcast_shapes("Categorical", x.shape(), batch_shape());
   const Tensor index = unsqueeze(expand(x, all), -1);
   all.append(log_p_.size(-1));
   return cast(squeeze(gather(expand(log_p_, all), -1, index), -1), dtype_);
 }
 
-Tensor Categorical::mean() const { detail::fail("Categorical", "classes have no mean"); }
-Tensor Categorical::variance() const { detail::fail("Categorical", "classes have no variance"); }
+Tensor Categorical::mean() const {
+  detail::fail("Categorical", "classes have no mean, since they are not quantities");
+}
+Tensor Categorical::variance() const {
+  detail::fail("Categorical", "classes have no variance, since they are not quantities");
+}
 
 // Classes of probability 0 contribute 0, although their ln p is −∞.
 Tensor Categorical::entropy() const {
@@ -203,8 +214,9 @@ Tensor Categorical::entropy() const {
 Tensor Categorical::kl_from(const Distribution& other) const {
   const Categorical& given = detail::same_family(*this, other);
   const Tensor& q = given.log_p_;
-  LADON_CHECK(log_p_.size(-1) == q.size(-1), "kl", "p has ", log_p_.size(-1), " classes, q ",
-              q.size(-1));
+  LADON_CHECK(log_p_.size(-1) == q.size(-1), "kl",
+              "both Categorical distributions must have the same number of classes, but p has ",
+              log_p_.size(-1), " classes, q ", q.size(-1));
   const Tensor impossible = equal(log_p_, -HUGE_VAL);
   const Tensor apart = masked_fill(log_p_, impossible, 0) - where(impossible, 0, q);
   return cast(sum(exp(log_p_) * apart, -1), promote(dtype_, given.dtype_));

@@ -19,7 +19,8 @@ Tensor Distribution::sample(const Shape& shape, Generator& rng) const {
 Tensor Distribution::rsample(const Shape&, Generator&) const {
   detail::fail(
       "rsample", "draws of a ", name(),
-      " are discrete: no gradient passes through them; weigh log_prob of a sample instead");
+      " are discrete, so no gradient passes through them; multiply log_prob of a sample by its "
+      "loss instead (score-function gradient)");
 }
 
 Tensor kl(const Distribution& p, const Distribution& q) { return p.kl_from(q); }
@@ -37,9 +38,10 @@ bool everywhere(const Tensor& x) { return !kernels::anywhere(logical_not(x)); }
 
 void check_parameter(const char* name, const char* what, const Tensor& x, bool positive) {
   check_floating(name, x);
-  LADON_CHECK(everywhere(isfinite(x)), name, "the ", what, " is not finite throughout");
+  LADON_CHECK(everywhere(isfinite(x)), name, "the ", what,
+              " must be finite, but has an element that is NaN or infinite");
   LADON_CHECK(!positive || everywhere(greater(x, 0)), name, "the ", what,
-              " is not positive throughout");
+              " must be positive, but has an element that is not positive");
 }
 
 Tensor excess(const Tensor& p, const Tensor& q) {
@@ -55,7 +57,7 @@ std::pair<Tensor, Tensor> together(const char* name, const Parameter& a, const P
 }
 
 void throw_families(const Distribution& p, const Distribution& q) {
-  fail("kl", "of a ", p.name(), " from a ", q.name(),
+  fail("kl", "the divergence of a ", p.name(), " from a ", q.name(),
        " has no closed form here; average p.log_prob(x) - q.log_prob(x) over samples x of p");
 }
 

@@ -19,19 +19,21 @@
 namespace ladon {
 namespace {
 
-/// ln X for X ~ Gamma(alpha, 1), f64, with its implicit gradient, which is not differentiable.
+/// ln X for X ~ Gamma(alpha, 1), in f64, with its implicit gradient. That gradient has no further
+/// derivatives.
 Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
   const Tensor draws = kernels::log_gamma_draws(alpha, rng);
   return record("rsample", draws, {alpha}, [alpha = saved(alpha), draws](const Tensor& g) {
     return g * record("rsample", kernels::log_gamma_slopes(draws, alpha), {*alpha},
                       [](const Tensor&) -> Tensor {
                         detail::fail("rsample",
-                                     "draws of Gamma distributions have first derivatives only");
+                                     "draws of Gamma, Beta and Dirichlet distributions have "
+                                     "first derivatives only, but a second one was requested");
                       });
   });
 }
 
-/// X = e^L, and X divided by the sum of its row.
+/// X = e^l (exp_of_draws), and X divided by the sum of its row (softmax_of_draws).
 Tensor exp_of_draws(const Tensor& l) {
   return record("rsample", kernels::exp_of_draws(l), {l},
                 symmetric([](const Tensor& g, const Tensor& y) { return g * y; }));
@@ -43,8 +45,8 @@ Tensor softmax_of_draws(const Tensor& l) {
                 }));
 }
 
-/// density(x), and −∞ with gradient 0 outside the support: `density` is then evaluated at `within`,
-/// a point of the support, so that no NaN arises.
+/// density(x), and −∞ with gradient 0 where `outside` is true. There `density` is evaluated at
+/// `within`, a point of the support, so that no NaN arises.
 template <class Density>
 Tensor on_support(const Tensor& x, const Tensor& outside, double within, const Density& density) {
   return where(outside, -std::numeric_limits<double>::infinity(),
@@ -52,8 +54,8 @@ Tensor on_support(const Tensor& x, const Tensor& outside, double within, const D
 }
 
 /// a·ln x, or a·ln(1 + x) with `of_1_plus`. At the edge of the support, where the logarithm is −∞,
-/// the product is 0 for a = 0: the density is finite there. Its derivative with respect to a is the
-/// logarithm, −∞ there too.
+/// the product is 0 for a = 0, because the density is finite there. The derivative with respect to
+/// a is the logarithm, so it is −∞ at the edge.
 Tensor times_log(const Tensor& a, const Tensor& x, bool of_1_plus = false) {
   const auto logarithm = [of_1_plus](const Tensor& t) { return of_1_plus ? log1p(t) : log(t); };
   const auto at_edge = [of_1_plus](const Tensor& u, const Tensor& t) {
@@ -75,23 +77,24 @@ Tensor times_log(const Tensor& a, const Tensor& x, bool of_1_plus = false) {
                 }));
 }
 
-/// x in f64. Call it once per parameter, so that the parts of its gradient are summed before
-/// rounding.
+/// x in f64. Each function below calls this once per parameter, so that the parts of the
+/// parameter's gradient are summed in f64 and rounded once.
 Tensor wide(const Tensor& x) { return cast(x, f64); }
 
-// For large concentrations a the log densities are small differences of terms like a·ln a. There
-//   ln Γ(a) = (a − ½)·ln a − a + ½·ln 2π + s(a),  ψ(a) = ln a − 1/(2a) + s'(a)
-// with Stirling's remainders s and s', and the large terms cancel analytically.
+// For large concentrations a (from least_large on) the log densities are small differences of terms
+// like a·ln a. With Stirling's remainders s and s',
+//   ln Γ(a) = (a − ½)·ln a − a + ½·ln 2π + s(a),  ψ(a) = ln a − 1/(2a) + s'(a),
+// the large terms cancel analytically, and only the small ones are computed.
 
 constexpr double half_log_two_pi = 0.91893853320467274178, least_large = 32;
 
-/// s(a) and s'(a).
+/// Stirling's remainders s(a) and s'(a).
 struct Remainders {
   Tensor value, slope;
 };
 Remainders remainders(const Tensor& a) {
   const Tensor large = greater_equal(a, 16), at = where(large, a, 16), one = where(large, 1, a);
-  // Σ_k B_2k/(2k·(2k − 1)·a^(2k−1)), exact to rounding for a ≥ 16
+  // s(a) = Σ_k B_2k/(2k·(2k − 1)·a^(2k−1)), with Bernoulli numbers B; exact to rounding for a ≥ 16
   constexpr double series[] = {1.0 / 12,   -1.0 / 360,      1.0 / 1260, -1.0 / 1680,
                                1.0 / 1188, -691.0 / 360360, 1.0 / 156,  -3617.0 / 122400};
   const Tensor r = 1 / at, r2 = r * r;
@@ -109,13 +112,13 @@ Tensor beyond_tangent(const Tensor& a, const Tensor& b) {
   return remainders(b).value - at_a.value - at_a.slope * (b - a);
 }
 
-/// m·(ln(1 + d) − d). `logarithms` is m·ln(1 + d), used where d is not small.
+/// m·(ln(1 + d) − d). `logarithms` must be m·ln(1 + d); it is used where d is not small.
 Tensor times_excess(const Tensor& m, const Tensor& d, const Tensor& logarithms) {
   const Tensor near = less(abs(d), 0.5), u = where(near, d, 0);
   return where(near, m * (log1p(u) - u), logarithms - m * d);
 }
 
-/// `large` where the mask is true, else `usual`; a form that no element needs is not computed.
+/// large() where the mask is true, else usual(); a form that no element needs is not computed.
 template <class Usual, class Large>
 Tensor by_size(const Tensor& mask, const Usual& usual, const Large& large) {
   if (!any(mapped::show(mask)).item<bool>()) return usual();
@@ -173,9 +176,11 @@ Tensor Gamma::entropy() const {
   return cast(of_one - log(wide(rate_)), rate_.dtype());
 }
 
-// (a − a')ψ(a) − ln Γ(a) + ln Γ(a') + a'(ln β − ln β') + a(β' − β)/β; the last two are
-// a'·(r − 1 − ln r) + (a − a')(r − 1) with r = β'/β. With excess(t) = t − 1 − ln t all this is
-// a'·excess(ar/a') + ½·excess(a'/a) + s(a') − s(a) − s'(a)·(a' − a).
+// KL of Gamma(a, β) from Gamma(a', β'), with b = a' in the code:
+//   (a − a')ψ(a) − ln Γ(a) + ln Γ(a') + a'(ln β − ln β') + a(β' − β)/β.
+// With r = β'/β the last two terms are a'·(r − 1 − ln r) + (a − a')(r − 1). With excess(t) =
+// t − 1 − ln t and Stirling's remainder s the whole is, for large a and a',
+//   a'·excess(ar/a') + ½·excess(a'/a) + s(a') − s(a) − s'(a)·(a' − a).
 Tensor Gamma::kl_from(const Distribution& other) const {
   const Gamma& q = detail::same_family(*this, other);
   const Tensor a = wide(concentration_), b = wide(q.concentration_), rate = wide(rate_),
@@ -213,19 +218,20 @@ Tensor Dirichlet::rsample(const Shape& shape, Generator& rng) const {
 
 namespace {
 
-/// Tolerance for Σx = 1, since probabilities may have been rounded or printed.
+/// Tolerance of the check that Σx = 1, since probabilities may have been rounded or printed.
 constexpr double simplex_tolerance = 1e-5;
 
-/// ln of the normalizer ΠΓ(a_k)/Γ(Σa).
+/// Logarithm of the normalizer ΠΓ(a_k)/Γ(Σa) of the Dirichlet density.
 Tensor log_normalizer(const Tensor& a) { return sum(lgamma(a), -1) - lgamma(sum(a, -1)); }
 
-/// Whether the sum A of the concentrations is large.
+/// Whether the sum of the concentrations of each distribution is large (at least least_large).
 Tensor large_total(const Tensor& a) { return greater_equal(sum(a, -1), least_large); }
 
-/// The log density for a large sum A of concentrations, from `logarithms` (a_k − 1)·ln x_k, from
-/// d_k = x_k/p_k − 1 with p_k = a_k/A, and from `off` = Σx − 1:
-/// Σ(a_k − 1)·ln(1 + d_k) − ½·Σ ln p_k + (n − 1)/2·ln A − (n − 1)/2·ln 2π − Σs(a_k) + s(A).
-/// Near the mean the term Σa_k·d_k = A·off is split off the first sum.
+/// The log density of a Dirichlet distribution at x, for a large sum A of its n concentrations a_k.
+/// With the mean p_k = a_k/A, d_k = x_k/p_k − 1 and Stirling's remainder s it is
+///   Σ(a_k − 1)·ln(1 + d_k) − ½·Σ ln p_k + (n − 1)/2·ln A − (n − 1)/2·ln 2π − Σs(a_k) + s(A).
+/// `logarithms` are (a_k − 1)·ln x_k, and `off` is Σx − 1. Near the mean the large term
+/// Σa_k·d_k = A·off of the first sum is computed separately.
 Tensor density_of_large(const Tensor& a, const Tensor& logarithms, const Tensor& d,
                         const Tensor& off) {
   const Tensor total = sum(a, -1), log_p = log(a / unsqueeze(total, -1)), m = a - 1;
@@ -272,7 +278,7 @@ Tensor Dirichlet::variance() const {
   return cast(a / total * ((total - a) / total) / (total + 1), concentration_.dtype());
 }
 
-// E[ln x_k] = ψ(a_k) − ψ(Σa)
+// −E[ln density], where E[ln x_k] = ψ(a_k) − ψ(Σa).
 Tensor Dirichlet::entropy() const {
   const Tensor a = wide(concentration_), total = sum(a, -1);
   const auto n = static_cast<double>(a.size(-1));
@@ -295,8 +301,9 @@ Tensor Dirichlet::entropy() const {
 Tensor Dirichlet::kl_from(const Distribution& other) const {
   const Dirichlet& q = detail::same_family(*this, other);
   const Tensor a = wide(concentration_), b = wide(q.concentration_);
-  LADON_CHECK(a.size(-1) == b.size(-1), "kl", "p has ", a.size(-1), " concentrations, q ",
-              b.size(-1));
+  LADON_CHECK(a.size(-1) == b.size(-1), "kl",
+              "two Dirichlet distributions need the same number of concentrations, but p has ",
+              a.size(-1), " concentrations, q ", b.size(-1));
   const Tensor all_a = sum(a, -1), all_b = sum(b, -1);
   const Tensor y = by_size(
       logical_and(large_total(a), large_total(b)),
@@ -304,7 +311,8 @@ Tensor Dirichlet::kl_from(const Distribution& other) const {
         const Tensor expected = digamma(a) - digamma(unsqueeze(all_a, -1));
         return log_normalizer(b) - log_normalizer(a) + sum((a - b) * expected, -1);
       },
-      [&] {  // KL of each a_k as for Gamma, minus that of the sums; leaves Σ b_k·ln(q_k/p_k) ≥ 0
+      [&] {  // the Gamma divergences of all a_k, minus that of the sums; of the first terms only
+             // Σ b_k·ln(q_k/p_k) ≥ 0 is left, with the means p and q
         const Tensor p = a / unsqueeze(all_a, -1), q_mean = b / unsqueeze(all_b, -1);
         const Tensor each =
             b * detail::excess(p, q_mean) + 0.5 * detail::excess(b, a) + beyond_tangent(a, b);
@@ -334,7 +342,7 @@ Tensor Beta::log_prob(const Tensor& x) const {
     return by_size(
         large_total(both),
         [&] { return times_log(a - 1, p) + times_log(b - 1, -p, true) - log_normalizer(both); },
-        [&] {  // 1 − x is never formed, hence not rounded: (1 − x) − b/(a + b) = −(x − a/(a + b))
+        [&] {  // 1 − x would be rounded, so uses (1 − x) − b/(a + b) = −(x − a/(a + b)) instead
           const Tensor off = p * (a + b) - a;
           const Tensor logarithms = stack({times_log(a - 1, p), times_log(b - 1, -p, true)}, -1);
           return density_of_large(both, logarithms, stack({off / a, -off / b}, -1),

@@ -1,17 +1,18 @@
 #pragma once
-// The Gamma distribution, and the two built on it: Beta and Dirichlet.
+// The Gamma distribution, and two distributions that are built on it: Beta and Dirichlet.
 //
 // Beta and Dirichlet draws are ratios of Gamma draws, computed in logarithms, so that small
-// concentrations do not underflow. Gradients are implicit: they hold the distribution function
-// constant (Figurnov, Mohamed and Mnih 2018, "Implicit reparameterization gradients"), to about
-// 1e-12. Draws have no second derivatives: Error.
+// concentrations do not underflow. Gradients of draws with respect to the concentrations are
+// implicit: they keep the distribution function at the draw constant (Figurnov, Mohamed and Mnih
+// 2018, "Implicit reparameterization gradients"), and are accurate to about 1e-12. Second
+// derivatives of draws throw Error.
 
 #include "ladon/autograd/extra/distributions/distribution.h"
 
 namespace ladon {
 
-/// Density rate^a·x^(a−1)·e^(−rate·x)/Γ(a) with a = concentration. Throws Error where a parameter
-/// is not positive.
+/// Density rate^a·x^(a−1)·e^(−rate·x)/Γ(a) with a = concentration. Throws Error unless both
+/// parameters are positive.
 class Gamma : public Distribution {
  public:
   Gamma(const Tensor& concentration, const Tensor& rate);
@@ -30,7 +31,8 @@ class Gamma : public Distribution {
   Tensor concentration_, rate_;
 };
 
-/// Density Γ(Σa)/ΠΓ(a_k)·Πx_k^(a_k−1) of probabilities x [n], concentration a [batch, n], n ≥ 1.
+/// Density Γ(Σa)/ΠΓ(a_k)·Πx_k^(a_k−1) of n ≥ 1 probabilities x [n] that sum to 1, with the
+/// concentration a [batch, n].
 class Dirichlet : public Distribution {
  public:
   explicit Dirichlet(const Tensor& concentration);
@@ -51,8 +53,8 @@ class Dirichlet : public Distribution {
   Tensor concentration_;
 };
 
-/// Density Γ(a + b)/(Γ(a)Γ(b))·x^(a−1)·(1 − x)^(b−1): the first component of a Dirichlet with n =
-/// 2.
+/// Density Γ(a + b)/(Γ(a)Γ(b))·x^(a−1)·(1 − x)^(b−1), that of the first component of a Dirichlet
+/// distribution with concentration (a, b).
 class Beta : public Distribution {
  public:
   Beta(const Tensor& a, const Tensor& b);

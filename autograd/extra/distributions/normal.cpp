@@ -38,8 +38,8 @@ Tensor Normal::entropy() const {
   return cast(log(cast(stddev_, f64)) + (0.5 + half_log_2pi), stddev_.dtype());
 }
 
-// ln(σ'/σ) + (σ² + (μ − μ')²)/(2σ'²) − ½, rewritten as (r − 1 − ln r) + (r − 1)²/2 + (μ −
-// μ')²/(2σ'²) with r = σ/σ', where no term is negative.
+// KL of N(μ, σ²) from N(μ', σ'²): ln(σ'/σ) + (σ² + (μ − μ')²)/(2σ'²) − ½, rewritten with r = σ/σ'
+// as (r − 1 − ln r) + (r − 1)²/2 + (μ − μ')²/(2σ'²), where no term is negative.
 Tensor Normal::kl_from(const Distribution& other) const {
   const Normal& q = detail::same_family(*this, other);
   const Tensor sigma = cast(stddev_, f64), sigma_q = cast(q.stddev_, f64);

@@ -5,11 +5,11 @@
 
 namespace ladon {
 
-/// Independent normal distributions N(mean, stddev²). Throws Error where stddev is not positive.
+/// Independent normal distributions N(mean, stddev²). Throws Error unless stddev is positive.
 class Normal : public Distribution {
  public:
   Normal(const Tensor& mean, const Tensor& stddev);
-  /// In f32; for f64: Normal(scalar(mean, f64), scalar(stddev, f64)).
+  /// One distribution in f32. For f64 write Normal(scalar(mean, f64), scalar(stddev, f64)).
   Normal(double mean, double stddev);
   const char* name() const override { return "Normal"; }
   Shape batch_shape() const override { return mean_.shape(); }

@@ -25,7 +25,8 @@ std::vector<Tensor> parts(const char* operation, const Tensor& gates, std::int64
 
 std::int64_t units(const char* operation, const Tensor& a, const Tensor& b, const Tensor& state) {
   for (const Tensor* x : {&a, &b, &state}) check_floating(operation, *x);
-  LADON_CHECK(state.rank() >= 1, operation, "the state has no axis of units");
+  LADON_CHECK(state.rank() >= 1, operation,
+              "the state is a scalar, but must have at least one axis, that of the units");
   return state.size(-1);
 }
 
@@ -85,8 +86,8 @@ Tensor composed(const Form& f, const Operands& x) {
   return stack(states, 1);
 }
 
-/// Gradients of the operands in `wanted`, by running the recurrence again, recorded; the others are
-/// undefined.
+/// Gradients of those operands for which `wanted` is true, from the gradient g of the states; the
+/// others are undefined. Runs the recurrence again by composed(), with recording.
 Operands composed_gradients(const Form& f, const Operands& x, const std::array<bool, 4>& wanted,
                             const Tensor& g) {
   Operands again, result;
@@ -109,7 +110,8 @@ Operands composed_gradients(const Form& f, const Operands& x, const std::array<b
   return result;
 }
 
-/// The weight's gradient is one product over all steps; the sweep sums the bias's gradient.
+/// Gradients of all operands by kernels. The gradient of the weight is one product over all steps;
+/// that of the bias is returned per step, and summed by the backward pass.
 Operands fast_gradients(const Form& f, const Operands& x, const Tensor& states, const Tensor& g) {
   const kernels::RecurrenceGradients d = kernels::recurrence_backward(of(f, x), states, g);
   const auto rows = [](const Tensor& y) { return reshape(y, {y.size(0) * y.size(1), y.size(2)}); };

@@ -25,7 +25,7 @@ struct Pushing : private detail::Bracket<bool> {
   detail::Bracket<std::uint64_t> below_;
 };
 
-/// Collects a rule's gradients of those inputs that have tangents.
+/// Receives from a gradient rule the gradients of those inputs that have tangents.
 class Gathered final : public detail::GradientSink {
  public:
   Gathered(const char* operation, const std::vector<Tensor>& tangents)
@@ -46,8 +46,9 @@ class Gathered final : public detail::GradientSink {
   std::vector<Tensor> gradients_;
 };
 
-// The rules g ↦ Jᵀ·g are linear in g, so the gradient of Σ⟨Jᵢᵀ·g, tᵢ⟩ with respect to g is ΣJᵢ·tᵢ,
-// whatever g is.
+// Computes the output's tangent ΣJᵢ·tᵢ from the gradient rules g ↦ Jᵢᵀ·g of the inputs i and their
+// tangents tᵢ: the rules are linear in g, so ΣJᵢ·tᵢ is the gradient of Σ⟨Jᵢᵀ·g, tᵢ⟩ with respect to
+// g, at any g.
 Tensor transposed(detail::Node& node, const std::vector<Tensor>& tangents) {
   const bool higher = grad_enabled();
   const EnableGrad enable_grad;
@@ -63,8 +64,8 @@ Tensor transposed(detail::Node& node, const std::vector<Tensor>& tangents) {
     const bool depends = r.requires_grad() && r.history()->number() >= g.history()->number();
     LADON_CHECK(depends || !kernels::anywhere(r), "forward_mode", "the gradient of `",
                 node.operation(),
-                "` uses kernels directly, so forward mode cannot transpose it; write it in public "
-                "operations");
+                "` uses kernels directly, so forward mode cannot transpose it; write its gradient "
+                "rule in public operations");
     if (!depends) continue;
     outputs.push_back(r);
     cotangents.push_back(expand(cast(tangents[i], r.dtype()), r.shape()));
@@ -76,7 +77,7 @@ Tensor transposed(detail::Node& node, const std::vector<Tensor>& tangents) {
 
 Tensor plus(const Tensor& a, const Tensor& b) { return !a.defined() ? b : b.defined() ? a + b : a; }
 
-/// The derivatives that make_dual and jvp attach.
+/// The tangents that make_dual and jvp attach to tensors.
 class DualTangent final : public detail::Tangent {
  public:
   using Tangent::Tangent;
@@ -84,8 +85,9 @@ class DualTangent final : public detail::Tangent {
                                               const detail::Tangents& inputs) const override;
 };
 
-// Computes J·ẋ of the highest level with the lower tangents visible, so that its value carries
-// theirs; then recursively that of the next lower level, where the highest is not visible.
+// Computes the tangent J·ẋ of the highest level while tangents of lower levels are visible, so that
+// the value of J·ẋ carries tangents of those levels. Then, recursively, computes the tangent of the
+// next lower level, with the highest level invisible.
 std::shared_ptr<const detail::Tangent> DualTangent::push_forward(
     detail::Node& node, const detail::Tangents& inputs) const {
   const auto seen = [](const auto& input) -> const std::shared_ptr<const Tangent>& {
@@ -129,7 +131,7 @@ UnpackedDual unpack_dual(const Tensor& x) {
 JvpResult jvp(const TensorFunction& f, const std::vector<Tensor>& inputs,
               const std::vector<Tensor>& tangents) {
   LADON_CHECK(inputs.size() == tangents.size(), "jvp", "there are ", inputs.size(), " inputs but ",
-              tangents.size(), " tangents");
+              tangents.size(), " tangents; pass one tangent per input");
   const std::uint64_t level = detail::new_level();
   std::vector<Tensor> duals;
   for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -164,13 +166,16 @@ Tensor make_dual(const char* operation, const Tensor& x, const Tensor& tangent,
   check_floating(operation, x);
   check_defined(operation, {tangent});
   LADON_CHECK(!modes.pushing, operation,
-              "forward mode cannot be taken inside the gradient of an operation");
+              "cannot be called inside the gradient rule of an operation while forward mode runs "
+              "that rule");
   const std::shared_ptr<const Tangent>& below = first_below(x.tangent(), level);
   LADON_CHECK(below == first_below(x.tangent(), level + 1), operation, "the tensor of shape ",
-              x.shape(), " is a dual number already; for second derivatives take jvp() inside");
+              x.shape(),
+              " is a dual number already; for second derivatives nest calls of jvp() instead");
   LADON_CHECK(tangent.shape() == x.shape() && tangent.dtype() == x.dtype(), operation,
-              "the tangent is ", tangent.dtype(), " of shape ", tangent.shape(), ", the tensor ",
-              x.dtype(), " of shape ", x.shape());
+              "a tangent must have the dtype and shape of its tensor, but the tangent is ",
+              tangent.dtype(), " of shape ", tangent.shape(), ", the tensor ", x.dtype(),
+              " of shape ", x.shape());
   Tensor dual = x;
   dual.set_tangent(std::make_shared<DualTangent>(tangent, level, below));
   return dual;

@@ -11,7 +11,8 @@
 namespace ladon {
 namespace {
 
-/// The inputs, mapped ones with their examples along axis 0, and the number of examples.
+/// The inputs, of which the mapped ones have their examples along axis 0, and the number of
+/// examples.
 struct Batch {
   std::vector<Tensor> inputs;
   std::vector<bool> mapped;
@@ -20,7 +21,7 @@ struct Batch {
 
 Batch read_batch(const std::vector<Tensor>& inputs, const std::vector<MappedAxis>& axes) {
   LADON_CHECK(axes.empty() || axes.size() == inputs.size(), "vmap", "there are ", inputs.size(),
-              " inputs but ", axes.size(), " axes");
+              " inputs but ", axes.size(), " axes; pass one axis (or `unmapped`) per input");
   Batch batch;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& x = inputs[i];
@@ -32,7 +33,8 @@ Batch read_batch(const std::vector<Tensor>& inputs, const std::vector<MappedAxis
     const int a = detail::normalize_axis("vmap", *axis, x.rank());
     const std::int64_t n = x.shape()[a];
     LADON_CHECK(batch.examples < 0 || batch.examples == n, "vmap", "input ", i, " has ", n,
-                " examples along axis ", a, " of shape ", x.shape(), ", but others have ",
+                " examples along axis ", a, " of shape ", x.shape(),
+                ", but all mapped inputs must have as many, and the inputs before it have ",
                 batch.examples);
     batch.examples = n;
     std::vector<int> order{a};
@@ -40,7 +42,8 @@ Batch read_batch(const std::vector<Tensor>& inputs, const std::vector<MappedAxis
       if (k != a) order.push_back(k);
     batch.inputs[i] = a == 0 ? x : permute(x, order);
   }
-  LADON_CHECK(batch.examples >= 0, "vmap", "none of the ", inputs.size(), " inputs is mapped");
+  LADON_CHECK(batch.examples >= 0, "vmap", "none of the ", inputs.size(),
+              " inputs is mapped; pass the axis of examples of at least one input");
   return batch;
 }
 
@@ -62,7 +65,9 @@ std::vector<Tensor> vmap(const TensorsFunction& f, const std::vector<Tensor>& in
   for (const Tensor& y : of_each()) {
     check_defined("vmap", {y});
     LADON_CHECK(all.contains(y.levels()), "vmap", "a result of shape ", y.shape(), " has ",
-                y.examples(), " examples of another call of vmap, which has ended");
+                y.examples(),
+                " examples of another call of vmap, which has ended; return only tensors that this "
+                "call computes");
     results.push_back(detail::list_examples(y, level));
   }
   return results;

@@ -13,8 +13,8 @@ using kernels::Windows;
 /// The sizes of all axes but the first and the last.
 Shape inner_axes(const Tensor& x) { return x.shape().sub(1, x.rank() - 1); }
 
-// --- derivatives of the trilinear form ⟨g, x ∗ w⟩ with respect to each argument, themselves
-// differentiable ---
+// --- derivatives of ⟨g, convolution(x, weight)⟩ with respect to g (forward), x (by_input) and
+// weight (by_weight): each is linear in two tensors, and its gradients are the other two ---
 
 Tensor by_input(const Tensor& g, const Tensor& weight, const Windows& w, std::int64_t groups);
 Tensor by_weight(const Tensor& x, const Tensor& g, const Windows& w, std::int64_t groups);
@@ -27,7 +27,7 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, const 
         return by_input(g, weight, w, groups);
       },
       [x = saved_for(weight, x), w, groups](const Tensor& g) { return by_weight(x, g, w, groups); },
-      [](const Tensor& g) { return g; });  // the sweep sums it to [out]
+      [](const Tensor& g) { return g; });  // the backward pass sums it to [out]
 }
 
 Tensor by_input(const Tensor& g, const Tensor& weight, const Windows& w, std::int64_t groups) {
@@ -89,7 +89,8 @@ Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias,
   check_bias("convolution", bias, weight.size(0));
   LADON_CHECK(x.size(-1) % o.groups == 0 && x.size(-1) / o.groups == weight.size(-1), "convolution",
               "the input has ", x.size(-1), " channels, the weight of shape ", weight.shape(),
-              " takes ", weight.size(-1), " per group, with ", o.groups, " groups");
+              " takes ", weight.size(-1), " per group, with ", o.groups,
+              " groups; the input must have that number per group times the number of groups");
   const Windows w = detail::windows_on("convolution", inner_axes(x), inner_axes(weight),
                                        {o.stride, o.before, o.after, o.dilation});
   return forward(in_dtype(x, dtype), in_dtype(weight, dtype), in_dtype(bias, dtype), w, o.groups);
@@ -160,12 +161,13 @@ Tensor fold(const Tensor& patches, const Shape& positions, const Shape& window,
   detail::checked_count("fold", positions);
   const Windows w =
       detail::windows_on("fold", positions, window, {o.stride, o.before, o.after, o.dilation});
-  LADON_CHECK(patches.rank() >= 3 && inner_axes(patches) == w.counts, "fold", "positions ",
-              positions, " give window counts ", w.counts, ", but the patches have shape ",
-              patches.shape());
+  LADON_CHECK(patches.rank() >= 3 && inner_axes(patches) == w.counts, "fold",
+              "patches must be [N, window counts.., taps * channels]: positions ", positions,
+              " give window counts ", w.counts, ", but the patches have shape ", patches.shape());
   const std::int64_t taps = detail::checked_count("fold", window);
   LADON_CHECK(patches.size(-1) % taps == 0, "fold", "patches of ", patches.size(-1),
-              " elements are not divisible by ", taps, " taps");
+              " elements are not divisible by ", taps,
+              " taps; the last axis must have taps * channels elements");
   return folded(patches, w);
 }
 

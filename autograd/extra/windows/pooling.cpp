@@ -36,8 +36,9 @@ PoolingAxes axes_of(const char* operation, const Tensor& x, const Shape& window,
 
 PoolingAxes even_axes(const char* operation, const Tensor& x, const Shape& counts) {
   const Shape positions = positions_of(operation, x);
-  LADON_CHECK(counts.rank() == positions.rank(), operation, "counts ", counts, " have ",
-              counts.rank(), " axes, but the positions are ", positions);
+  LADON_CHECK(counts.rank() == positions.rank(), operation,
+              "needs one count per axis of positions: counts ", counts, " have ", counts.rank(),
+              " axes, but the positions are ", positions);
   PoolingAxes axes;
   for (int a = 0; a < counts.rank(); ++a) {
     LADON_CHECK(counts[a] > 0 && positions[a] > 0, operation,
@@ -86,8 +87,8 @@ ValuesAndIndices largest(const char* operation, const Tensor& x, const PoolingAx
           y.indices};
 }
 
-/// The sums over windows divided by `divisor`, correct even where a sum overflows and the mean does
-/// not.
+/// The sums over windows divided by `divisor`, correct even where a sum overflows but the quotient
+/// does not.
 template <class Divisor>
 Tensor means(const Tensor& x, const PoolingAxes& axes, const Divisor& divisor) {
   const Tensor total = sums(x, axes);
@@ -119,7 +120,7 @@ Tensor average_pool(const Tensor& x, const Shape& window, const AveragePoolOptio
   const PoolingAxes axes =
       axes_of("average_pool", x, window, {o.stride, o.before, o.after, o.dilation});
   if (o.divisor) {
-    LADON_CHECK(*o.divisor != 0, "average_pool", "the divisor is 0");
+    LADON_CHECK(*o.divisor != 0, "average_pool", "the divisor is 0; it must be another number");
     return means(x, axes, *o.divisor);
   }
   if (!o.count_padding) return by_sizes(x, axes);

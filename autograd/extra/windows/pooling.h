@@ -1,7 +1,8 @@
 #pragma once
-// Pooling over windows, channels last:  x [N, positions.., C] → [N, counts.., C], per channel, over
-// as many axes as the window has. (Over *all* positions: mean_positions and max_positions in
-// layers/pooling.h.) Windows are placed as in convolution.h, by default without overlap.
+// Pooling over windows, per channel, channels last:  x [N, positions.., C] → [N, counts.., C], with
+// as many axes of positions as the window has, and the number of windows per axis as `counts`.
+// (For pooling over *all* positions see mean_positions and max_positions in layers/pooling.h.)
+// Windows are placed as in convolution.h, by default without overlap.
 
 #include <optional>
 
@@ -11,10 +12,10 @@
 
 namespace ladon {
 
-/// The largest element of each window. The gradient goes to the first position that has it. Padding
-/// is ignored: a window entirely in the padding gives −∞. NaN propagates.
+/// The largest element of each window. If several elements are largest, the gradient goes to the
+/// first. Padding is ignored: a window entirely in the padding gives −∞. NaN propagates.
 Tensor max_pool(const Tensor& x, const Shape& window, const WindowOptions& options = {});
-/// The same, with the positions of the largest elements (i64 [N, counts.., C]), counted in
+/// max_pool, together with the positions of the largest elements (i64 [N, counts.., C]), counted in
 /// row-major order; −1 for a window entirely in the padding.
 ValuesAndIndices max_pool_with_indices(const Tensor& x, const Shape& window,
                                        const WindowOptions& options = {});
@@ -22,17 +23,18 @@ ValuesAndIndices max_pool_with_indices(const Tensor& x, const Shape& window,
 struct AveragePoolOptions {
   Shape stride = {};                   ///< Default: the window size, so that windows do not
                                        ///< overlap.
-  Shape before = {}, after = {};       ///< 0
-  Shape dilation = {};                 ///< 1
-  bool count_padding = false;          ///< Divide by all taps, including those in the padding.
-  std::optional<double> divisor = {};  ///< Divide by this instead: 1 for sums.
+  Shape before = {}, after = {};       ///< Default 0.
+  Shape dilation = {};                 ///< Default 1.
+  bool count_padding = false;          ///< Divide by the window's size, padding included.
+  std::optional<double> divisor = {};  ///< If set, divide by this number; 1 gives sums.
 };
-/// The mean over each window; NaN for a window entirely in the padding, unless padding counts.
+/// The mean over the elements of each window, without padding (default): NaN for a window entirely
+/// in the padding.
 Tensor average_pool(const Tensor& x, const Shape& window, const AveragePoolOptions& options = {});
 
-/// Maximum, or mean, over counts[a] windows on axis a, which divide its n positions evenly: window
-/// i is [⌊i·n/count⌋, ⌈(i + 1)·n/count⌉). {1, 1}: one window. Throws Error unless counts are
-/// positive.
+/// Maximum (mean) over counts[a] windows on each axis a of positions, which divide its n positions
+/// evenly: window i is [⌊i·n/count⌋, ⌈(i + 1)·n/count⌉) with count = counts[a]. Counts {1, 1} pool
+/// a whole image. Throws Error unless counts are positive.
 Tensor adaptive_max_pool(const Tensor& x, const Shape& counts);
 Tensor adaptive_average_pool(const Tensor& x, const Shape& counts);
 

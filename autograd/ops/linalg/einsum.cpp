@@ -15,8 +15,8 @@
 namespace ladon {
 namespace {
 
-// An axis is named by its letter; the axes of "..." are numbered from the right, "7" … "0", so that
-// they align as broadcast axes do.
+// One label per axis: its letter, or for the axes of "..." a digit, 0 for the last of them and
+// counting up to the left, so that they align from the right, as broadcast axes do.
 using Labels = std::string;
 
 bool contains(const Labels& labels, char label) { return labels.find(label) != Labels::npos; }
@@ -115,7 +115,7 @@ void check_sizes(std::string_view equation, const std::vector<Term>& terms) {
       std::int64_t& known = sizes[static_cast<std::size_t>(label)];
       const bool fits = known < 0 || known == n || (!is_letter(label) && (known == 1 || n == 1));
       LADON_CHECK(fits, "einsum", "'", is_letter(label) ? std::string(1, label) : "...", "' of \"",
-                  equation, "\" has size ", known, " and size ", n);
+                  equation, "\" must have one size, but has size ", known, " and size ", n);
       if (known < 0 || known == 1) known = n;
     }
 }
@@ -146,7 +146,8 @@ Term sum_away(const Term& term, const Labels& kept) {
   return axes.empty() ? term : Term{sum(term.x, axes), labels};
 }
 
-/// Axes in the order of `labels`; a label that the term lacks becomes an axis of size 1.
+/// The tensor of the term with its axes in the order of `labels`; a label that the term lacks
+/// becomes an axis of size 1.
 Tensor arrange(const Term& term, const Labels& labels) {
   std::vector<int> order;
   for (const char label : labels)
@@ -157,10 +158,11 @@ Tensor arrange(const Term& term, const Labels& labels) {
   return x;
 }
 
-/// Two terms become one over the labels in `kept`. With labels grouped into batch (in both and
-/// kept), left, right (in one) and inner (in both, summed):
+/// The product of two terms, summed over all labels that are not in `kept`. The labels are grouped
+/// into batch (in both terms, kept), left (in a only), right (in b only) and inner (in both,
+/// summed), for one matrix product:
 ///   [batch, left, inner] · [batch, inner, right] → [batch, left, right]
-/// Without inner labels, and for integers, it is a broadcast product.
+/// Without inner labels, and for integers, it is a broadcast product instead.
 Term contract(const Term& a, const Term& b, const Labels& kept) {
   const Term p = sum_away(a, kept + b.labels), q = sum_away(b, kept + a.labels);
   Labels batch, left, right, inner;
@@ -194,8 +196,8 @@ Term contract(const Term& a, const Term& b, const Labels& kept) {
     n *= q.size(label);
     to.append(q.size(label));
   }
-  Shape inner_p = lead_p, inner_q = lead_q;  // broadcast axes that are summed get their full size
-                                             // first
+  Shape inner_p = lead_p, inner_q = lead_q;  // with summed axes expanded to their full size, if one
+                                             // operand has size 1 there
   for (const char label : left) inner_p.append(p.size(label));
   for (const char label : inner) {
     const std::int64_t size = std::max(p.size(label), q.size(label));
@@ -211,7 +213,8 @@ Term contract(const Term& a, const Term& b, const Labels& kept) {
   return {reshape(matmul(x, y), to), all};
 }
 
-/// Number of scalar products in the contraction of two terms: one per index of all their labels.
+/// Number of multiplications in the contraction of two terms: the product of the sizes of all their
+/// labels.
 double products(const Term& a, const Term& b) {
   double count = 1;
   for (const char label : a.labels)

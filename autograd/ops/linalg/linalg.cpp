@@ -37,7 +37,7 @@ Shape joined(Shape shape, const Shape& more) {
   return shape;
 }
 
-/// [.., m, n] → [count, m, n].
+/// Merges the leading axes of a batch of matrices, without recording:  [.., m, n] → [count, m, n].
 Tensor listed(const Tensor& x) {
   const Shape flat{leading(x).count(), x.size(-2), x.size(-1)};
   const Tensor list = view::try_reshape(x.detach(), flat);
@@ -54,8 +54,8 @@ void for_each_matrix(std::int64_t count, std::int64_t n, const Body& body) {
   parallel::for_range(count, 1 + (1 << 15) / (1 + work * work * work), range);
 }
 
-/// Applies f to each matrix of operands with the same leading axes: y_i = f(a_i, others_i…), each
-/// of the given shape.
+/// Applies f to each matrix of a batch: y_i = f(a_i, others_i…), of the given shape. All operands
+/// have the same leading axes, and so has the result.
 template <class F, class... Others>
 Tensor each(const Shape& shape, const F& f, const Tensor& a, const Others&... others) {
   if (mapped::any(a, others...)) {
@@ -74,15 +74,16 @@ Tensor each(const Shape& shape, const F& f, const Tensor& a, const Others&... ot
   return y;
 }
 
-/// f(A, B) for both sides of a linear system, promoted to one dtype and broadcast to the same
-/// leading axes; a vector [n] is treated as one column, and the result is a vector again.
+/// Returns f(A, B) for the matrix A and the right-hand side B of a linear system, promoted to one
+/// dtype and broadcast to the same leading axes. A vector B [n] is passed as one column, and the
+/// result is then a vector again.
 template <class F>
 Tensor of_sides(const char* operation, const Tensor& a, const Tensor& b, const F& f) {
   check_square(operation, a);
   check_floating(operation, b);
   LADON_CHECK(b.rank() > 0 && b.size(b.rank() == 1 ? 0 : -2) == a.size(-1), operation,
               "the matrix has shape ", a.shape(), ", the right-hand side ", b.shape(),
-              "; it must have ", a.size(-1), " rows");
+              "; the right-hand side must have ", a.size(-1), " rows");
   const DType dtype = promote(a.dtype(), b.dtype());
   const Tensor columns = b.rank() == 1 ? unsqueeze(b, 1) : b;
   const auto stretched = [&](const Tensor& x, const Shape& lead) {
@@ -100,7 +101,8 @@ Tensor symmetric(const Tensor& x) { return tril(x) + transpose(tril(x, -1)); }
 
 Tensor on_matrices(const Tensor& g) { return unsqueeze(unsqueeze(g, -1), -1); }
 
-/// X with op(A)·X = B; A and B have the same leading axes.
+/// Solution X of op(A)·X = B, with op(A) = Aᵀ if `transposed`, else A. A is upper triangular if
+/// `upper`, else lower; A and B have the same leading axes.
 Tensor triangular(const Tensor& a, const Tensor& b, bool upper, bool transposed) {
   const auto compute = [&](const Tensor& m, const Tensor& side) {
     return lapack::solve_triangular(upper ? view::transpose(m, 0, 1) : m, side,
@@ -140,16 +142,17 @@ double epsilon(DType dtype) {
                       : std::numeric_limits<double>::epsilon();
 }
 
-/// Whether eigenvalues λ_i and λ_j of values [.., n] are equal to rounding:  [.., n, n], true on
-/// the diagonal.
+/// Whether the eigenvalues λ_i and λ_j in `values` [.., n] are equal up to rounding, with `gaps`
+/// [.., n, n] their differences:  [.., n, n], true on the diagonal.
 Tensor equal_pairs(const Tensor& values, const Tensor& gaps) {
   const double n = static_cast<double>(values.size(-1));
   return less_equal(abs(gaps), on_matrices(amax(abs(values), -1) * (n * epsilon(values.dtype()))));
 }
 
-/// Gradient with respect to A from the gradient V̄ of its eigenvectors V: V·(F ∘ VᵀV̄)·Vᵀ, where
-/// F_ij = 1/(λ_j − λ_i), and 0 on the diagonal (Giles 2008, section 3.1). Equal eigenvalues are
-/// excluded; throws Error if V̄ rotates their vectors into each other.
+/// Gradient with respect to a symmetric A from the gradient g = V̄ of its eigenvectors v = V:
+/// V·(F ∘ VᵀV̄)·Vᵀ, where F_ij = 1/(λ_j − λ_i), and 0 on the diagonal (Giles 2008, section 3.1).
+/// F_ij is 0 also for equal eigenvalues; throws Error if VᵀV̄ is not 0 there (up to rounding),
+/// since the loss then depends on the choice of their eigenvectors.
 Tensor gradient_of_vectors(const Tensor& a, const Tensor& g, const Tensor& v) {
   const Tensor values = sum(v * matmul(symmetric(a), v), -2);  // λ_i = v_iᵀ·A·v_i
   const Tensor gaps = unsqueeze(values, -2) - unsqueeze(values, -1);
@@ -161,7 +164,8 @@ Tensor gradient_of_vectors(const Tensor& a, const Tensor& g, const Tensor& v) {
   const Tensor noise = amax(abs(g.detach()), {-2, -1}) * (n * epsilon(a.dtype()));
   LADON_CHECK(!kernels::anywhere(greater(between, on_matrices(noise))), "eigh",
               "two eigenvalues are equal, and the gradient depends on the choice of their "
-              "eigenvectors, which have no derivative; use fewer eigenvectors, or none");
+              "eigenvectors, which have no derivative; compute the loss without these "
+              "eigenvectors");
   const Tensor f = masked_fill(1 / masked_fill(gaps, equal, 1), equal, 0);
   const Tensor by_a = matmul(matmul(v, f * turns), transpose(v));
   return 0.5 * (by_a + transpose(by_a));
@@ -175,8 +179,8 @@ Tensor cholesky(const Tensor& a) {
   check_square("cholesky", a);
   const Tensor l = each({a.size(-2), a.size(-1)}, lapack::cholesky, a);
   return record("cholesky", l, {a}, [](const Tensor& g, const Tensor& y) {
-    // L⁻ᵀ·S·L⁻¹ with S = ½(Φ + Φᵀ), Φ the lower triangle of LᵀL̄, its diagonal halved (Murray 2016,
-    // eq. 10)
+    // With L̄ = g the gradient of L = y:  L⁻ᵀ·S·L⁻¹, where S = ½(Φ + Φᵀ) and Φ is the lower
+    // triangle of LᵀL̄ with its diagonal halved (Murray 2016, eq. 10)
     const Tensor s = 0.5 * symmetric(matmul(transpose(y), g));
     const Tensor half = solve_triangular(y, s, {.transposed = true});
     return solve_triangular(y, half, {.left = false});
@@ -237,8 +241,8 @@ Tensor logdet(const Tensor& a) {
 
 namespace {
 
-/// Applies of(pivots, sign) to the LU factorization of each matrix A, where det A = sign·Π pivots;
-/// it returns `count` numbers:  [.., n, n] → [.., count].
+/// Calls of(pivots, sign) for the LU factorization of each matrix A, where det A = sign·Π pivots.
+/// of() returns `count` numbers per matrix:  [.., n, n] → [.., count].
 template <class F>
 Tensor of_pivots(const char* operation, const Tensor& a, std::int64_t count, const F& of) {
   const auto compute = [&](const Tensor& m) {

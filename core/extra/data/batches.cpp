@@ -16,11 +16,13 @@ TextBatches::TextBatches(const TextDataset& data, const Vocabulary& vocabulary,
               options.max_length);
   LADON_CHECK(!data.texts.empty(), "batches", "the dataset is empty: it has 0 texts");
   LADON_CHECK(data.texts.size() == data.labels.size(), "batches", "the dataset has ",
-              data.texts.size(), " texts but ", data.labels.size(), " labels");
+              data.texts.size(), " texts but ", data.labels.size(),
+              " labels; every text needs one label");
   const auto classes = static_cast<std::int64_t>(data.label_names.size());
   for (std::size_t i = 0; i < data.texts.size(); ++i) {
     LADON_CHECK(labels_[i] >= 0 && labels_[i] < classes, "batches", "text ", i, " has label ",
-                labels_[i], ", outside the ", classes, " label names");
+                labels_[i], ", outside the ", classes,
+                " label names; a label must be an index into label_names");
     TokenSequence tokens = vocabulary.encode(data.texts[i]);
     if (tokens.empty()) tokens.push_back(Vocabulary::unknown);
     tokens.resize(std::min(tokens.size(), static_cast<std::size_t>(options.max_length)));

@@ -13,7 +13,7 @@
 
 namespace ladon {
 
-/// B texts, padded to the longest of them, T tokens.
+/// B texts, padded to the T tokens of the longest text.
 struct TextBatch {
   Tensor tokens;  ///< i64 [B, T], Vocabulary::pad after a text's end
   Tensor mask;    ///< bool [B, T], true at tokens, false at padding
@@ -22,12 +22,13 @@ struct TextBatch {
 
 struct TextBatchOptions {
   std::int64_t batch_size = 32;
-  std::int64_t max_length = 256;  ///< tokens beyond it are cut off
+  std::int64_t max_length = 256;  ///< longer texts are cut to this many tokens
   bool by_length = false;         ///< batches of similar lengths when shuffled (see LoaderOptions)
 };
 
-/// A dataset, encoded once, that is cut into batches as often as wanted. The last batch of a pass
-/// may be smaller; none is dropped. A text without tokens counts as a single `<unk>`.
+/// A dataset of texts that is encoded once and can be cut into batches many times. The last batch
+/// of a pass over the texts may be smaller; no text is dropped. A text without tokens counts as a
+/// single `<unk>`.
 class TextBatches {
  public:
   /// Throws Error for a dataset without texts, with more or fewer labels than texts, or a label
@@ -35,14 +36,14 @@ class TextBatches {
   TextBatches(const TextDataset& data, const Vocabulary& vocabulary,
               const TextBatchOptions& options = {});
 
-  /// Number of texts, and of batches in a pass.
+  /// Number of texts, and number of batches in a pass.
   std::int64_t texts() const { return static_cast<std::int64_t>(encoded_.size()); }
   std::int64_t size() const;
   /// Every text once, in the dataset's order.
   std::vector<TextBatch> in_order() const;
   /// Every text once, in a random order that depends on the generator alone.
   std::vector<TextBatch> shuffled(Generator& rng) const;
-  /// Endless shuffled passes, batch by batch; it can start at any position.
+  /// Loader of the batches of endless shuffled passes; it can start at any position.
   Loader<TextBatch> loader(Generator& rng) const;
 
  private:

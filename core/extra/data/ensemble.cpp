@@ -17,7 +17,8 @@ struct Members {
           detail::Reads reads = detail::Reads::values) {
     LADON_CHECK(members.defined() && members.rank() == 3 && is_floating(members.dtype()) &&
                     members.count() > 0,
-                operation, "members' probabilities are floating [S, N, C] with S, N, C > 0, got ",
+                operation,
+                "members' probabilities must be floating [S, N, C] with S, N, C > 0, got ",
                 members.dtype(), " of shape ", members.shape());
     count = members.size(0);
     rows = members.size(1);
@@ -28,7 +29,7 @@ struct Members {
   const double* row(std::int64_t s, std::int64_t i) const {
     return values.data() + (s * rows + i) * classes;
   }
-  /// Number of members whose largest probability is at each label.
+  /// For row i, the number of members whose largest probability is at each label.
   std::vector<std::int64_t> votes(std::int64_t i) const {
     std::vector<std::int64_t> votes(classes);
     for (std::int64_t s = 0; s < count; ++s)
@@ -65,7 +66,8 @@ std::vector<double> mutual_information(const Tensor& members) {
   return information;
 }
 
-// Σ_c v_c(v_c − 1) of the S(S − 1) ordered pairs agree on a row with votes v.
+// On a row with v_c votes for label c, Σ_c v_c(v_c − 1) of the S(S − 1) ordered pairs of members
+// agree.
 double disagreement(const Tensor& members) {
   const Members p("disagreement", members, detail::Reads::order);
   if (p.count < 2) return std::numeric_limits<double>::quiet_NaN();

@@ -21,13 +21,15 @@ std::vector<std::string> numbers(std::int64_t count) {
   return names;
 }
 
-/// Parses records of `label_bytes` labels, of which the last is used, and planar pixels.
+/// Parses records of `label_bytes` labels, of which the last is used, followed by pixels in planar
+/// order.
 ImageDataset parse_cifar(std::string_view bytes, const std::string& name, std::int64_t label_bytes,
                          std::vector<std::string> label_names) {
   constexpr std::int64_t plane = side * side, pixels = colours * plane;
   const std::int64_t record = label_bytes + pixels, size = static_cast<std::int64_t>(bytes.size());
   LADON_CHECK(size > 0 && size % record == 0, "read_cifar", name, ": its ", size,
-              " bytes are not one or more records of ", record, " bytes");
+              " bytes are not one or more records of ", record,
+              " bytes, as they must be; is it a binary file of this version of CIFAR?");
   const std::int64_t n = size / record;
   Tensor images = empty({n, side, side, colours}, f32), labels = empty({n}, i64);
   auto* value = images.mutable_data<float>();
@@ -36,7 +38,7 @@ ImageDataset parse_cifar(std::string_view bytes, const std::string& name, std::i
     const auto* from = reinterpret_cast<const unsigned char*>(bytes.data()) + i * record;
     label[i] = from[label_bytes - 1];
     LADON_CHECK(label[i] < static_cast<std::int64_t>(label_names.size()), "read_cifar", name,
-                ": the label of image ", i, " is ", label[i], ", the largest allowed is ",
+                ": the label of image ", i, " is ", label[i], ", but the largest allowed label is ",
                 label_names.size() - 1);
     from += label_bytes;
     for (std::int64_t p = 0; p < plane; ++p)
@@ -48,7 +50,7 @@ ImageDataset parse_cifar(std::string_view bytes, const std::string& name, std::i
 void check_images(std::string_view operation, const Tensor& images) {
   LADON_CHECK(
       images.defined() && images.rank() == 4 && is_floating(images.dtype()), operation,
-      "images are floating [N, height, width, channels], got ",
+      "images must be floating [N, height, width, channels], got ",
       images.defined() ? detail::join(images.dtype(), " ", images.shape()) : "an undefined tensor");
 }
 
@@ -63,11 +65,12 @@ ImageDataset parse_mnist(std::string_view images, const std::string& images_name
   Tensor pixels = parse_idx(images, images_name, f32);
   const Tensor classes = parse_idx(labels, labels_name);
   LADON_CHECK(pixels.rank() == 3 && pixels.count() > 0, "read_mnist", images_name,
-              ": images are [N, height, width], none of them 0, got ", pixels.shape());
-  LADON_CHECK(classes.rank() == 1, "read_mnist", labels_name, ": labels are [N], got ",
+              ": images must be [N, height, width] with sizes above 0, got ", pixels.shape());
+  LADON_CHECK(classes.rank() == 1, "read_mnist", labels_name, ": labels must be [N], got ",
               classes.shape());
   LADON_CHECK(pixels.size(0) == classes.size(0), "read_mnist", images_name, ": ", pixels.size(0),
-              " images, but ", classes.size(0), " labels in ", labels_name);
+              " images need as many labels, but there are ", classes.size(0), " labels in ",
+              labels_name);
   auto* value = pixels.mutable_data<float>();
   for (std::int64_t i = 0; i < pixels.count(); ++i) value[i] /= 255.0f;
   const auto* label = classes.data<std::int64_t>();
@@ -100,7 +103,8 @@ ImageDataset read_cifar100(const std::string& path) {
 ImageDataset take(const ImageDataset& data, std::int64_t first, std::int64_t count) {
   const std::int64_t n = data.size();
   LADON_CHECK(first >= 0 && count >= 1 && first <= n && count <= n - first, "take", count,
-              " images from image ", first, " are wanted, but there are ", n);
+              " images from image ", first,
+              " on are requested; request at least 1 image, and no more than there are: ", n);
   return {view::slice(data.images, 0, first, count, 1),
           view::slice(data.labels, 0, first, count, 1), data.label_names};
 }
@@ -121,12 +125,12 @@ Tensor patches(const Tensor& images, std::int64_t size) {
 Standardization::Standardization(const Tensor& images, Grouping grouping) {
   check_images("Standardization", images);
   LADON_CHECK(images.dtype() == f32 && images.count() > 0, "Standardization",
-              "needs at least one f32 image, got ", images.dtype(), " ", images.shape());
+              "needs f32 images, at least one, got ", images.dtype(), " ", images.shape());
   const Shape& s = images.shape();
   const Shape shape = grouping == Grouping::all       ? Shape{1, 1, 1, 1}
                       : grouping == Grouping::channel ? Shape{1, 1, 1, s[3]}
                                                       : Shape{1, s[1], s[2], s[3]};
-  // Value i of the row-major images belongs to group i mod groups.
+  // Element i of the row-major images belongs to group i mod `groups`.
   const std::int64_t groups = shape.count(), in_group = images.count() / groups;
   const Tensor rows = kernels::contiguous(images.detach());
   const auto* x = rows.data<float>();
@@ -143,7 +147,7 @@ Standardization::Standardization(const Tensor& images, Grouping grouping) {
   for (std::int64_t g = 0; g < groups; ++g) {
     m[g] = static_cast<float>(sum[g]);
     d[g] = static_cast<float>(std::sqrt(squares[g] / static_cast<double>(in_group)));
-    // If all values are equal, they differ from the computed mean by its rounding only.
+    // If all values of a group are equal, they differ from the computed mean by rounding only.
     if (!(d[g] > 1e-6f * std::abs(m[g]))) d[g] = 1;
   }
 }
@@ -152,8 +156,11 @@ Tensor Standardization::operator()(const Tensor& images) const {
   check_images("Standardization", images);
   for (int axis = 1; axis < 4; ++axis)
     LADON_CHECK(mean.size(axis) == 1 || mean.size(axis) == images.size(axis), "Standardization",
-                "images ", images.shape(), " do not fit the training set's mean ", mean.shape());
-  LADON_CHECK(images.dtype() == f32, "Standardization", "images are f32, got ", images.dtype());
+                "images ", images.shape(),
+                " must have the height, width and channels of the training set, whose mean has "
+                "shape ",
+                mean.shape());
+  LADON_CHECK(images.dtype() == f32, "Standardization", "images must be f32, got ", images.dtype());
   return kernels::binary(kernels::Binary::div, kernels::binary(kernels::Binary::sub, images, mean),
                          deviation);
 }

@@ -23,42 +23,48 @@ struct ImageDataset {
 /// height, width] and labels [N]. Classes are named "0", "1", … up to the largest label, and at
 /// least up to "9".
 ///
-/// This reader and the others throw Error, naming the file and both values, for a file that is
-/// malformed, has no images, or whose parts do not match. `read_…` takes plain or gzip-compressed
-/// files; `parse_…` takes their bytes, from an archive for instance, and names for errors.
+/// All readers below throw Error, naming the file and both values, for a file that is malformed or
+/// has no images, and for files that do not match each other. `read_…` takes paths of plain or
+/// gzip-compressed files; `parse_…` takes the bytes of uncompressed files, for instance from an
+/// archive, and names to use in errors.
 ImageDataset read_mnist(const std::string& images, const std::string& labels);
 ImageDataset parse_mnist(std::string_view images, const std::string& images_name,
                          std::string_view labels, const std::string& labels_name);
 
-/// CIFAR-10's binary files: 3,073 bytes per image, the label and then 32 × 32 pixels, all red ones,
-/// all green ones, all blue ones (Krizhevsky 2009).
+/// CIFAR-10's binary files: 3,073 bytes per image, the label and then the red, the green and the
+/// blue values of all 32 × 32 pixels (Krizhevsky 2009).
 ImageDataset read_cifar10(const std::string& path);
 ImageDataset parse_cifar10(std::string_view bytes, const std::string& name);
 
 /// CIFAR-100's binary files: 3,074 bytes per image, with a coarse and a fine label before the
-/// pixels. The fine one is used; classes are named "0" to "99".
+/// pixels. The fine label is used; classes are named "0" to "99".
 ImageDataset read_cifar100(const std::string& path);
 ImageDataset parse_cifar100(std::string_view bytes, const std::string& name);
 
-/// The images `first` to `first + count` − 1; shares storage. Throws Error if there are fewer.
+/// The images `first` to `first + count` − 1 and their labels; shares the storage of `data`. Throws
+/// Error if `data` has fewer images, or if count < 1.
 ImageDataset take(const ImageDataset& data, std::int64_t first, std::int64_t count);
 
-/// Images as sequences of square patches, each `size` × `size` × C values in that order, patch rows
-/// from the top, each from the left:  [N, H, W, C] → [N, (H/size)(W/size), size·size·C], any
-/// floating dtype. Throws Error unless `size` divides H and W.
+/// Cuts images into sequences of square patches, ordered by rows of patches from the top, and from
+/// the left within a row:  [N, H, W, C] → [N, (H/size)(W/size), size·size·C], any floating dtype.
+/// The values of a patch are in the order [size, size, C]. Throws Error unless `size` divides H and
+/// W.
 Tensor patches(const Tensor& images, std::int64_t size);
 
-/// Values that share a mean and deviation: all, those of a channel, or those of a pixel's channel.
+/// Groups of values that share a mean and standard deviation. `all`: one group. `channel`: a group
+/// per channel. `pixel`: a group per pixel and channel.
 enum class Grouping { all, channel, pixel };
 
-/// x ↦ (x − mean)/deviation, with the mean and standard deviation of a training set. A group of
-/// values that are all equal (the corners of digits) has deviation 1, so it becomes zero.
+/// The function x ↦ (x − mean)/deviation, with the mean and standard deviation of a training set,
+/// per group of values (Grouping). For a group whose values are all equal (a corner pixel of
+/// digits) the deviation is set to 1, so its values become 0.
 struct Standardization {
   Tensor mean, deviation;  ///< f32 [1, 1, 1, 1], [1, 1, 1, C] or [1, H, W, C]
 
-  /// `images` f32 [N, H, W, C], N > 0.
+  /// Computes mean and deviation of `images`, f32 [N, H, W, C] with N > 0.
   Standardization(const Tensor& images, Grouping grouping);
-  /// f32 [M, H, W, C] → the same. Throws Error for sizes other than the training set's.
+  /// Standardizes images:  f32 [M, H, W, C] → [M, H, W, C]. Throws Error if H, W or C differs from
+  /// the training set's.
   Tensor operator()(const Tensor& images) const;
 };
 

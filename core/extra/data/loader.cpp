@@ -38,7 +38,7 @@ std::int64_t checked_size(std::int64_t items, const LoaderOptions& options, std:
   return options.drop_last || items % batch_size == 0 ? full : full + 1;
 }
 
-constexpr std::int64_t last_epoch = std::int64_t{1} << 62;  // so that the next one fits in 64 bits
+constexpr std::int64_t last_epoch = std::int64_t{1} << 62;  // so that epoch + 1 fits in 64 bits
 
 Generator own_generator(Generator& rng) {
   const auto words = rng.block(rng.reserve(1));
@@ -69,7 +69,7 @@ std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size,
                        return lengths[static_cast<std::size_t>(a)] <
                               lengths[static_cast<std::size_t>(b)];
                      });
-  // The order of batches is random too: otherwise every run would go from short items to long ones.
+  // The order of batches is random too; else every 32 batches would go from short to long items.
   const std::vector<ItemIndices> sorted = cut(order, batch_size);
   std::vector<ItemIndices> batches;
   for (const std::int64_t i : random_order(std::ssize(sorted), rng))
@@ -131,7 +131,8 @@ DataPosition BatchPlan::restore(const StateDict& state) {
   reader.finish("this loader");
   LADON_CHECK(items == items_ && batches == size_ && batch_size == options_.batch_size,
               "load_state_dict", "the state has ", items, " items in ", batches, " batches of ",
-              batch_size, ", this loader has ", items_, " in ", size_, " of ", options_.batch_size);
+              batch_size, ", but must agree with this loader, which has ", items_, " items in ",
+              size_, " batches of ", options_.batch_size);
   check(position);
   rng_ = rng;
   return position;
@@ -143,7 +144,7 @@ Loader<std::vector<Tensor>> tensor_loader(const std::vector<Tensor>& tensors,
   std::vector<Tensor> plain;
   for (const Tensor& x : tensors) {
     LADON_CHECK(x.defined() && x.rank() >= 1, "tensor_loader", "tensor ", plain.size(),
-                x.defined() ? " has no axis of items" : " is undefined");
+                x.defined() ? " has rank 0, but needs a first axis of items" : " is undefined");
     LADON_CHECK(x.size(0) == tensors[0].size(0), "tensor_loader", "tensor ", plain.size(),
                 " has shape ", x.shape(), ", tensor 0 ", tensors[0].shape(),
                 "; their first sizes must be equal");

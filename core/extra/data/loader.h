@@ -1,9 +1,9 @@
 #pragma once
 // Batches, epoch after epoch, starting at any position.
 //
-// A batch depends only on the generator that its loader was made with, and on its position. So it
-// suffices to save the position, two integers: a loader that is made in the same way and moved
-// there continues bit for bit. (state_dict() saves the generator too.)
+// A batch depends only on its position and on the generator that its loader was made with. So it
+// suffices to save the position, two integers: a loader that is made in the same way and moved to
+// this position (seek) continues bit for bit. (state_dict() saves the generator too.)
 //
 //   Loader<std::vector<Tensor>> train = tensor_loader({x, y}, {.batch_size = 64}, rng);
 //   while (train.position().epoch < 10) {
@@ -25,10 +25,10 @@ namespace ladon {
 
 struct LoaderOptions {
   std::int64_t batch_size = 32;
-  bool shuffle = true;     ///< in a new order every epoch; otherwise in the items' order
-  bool drop_last = false;  ///< leaves out a last batch of fewer items
-  /// Batches of similar lengths when shuffled, for less padding: within every run of 32 batches of
-  /// the random order, items are sorted by length before they are cut into batches.
+  bool shuffle = true;     ///< a new random order every epoch; if false, the items' order
+  bool drop_last = false;  ///< leaves out the last batch of an epoch if it has fewer items
+  /// With shuffle, makes batches of items of similar lengths, for less padding: the items of every
+  /// 32 batches of the random order are sorted by length before they are cut into batches.
   bool by_length = false;
 };
 
@@ -42,8 +42,9 @@ struct DataPosition {
 /// Indices of the items of a batch.
 using ItemIndices = std::vector<std::int64_t>;
 
-/// Items 0 … n−1 in batches, with the remaining items in the last one: in order, or in a random
-/// order that depends on the generator alone. `lengths`, one per item or none, act as by_length.
+/// Items 0 … n−1 cut into batches, of which the last may be smaller: in order, or in a random order
+/// that depends on the generator alone. If `lengths` is not empty, it has one length per item, and
+/// batches have similar lengths as with LoaderOptions::by_length.
 std::vector<ItemIndices> ordered_batches(std::int64_t n, std::int64_t batch_size);
 std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size, Generator& rng,
                                         const std::vector<std::int64_t>& lengths = {});
@@ -51,8 +52,9 @@ std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size,
 /// Assignment of the items to the batches of each epoch.
 class BatchPlan {
  public:
-  /// Takes one block of the generator. Throws Error for a batch_size below 1, for no items, for
-  /// fewer items than a batch with drop_last, and for `by_length` without a length per item.
+  /// Draws one block from the generator. Throws Error if batch_size < 1, if items < 1, if drop_last
+  /// is set and there are fewer items than batch_size, or if by_length is set without a length for
+  /// each item.
   BatchPlan(std::int64_t items, const LoaderOptions& options, Generator& rng,
             std::vector<std::int64_t> lengths = {});
 
@@ -67,9 +69,9 @@ class BatchPlan {
   /// "epoch" and "batch" of a position, "items", "batches" and "batch_size" (i64, rank 0), and
   /// "generator" (i64 [3]).
   StateDict state(const DataPosition& position) const;
-  /// Restores the generator of a state, and returns the position in it. Throws Error, and changes
-  /// nothing, if an entry does not fit or the state has another number of items or batches, or
-  /// another batch_size.
+  /// Restores the generator of a state, and returns the position of the state. Throws Error, and
+  /// changes nothing, if an entry is missing or has another dtype or shape, or if the number of
+  /// items or batches, or batch_size, differs from that of this plan.
   DataPosition restore(const StateDict& state);
 
  private:
@@ -89,11 +91,12 @@ class Loader {
 
   Loader(BatchPlan plan, Make make) : plan_(std::move(plan)), make_(std::move(make)) {}
 
-  /// The batch at position(), which then advances, after the last batch to the next epoch. Where
-  /// making the batch throws, the position stays.
+  /// Returns the batch at position() and advances the position; after the last batch of an epoch
+  /// comes the first of the next epoch. If making the batch throws, the position does not change.
   Batch next() {
     LADON_CHECK(make_, "Loader",
-                "has no function that makes batches: it was moved from, or made with an empty one");
+                "has no function that makes batches: it was moved from, or made with an empty "
+                "function");
     if (planned_ != position_.epoch) {
       batches_ = plan_.epoch(position_.epoch);
       planned_ = position_.epoch;
@@ -107,12 +110,13 @@ class Loader {
   /// Number of batches in an epoch.
   std::int64_t size() const { return plan_.size(); }
   DataPosition position() const { return position_; }
-  /// Throws Error, and keeps its position, if no epoch has this position.
+  /// Moves to a position. Throws Error, and does not move, if no epoch has this position.
   void seek(const DataPosition& position) {
     plan_.check(position);
     position_ = position;
   }
-  /// Position and plan, as BatchPlan::state(); a loader that loads the state continues from there.
+  /// State of the position and the plan (BatchPlan::state()). A loader that loads it continues from
+  /// this position.
   StateDict state_dict() const { return plan_.state(position_); }
   void load_state_dict(const StateDict& state) {
     position_ = plan_.restore(state);
@@ -127,8 +131,9 @@ class Loader {
   std::int64_t planned_ = -1;
 };
 
-/// Tensors [N, …] of equal N → batches of as many tensors [B, …], with row b of each from the same
-/// item; any dtypes, copies without history. Throws Error if there is no tensor or their N differ,
+/// Loader of items that are the rows of one or more tensors [N, …] with the same N. A batch has one
+/// tensor [B, …] for each of them, and row b of all of these tensors belongs to the same item. Any
+/// dtypes; batches are copies without history. Throws Error if there is no tensor or if N differs,
 /// and as BatchPlan does.
 Loader<std::vector<Tensor>> tensor_loader(const std::vector<Tensor>& tensors,
                                           const LoaderOptions& options, Generator& rng);

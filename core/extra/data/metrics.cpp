@@ -17,7 +17,7 @@ struct Rows {
   Rows(const char* operation, const Tensor& probabilities, Reads reads = Reads::values) {
     LADON_CHECK(probabilities.defined() && probabilities.rank() == 2 &&
                     is_floating(probabilities.dtype()) && probabilities.count() > 0,
-                operation, "probabilities are floating [N, C] with N, C > 0, got ",
+                operation, "probabilities must be floating [N, C] with N, C > 0, got ",
                 probabilities.dtype(), " of shape ", probabilities.shape());
     count = probabilities.size(0);
     classes = probabilities.size(1);
@@ -36,7 +36,7 @@ struct Rows {
 std::vector<std::int64_t> checked_labels(const char* operation, const Tensor& labels,
                                          const Rows& rows) {
   LADON_CHECK(labels.defined() && labels.dtype() == i64 && labels.shape() == Shape({rows.count}),
-              operation, "labels are i64 ", Shape{rows.count}, ", got ", labels.dtype(),
+              operation, "labels must be i64 ", Shape{rows.count}, ", got ", labels.dtype(),
               " of shape ", labels.shape());
   const auto values = labels.to_vector<std::int64_t>();
   for (const std::int64_t label : values)
@@ -82,7 +82,7 @@ double brier(const Tensor& probabilities, const Tensor& labels) {
 
 double ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins) {
   LADON_CHECK(bins >= 1 && bins <= 1'000'000, "ece", "there are ", bins,
-              " bins; 1 to 1,000,000 are possible");
+              " bins; the number of bins must be 1 to 1,000,000");
   const Rows rows("ece", probabilities);
   const auto label = checked_labels("ece", labels, rows);
   std::vector<double> gap(bins);  // Σ (correct − confidence) of each bin: n·(accuracy − confidence)
@@ -98,7 +98,8 @@ double ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins)
 }
 
 double adaptive_ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins) {
-  LADON_CHECK(bins >= 1, "adaptive_ece", "there are ", bins, " bins; at least 1 is needed");
+  LADON_CHECK(bins >= 1, "adaptive_ece", "there are ", bins,
+              " bins; the number of bins must be at least 1");
   const Rows rows("adaptive_ece", probabilities);
   const auto label = checked_labels("adaptive_ece", labels, rows);
   struct Row {
@@ -147,7 +148,7 @@ struct Level {
 std::vector<Level> levels(const char* operation, const std::vector<double>& positives,
                           const std::vector<double>& negatives) {
   LADON_CHECK(!positives.empty() && !negatives.empty(), operation, "there are ", positives.size(),
-              " positives and ", negatives.size(), " negatives; both are needed");
+              " positives and ", negatives.size(), " negatives; at least one of each is needed");
   struct Score {
     double value;
     bool positive;
@@ -155,7 +156,8 @@ std::vector<Level> levels(const char* operation, const std::vector<double>& posi
   std::vector<Score> scores;
   for (const double s : positives) scores.push_back({s, true});
   for (const double s : negatives) scores.push_back({s, false});
-  for (const Score& s : scores) LADON_CHECK(!std::isnan(s.value), operation, "a score is NaN");
+  for (const Score& s : scores)
+    LADON_CHECK(!std::isnan(s.value), operation, "a score is NaN; scores must be numbers");
   std::sort(scores.begin(), scores.end(),
             [](const Score& a, const Score& b) { return a.value > b.value; });
   std::vector<Level> list;
@@ -169,7 +171,7 @@ std::vector<Level> levels(const char* operation, const std::vector<double>& posi
 }  // namespace
 
 double auroc(const std::vector<double>& positives, const std::vector<double>& negatives) {
-  double above = 0, wins = 0;  // positives above a level's score; pairs that a positive wins
+  double above = 0, wins = 0;  // positives with larger scores; pairs with the positive above
   for (const Level& level : levels("auroc", positives, negatives)) {
     wins += level.negatives * (above + level.positives / 2);
     above += level.positives;
@@ -200,13 +202,14 @@ double fpr95(const std::vector<double>& positives, const std::vector<double>& ne
 
 namespace {
 
-/// The mean over rows of figure(p, q, row).
+/// The mean over rows of figure(p, q, row), with probabilities p and reference q.
 template <class F>
 double mean_of_both(const char* operation, const Tensor& probabilities, const Tensor& reference,
                     const F& figure, Reads reads = Reads::values) {
   const Rows p(operation, probabilities, reads), q(operation, reference, reads);
   LADON_CHECK(p.count == q.count && p.classes == q.classes, operation, "probabilities ",
-              probabilities.shape(), " and reference ", reference.shape(), " differ in shape");
+              probabilities.shape(), " and reference ", reference.shape(),
+              " differ in shape, but must have the same shape");
   double sum = 0;
   for (std::int64_t i = 0; i < p.count; ++i) sum += figure(p, q, i);
   return sum / static_cast<double>(p.count);

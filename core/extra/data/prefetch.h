@@ -16,9 +16,10 @@ namespace ladon {
 /// if these are called here). Only one thread at a time may use it.
 ///
 /// Batches are those of the source, in its order, bit for bit: only *when* they are made differs.
-/// Exceptions of the source come out of next(). The following next() then tries the same batch
-/// again, if the source keeps its position, as a Loader does. With one thread (set_num_threads) a
-/// batch is made only in next(). The destructor waits for the batch in progress.
+/// next() rethrows exceptions of the source. The following call of next() then tries to make the
+/// same batch again, if the source keeps its position on an exception, as a Loader does. If Ladon
+/// uses one thread (set_num_threads), batches are made in next(). The destructor waits for the
+/// batch in progress.
 template <class Source>
 class Prefetch {
  public:
@@ -39,7 +40,8 @@ class Prefetch {
     return batch;
   }
   std::int64_t size() const { return source().size(); }
-  /// Position of the batch that next() gives: the one to save, whatever has been made ahead.
+  /// Position of the batch that next() will return. Save this position, although the source may
+  /// have made a later batch already.
   DataPosition position() const { return position_; }
   void seek(const DataPosition& position) {
     go_back();
@@ -76,7 +78,7 @@ class Prefetch {
   mutable std::future<Batch> coming_;  // after source_, so destroyed before it
 };
 
-/// prefetch(tensor_loader({x, y}, {}, rng)).next()
+/// A Prefetch of the source: auto batches = prefetch(tensor_loader({x, y}, {}, rng)).
 template <class Source>
 Prefetch<Source> prefetch(Source source) {
   return Prefetch<Source>(std::move(source));

@@ -6,7 +6,8 @@
 
 namespace ladon::metrics::detail {
 
-/// What a metric uses of a row: its values, or only the index of the largest (any scores will do).
+/// What a metric uses of a row: its values, or only the index of the largest value, for which any
+/// scores will do.
 enum class Reads { values, order };
 
 /// Throws Error if a row of `classes` values contains NaN, which makes its largest entry undefined,

@@ -16,13 +16,14 @@ Numbers checked(const char* operation, const char* what, const Tensor& x, const 
               " must be floating ", shape, ", got ", x.dtype(), " of shape ", x.shape());
   Numbers values = x.detach().to_vector<double>();
   for (std::size_t i = 0; i < values.size(); ++i)
-    LADON_CHECK(std::isfinite(values[i]), operation, what, ": entry ", i, " is ", values[i]);
+    LADON_CHECK(std::isfinite(values[i]), operation, what, " must be finite: entry ", i, " is ",
+                values[i]);
   return values;
 }
 
 std::int64_t checked_targets(const char* operation, const Tensor& targets) {
   LADON_CHECK(targets.defined() && targets.rank() == 1 && targets.count() > 0, operation,
-              "targets are [N] with N > 0, got shape ", targets.shape());
+              "targets must be [N] with N > 0, got shape ", targets.shape());
   return targets.size(0);
 }
 
@@ -34,9 +35,10 @@ struct Gaussians {
         mean(checked(operation, "mean", mean_, {count})),
         variance(checked(operation, "variance", variance_, {count})) {
     for (std::int64_t i = 0; i < count; ++i)
-      LADON_CHECK(variance[i] >= 0, operation, "variance ", i, " is ", variance[i], ", below 0");
+      LADON_CHECK(variance[i] >= 0, operation, "variance ", i, " is ", variance[i],
+                  ", below 0; variances must not be negative");
   }
-  /// The mean of figure(y − μ, v).
+  /// The mean of figure(y − μ, v) over targets y with predicted mean μ and variance v.
   template <class F>
   double average(const F& figure) const {
     double sum = 0;
@@ -53,7 +55,7 @@ struct Sorted {
       : count(checked_targets(operation, targets)),
         y(checked(operation, "targets", targets, {count})) {
     LADON_CHECK(draws_.defined() && draws_.rank() == 2 && draws_.size(0) > 0, operation,
-                "draws are [S, N] with S > 0, got shape ", draws_.shape());
+                "draws must be [S, N] with S > 0, got shape ", draws_.shape());
     const std::int64_t s = draws_.size(0);
     const Numbers values = checked(operation, "draws", draws_, {s, count});
     draws.resize(count);
@@ -62,7 +64,7 @@ struct Sorted {
       std::sort(draws[i].begin(), draws[i].end());
     }
   }
-  /// The mean of figure(y, sorted draws).
+  /// The mean over targets y of figure(y, sorted draws of y).
   template <class F>
   double average(const F& figure) const {
     double sum = 0;
@@ -85,7 +87,7 @@ std::vector<double> at_levels(const std::vector<double>& levels, const Share& sh
   return shares;
 }
 
-/// Value at a rank counted from 1, interpolated linearly between two draws.
+/// The sorted draw of rank `place`, counted from 1, interpolated linearly between two draws.
 double at_place(const Numbers& sorted, double place) {
   const double last = static_cast<double>(sorted.size());
   const double below = std::floor(std::clamp(place, 1.0, last));
@@ -141,7 +143,7 @@ double crps(const Tensor& mean, const Tensor& variance, const Tensor& targets) {
   });
 }
 
-// Σ_{s<t} |x_s − x_t| = Σ_k (2k − S − 1)·x_(k) of sorted draws, k from 1.
+// Σ_{s<t} |x_s − x_t| = Σ_k (2k − S − 1)·x_(k) with the sorted draws x_(1) … x_(S).
 double crps(const Tensor& draws, const Tensor& targets) {
   const Sorted p("crps", draws, targets);
   const auto s = static_cast<double>(draws.size(0));

@@ -12,11 +12,13 @@ void check_pairs(const std::vector<TokenSequence>& sources,
                  const std::vector<TokenSequence>& targets, const PairTokens& tokens) {
   LADON_CHECK(tokens.bos >= 0 && tokens.eos >= 0 && tokens.pad >= 0, "pad_pairs", "bos ",
               tokens.bos, ", eos ", tokens.eos, " and pad ", tokens.pad,
-              " must be tokens; Vocabulary::at(Vocabulary::bos) gives the first");
+              " must be tokens, which are at least 0; for bos of a Vocabulary use "
+              "Vocabulary::at(Vocabulary::bos)");
   LADON_CHECK(sources.size() == targets.size(), "pad_pairs", sources.size(), " sources, but ",
-              targets.size(), " targets");
+              targets.size(), " targets; every source needs one target");
   for (std::size_t i = 0; i < sources.size(); ++i)
-    LADON_CHECK(!sources[i].empty(), "pad_pairs", "source ", i, " has no token");
+    LADON_CHECK(!sources[i].empty(), "pad_pairs", "source ", i,
+                " has no token; every source needs at least one");
 }
 
 std::vector<TokenSequence> chosen(const std::vector<TokenSequence>& sequences,

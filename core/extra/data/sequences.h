@@ -1,6 +1,6 @@
 #pragma once
-// Lists of tokens as padded tensors, and pairs of them for models that read one sequence and write
-// another.
+// Lists of tokens as padded tensors, and pairs of lists for models that read one sequence and write
+// another sequence.
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@ namespace ladon {
 
 using TokenSequence = std::vector<std::int64_t>;
 
-/// B sequences as rows, padded to the longest of them, T tokens.
+/// B sequences as rows, padded to the T tokens of the longest sequence.
 struct PaddedSequences {
   Tensor tokens;  ///< i64 [B, T]
   Tensor mask;    ///< bool [B, T], true at tokens, false at padding
@@ -30,28 +30,28 @@ std::vector<TokenSequence> encode_all(const Tokenizer& tokenizer,
   return sequences;
 }
 
-/// B pairs for an encoder–decoder: the decoder reads `target_in` and learns `target_out`.
-/// A target has tokens t1 … tn, with n different in each row:
+/// B pairs for an encoder–decoder: the decoder reads `target_in` and learns to predict
+/// `target_out`. The tokens of a target are t1 … tn below; n differs between rows.
 struct PairBatch {
   Tensor source;       ///< i64 [B, S]
   Tensor source_mask;  ///< bool [B, S], true at tokens
   Tensor target_in;    ///< i64 [B, T]: bos t1 … tn, then padding
   Tensor target_out;   ///< i64 [B, T]: t1 … tn eos, then padding
-  Tensor target_mask;  ///< bool [B, T], true at the first n + 1
+  Tensor target_mask;  ///< bool [B, T], true at the first n + 1 positions
 };
 
-/// Special tokens: begin and end of a target, padding. bos and eos are required.
+/// Special tokens: beginning (bos) and end (eos) of a target, and padding. bos and eos must be set.
 struct PairTokens {
   std::int64_t bos = -1, eos = -1, pad = 0;
 };
 
-/// Adds no special tokens to sources. Throws Error unless there are as many targets as sources,
-/// every source has a token, and bos, eos and pad are not negative.
+/// Pads pairs to a batch; no special tokens are added to sources. Throws Error unless there are as
+/// many targets as sources, every source has a token, and bos, eos and pad are not negative.
 PairBatch pad_pairs(const std::vector<TokenSequence>& sources,
                     const std::vector<TokenSequence>& targets, const PairTokens& tokens);
 
-/// Batches of pairs; `by_length` compares the sums of both lengths. Throws Error as pad_pairs and
-/// BatchPlan do.
+/// Loader of batches of pairs. For LoaderOptions::by_length, the length of a pair is the sum of the
+/// lengths of source and target. Throws Error as pad_pairs and BatchPlan do.
 Loader<PairBatch> pair_loader(std::vector<TokenSequence> sources,
                               std::vector<TokenSequence> targets, const PairTokens& tokens,
                               const LoaderOptions& options, Generator& rng);
@@ -62,9 +62,10 @@ struct WindowBatch {
   Tensor targets;  ///< i64 [B, T]: tokens s + 1, …, s + T
 };
 
-/// Batches of the windows of `length` tokens that begin at 0, stride, 2·stride, … and are followed
-/// by a token. With stride = length none overlap; with 1 a window begins at every token. Throws
-/// Error if length or stride is below 1, if there is no window, and as BatchPlan does.
+/// Loader of batches of windows: T = `length` tokens that begin at 0, stride, 2·stride, … and are
+/// followed by at least one token. With stride = length, windows do not overlap; with stride 1, a
+/// window begins at every token. Throws Error if length or stride is below 1, if there is no
+/// window, and as BatchPlan does.
 Loader<WindowBatch> window_loader(TokenSequence tokens, std::int64_t length, std::int64_t stride,
                                   const LoaderOptions& options, Generator& rng);
 

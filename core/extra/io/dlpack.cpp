@@ -27,7 +27,7 @@ constexpr std::pair<DType, ElementType> types[] = {{boolean, {6, 8, 1}}, {i64, {
 
 DType dtype_of(const ElementType& type) {
   LADON_CHECK(type.lanes == 1, "from_dlpack", "elements have ", type.lanes,
-              " lanes; make the lanes a last axis");
+              " lanes, but must have 1; make the lanes a last axis");
   for (const auto& [dtype, known] : types)
     if (known.code == type.code && known.bits == type.bits) return dtype;
   detail::fail("from_dlpack", "the element type of code ", int{type.code}, " and ", int{type.bits},
@@ -35,13 +35,15 @@ DType dtype_of(const ElementType& type) {
                "bfloat16 first");
 }
 
-/// A tensor on the elements; `release` may be empty.
+/// A tensor on the elements of the array; `release` is called when it is gone, and may be empty.
 Tensor on_elements(const Array& array, std::function<void(void*)> release) {
   LADON_CHECK(array.device.type == processor, "from_dlpack", "the elements are on device type ",
-              array.device.type, ", not in CPU memory (1); copy them there");
+              array.device.type, ", not in CPU memory (1); copy them to the CPU first");
   LADON_CHECK(array.rank >= 0 && array.rank <= Shape::max_rank, "from_dlpack", "the array has ",
               array.rank, " axes; a tensor has 0 to ", Shape::max_rank);
-  LADON_CHECK(array.rank == 0 || array.shape != nullptr, "from_dlpack", "the array has no shape");
+  LADON_CHECK(array.rank == 0 || array.shape != nullptr, "from_dlpack",
+              "the array has no shape: its "
+              "pointer to the sizes is null");
   const DType dtype = dtype_of(array.type);
   const auto list = [&](const std::int64_t* values) {
     return Shape(std::vector<std::int64_t>(values, values + array.rank));
@@ -74,7 +76,7 @@ struct Export {
 
 template <class Given>
 Given* give(const Tensor& x) {
-  LADON_CHECK(x.defined(), "to_dlpack", "the tensor is undefined; it has no elements to give");
+  LADON_CHECK(x.defined(), "to_dlpack", "the tensor is undefined; it has no elements to export");
   LADON_CHECK(!x.requires_grad(), "to_dlpack",
               "the tensor records a history, which writes by another library would invalidate; "
               "pass x.detach()");

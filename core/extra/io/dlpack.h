@@ -1,8 +1,8 @@
 #pragma once
 // Exchange of tensors with other libraries of the same process, without a copy, by DLPack: C
-// structures that array libraries agree on (github.com/dmlc/dlpack; the unversioned one, used up to
-// 0.8, and version 1). They are declared here under names of Ladon, so that dlpack.h may be
-// included too. The layouts are the same, so that a pointer to one is a pointer to the other:
+// structures that array libraries agree on (github.com/dmlc/dlpack; both the unversioned structure,
+// used up to 0.8, and version 1). They are declared here under names of Ladon, so that dlpack.h may
+// be included too. The layouts are the same, so pointers to them may be cast:
 //
 //   Tensor x = from_dlpack(reinterpret_cast<dlpack::Managed*>(theirs));   // a DLManagedTensor*
 //   auto* ours = reinterpret_cast<DLManagedTensor*>(to_dlpack(x));
@@ -52,21 +52,22 @@ inline constexpr std::uint64_t read_only = 1, is_copied = 2;
 
 }  // namespace dlpack
 
-/// Takes over an array of another library: a tensor on its elements, with any strides. The deleter
-/// is called once, when the last tensor that shares the elements is gone. Read-only elements are
-/// copied, as any tensor of Ladon may be written to, and the deleter is called at once.
+/// Returns a tensor on the elements of an array of another library, with any strides, and takes
+/// over the array: its deleter is called once, when the last tensor that shares the elements is
+/// gone. Read-only elements are copied, as any tensor of Ladon may be written to, and the deleter
+/// is called at once.
 ///
-/// Dtypes: bool, 64-bit int, float of 16, 32 and 64 bits, and 16-bit bfloat. Throws Error for any
-/// other, for more than one lane, another device, a major version other than 1, more than 8 axes,
-/// and as from_blob does. On an Error nothing is taken over: the caller still has to call the
-/// deleter.
+/// Supported dtypes are bool, 64-bit int, float of 16, 32 and 64 bits, and 16-bit bfloat. Throws
+/// Error for any other dtype, for more than one lane, for a device other than the CPU, for a major
+/// version other than 1, for more than 8 axes, and as from_blob does. On an Error the array is not
+/// taken over: the caller still has to call the deleter.
 Tensor from_dlpack(dlpack::Managed* given);
 Tensor from_dlpack(dlpack::ManagedVersioned* given);
 
-/// Exports x to another library: its elements with their strides, without a copy. The receiver
-/// calls `deleter` on the result once, on any thread; until then the elements stay alive. What that
-/// library writes is seen in x, but autograd does not detect it. Throws Error if x is undefined or
-/// records a history; export x.detach().
+/// Exports x to another library: its elements with their strides, without a copy. The other library
+/// must call `deleter` on the result once, on any thread; until then the elements stay alive. Its
+/// writes to the elements are seen in x, but autograd does not detect them. Throws Error if x is
+/// undefined or requires a gradient; export x.detach().
 dlpack::Managed* to_dlpack(const Tensor& x);
 dlpack::ManagedVersioned* to_dlpack_versioned(const Tensor& x);
 

@@ -17,17 +17,19 @@ namespace ladon {
 namespace {
 
 constexpr std::size_t chunk = std::size_t{1} << 18;
-// zlib's windowBits: the largest window; + 16 for a gzip header before the stream, negative for
-// none.
+// Values of zlib's windowBits, for the largest window (15): plus 16 for a stream with a gzip
+// header, negated for a stream without a header.
 constexpr int gzip_stream = 15 + 16, bare_stream = -15;
 
 /// Decompresses one stream from the front of `bytes` and appends its content to `out`. `room` is a
-/// buffer that many small streams share, as clearing one for each would take long.
+/// buffer that the caller reuses for many small streams, as clearing a new buffer for each stream
+/// would take long.
 void take_stream(std::string_view operation, const std::string& where, int kind,
                  std::string_view& bytes, std::vector<char>& room, std::string& out,
                  std::uint64_t limit) {
   z_stream stream{};
-  LADON_CHECK(inflateInit2(&stream, kind) == Z_OK, operation, where, ": zlib cannot start");
+  LADON_CHECK(inflateInit2(&stream, kind) == Z_OK, operation, where,
+              ": zlib cannot be initialized");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
   const char* name = kind == gzip_stream ? "gzip" : "deflate";
   for (int status = Z_OK; status != Z_STREAM_END;) {
@@ -83,16 +85,16 @@ std::string detail::inflate(std::string_view operation, const std::string& where
   constexpr std::uint64_t limit = std::uint64_t{1} << 30, densest = 1032;
   LADON_CHECK(size <= limit && size / densest <= bytes.size(), operation, where, ": ", bytes.size(),
               " deflated bytes claim to hold ", size, " bytes; at most ", limit,
-              " are possible, and ", densest, " per deflated byte");
+              " bytes are possible, and at most ", densest, " per deflated byte");
   std::string out;
   std::vector<char> room(std::clamp<std::size_t>(size, 1, chunk));
   take_stream(operation, where, bare_stream, bytes, room, out, size);
   LADON_CHECK(bytes.empty() && out.size() == size, operation, where, ": the deflate stream holds ",
               out.size(), " bytes, where ", size, " are stated, and ", bytes.size(),
-              " bytes follow it");
+              " bytes follow it; the file is damaged");
   return out;
 #else
-  detail::fail(operation, where, ": is deflated (this build of Ladon has no zlib)");
+  detail::fail(operation, where, ": is deflated, but this build of Ladon has no zlib to read it");
 #endif
 }
 

@@ -14,18 +14,19 @@ bool has_gzip();
 
 }  // namespace detail
 
-/// The bytes of a file, decompressed if it is a gzip file (RFC 1952, also of several members), else
-/// as they are. Throws Error, naming the path, for a stream that is truncated or corrupt, if the
-/// file is larger than `limit` bytes or its content than `unpacked_limit` (a small file can expand
-/// to a thousand times its size), and for a gzip file if has_gzip() is false.
+/// The bytes of a file, decompressed if it is a gzip file (RFC 1952; it may have several members),
+/// else unchanged. Throws Error, naming the path, for a stream that is truncated or corrupt, if the
+/// file has more than `limit` bytes or the decompressed content more than `unpacked_limit` (a small
+/// file can expand to a thousand times its size), and for a gzip file if has_gzip() is false.
 std::string read_maybe_gzip(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 32,
                             std::uint64_t unpacked_limit = std::uint64_t{1} << 30);
 
 namespace detail {
 
-/// Content of a bare deflate stream (RFC 1951: a compressed member of a zip file). Throws Error,
-/// naming `where`, for a corrupt or truncated stream, content of another size, a `size` above 2^30
-/// or above deflate's largest ratio, and if has_gzip() is false.
+/// Decompresses a bare deflate stream (RFC 1951: a compressed member of a zip file) to its content
+/// of `size` bytes. Throws Error, naming `where`, for a corrupt or truncated stream, if the content
+/// has another size, if `size` is above 2^30 or more than deflate can pack in `bytes`, and if
+/// has_gzip() is false.
 std::string inflate(std::string_view operation, const std::string& where, std::string_view bytes,
                     std::uint64_t size);
 

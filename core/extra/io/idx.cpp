@@ -58,7 +58,7 @@ Header parse_header(std::string_view bytes, const std::string& name) {
 
 Tensor parsed(std::string bytes, const std::string& name, DType integers) {
   LADON_CHECK(integers == i64 || integers == f32 || integers == f64, "read_idx", name,
-              ": integers are read as i64, f32 or f64, not ", integers);
+              ": integers can be read as i64, f32 or f64, not ", integers);
   const Header header = parse_header(bytes, name);
   const std::uint64_t needed = checked_bytes("read_idx", name, header.type, header.shape);
   LADON_CHECK(needed == bytes.size() - header.bytes, "read_idx", name, ": shape ", header.shape,

@@ -10,15 +10,17 @@
 namespace ladon {
 
 /// The tensor that the bytes of an IDX file hold, 1 to 8 axes, row-major. Floats become f32,
-/// doubles f64; integers (1 to 4 bytes, signed, or unsigned for 1 byte) become `integers`: i64 or
-/// f64, which are exact, or f32, which is exact up to 2^24 and so for 1 and 2 bytes.
+/// doubles f64. Integers (1, 2 or 4 bytes; 1 byte may be unsigned) become elements of dtype
+/// `integers`: i64 or f64, which are exact, or f32, which is exact up to 2^24 and so for integers
+/// of 1 and 2 bytes.
 ///
-/// Throws Error, naming `name` and both values, for anything else: another start, element type or
-/// number of axes, or a size that differs from what the header says. All of this is checked before
-/// memory for the elements is allocated. Throws Error also unless `integers` is i64, f32 or f64.
+/// Throws Error, naming `name` and both values, for bytes in another format: other first bytes, an
+/// unknown element type, another number of axes, or another size than the header says. All of this
+/// is checked before memory for the elements is allocated. Throws Error also unless `integers` is
+/// i64, f32 or f64.
 Tensor parse_idx(std::string_view bytes, const std::string& name, DType integers = i64);
 
-/// Reads an IDX file, which may be compressed (read_maybe_gzip), as parse_idx() does its bytes.
+/// Reads an IDX file, which may be compressed (read_maybe_gzip), and parses it by parse_idx().
 Tensor read_idx(const std::string& path, DType integers = i64);
 
 }  // namespace ladon

@@ -46,7 +46,8 @@ class ValueReader : public nlohmann::json_sax<json> {
   }
 
  private:
-  // Where the next value goes.
+  // The place for the next value: the whole value, a member of the innermost open object, or a new
+  // element of the innermost open array.
   json& place() {
     if (open_.empty()) return value;
     if (open_.back()->is_object()) return *member_;
@@ -72,7 +73,7 @@ class ValueReader : public nlohmann::json_sax<json> {
   const char* operation_;
   const std::string& path_;
   std::vector<json*> open_;
-  json* member_ = nullptr;  // of the innermost object
+  json* member_ = nullptr;  // value of the last key in the innermost object
 };
 
 }  // namespace

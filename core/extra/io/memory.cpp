@@ -9,14 +9,14 @@
 namespace ladon {
 namespace {
 
-/// Lowest and highest index of an element, relative to `data`.
+/// Lowest and highest offset of an element from `data`, in elements.
 struct Reach {
   std::int64_t first = 0, last = 0;
 };
 
 Reach reach(const Shape& shape, const Shape& strides) {
   LADON_CHECK(shape.rank() == strides.rank(), "from_blob", "shape ", shape, " and strides ",
-              strides, " have different numbers of axes");
+              strides, " must have the same number of axes");
   Reach r;
   if (detail::checked_count("from_blob", shape) == 0) return r;
   bool fits = true;
@@ -26,18 +26,20 @@ Reach reach(const Shape& shape, const Shape& strides) {
            !__builtin_add_overflow(end, span, &end);
   }
   LADON_CHECK(fits && r.first >= -max_count && r.last < max_count + r.first, "from_blob", "shape ",
-              shape, " with strides ", strides, " spans more than 2^60 elements");
+              shape, " with strides ", strides,
+              " spans more than 2^60 elements, the largest possible number");
   return r;
 }
 
-/// Bytes other than 0 and 1 are not values of bool, and reading them as such is undefined in C++.
+/// Throws Error unless all bytes are 0 or 1: reading another byte as bool is undefined in C++.
 void check_booleans(const std::byte* data, const Shape& shape, const Shape& strides) {
   Shape index = Shape::filled(shape.rank(), 0);
   for (std::int64_t left = shape.count(); left > 0; --left) {
     std::int64_t at = 0;
     for (int i = 0; i < shape.rank(); ++i) at += index[i] * strides[i];
     LADON_CHECK(data[at] <= std::byte{1}, "from_blob", "the bool at ", index, " is the byte ",
-                std::to_integer<int>(data[at]), ", not 0 or 1; copy it with from_bytes");
+                std::to_integer<int>(data[at]),
+                ", not 0 or 1, as it must be; copy the elements with from_bytes");
     for (int i = shape.rank() - 1; i >= 0 && ++index[i] == shape[i]; --i) index[i] = 0;
   }
 }
@@ -55,7 +57,7 @@ Tensor from_blob(void* data, const Shape& shape, const Shape& strides, DType dty
   const auto item = static_cast<std::int64_t>(item_size(dtype));
   const std::int64_t count = shape.count();
   LADON_CHECK(count == 0 || data != nullptr, "from_blob",
-              "a null pointer to the elements of shape ", shape);
+              "needs a pointer to elements, got a null pointer to the elements of shape ", shape);
   LADON_CHECK(count == 0 || reinterpret_cast<std::uintptr_t>(data) % item_size(dtype) == 0,
               "from_blob", "data is not aligned to the ", item, " bytes of ", dtype,
               "; copy it with from_bytes");

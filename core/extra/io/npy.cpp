@@ -71,7 +71,7 @@ class HeaderParser {
     if (descr.empty() || std::string_view("<>=|").find(descr[0]) == std::string_view::npos)
       return std::nullopt;
     for (const auto& [name, type] : types) {
-      // '|' means that the order of bytes does not matter: one byte.
+      // '|' means that the order of bytes does not matter: elements are single bytes.
       if (descr.substr(1) == name && (descr[0] != '|' || item_size(type) == 1)) return type;
     }
     return std::nullopt;
@@ -204,7 +204,8 @@ std::string npy_header(std::string_view operation, const std::string& where, con
   std::string text = detail::join("{'descr': '", descr, "', 'fortran_order': False, 'shape': (");
   for (std::int64_t size : x.shape()) text += std::to_string(size) + ", ";
   text += "), }";
-  // magic 6, version 2, length 2; spaces and a newline bring the elements to a multiple of 64.
+  // The magic has 6 bytes, the version 2 and the length 2. Spaces and a newline are added so that
+  // the elements begin at a multiple of 64 bytes.
   const std::size_t preamble = magic.size() + 4;
   text.append(63 - (preamble + text.size()) % 64, ' ').append("\n");
   const std::string length = {static_cast<char>(text.size() & 255),

@@ -8,18 +8,18 @@
 namespace ladon {
 
 /// Reads an .npy file of version 1, 2 or 3: little- or big-endian, C or Fortran order, rank 0 to 8,
-/// empty arrays too. The result is row-major. b1 i8 f2 f4 f8 keep their type (f2 becomes f16, which
-/// is for storage: compute with cast(x, f32)); i1 i2 i4 u1 u2 u4 u8 become i64 (a u8 above 2^63 − 1
-/// is an Error).
+/// empty arrays too. The result is row-major. Elements of NumPy's types b1 i8 f2 f4 f8 keep their
+/// type (f2 becomes f16, which is for storage: compute with cast(x, f32)); i1 i2 i4 u1 u2 u4 u8
+/// become i64. Throws Error for a u8 above 2^63 − 1.
 ///
-/// Throws Error, naming the path and both values, for anything else: another element type, a
-/// header that is not exactly the dictionary the format prescribes, or a size that differs from
-/// what shape and type need. All of this is checked before memory for the elements is allocated.
+/// Throws Error, naming the path and both values, for any other file: another element type, a
+/// header that is not exactly the dictionary that the format prescribes, or a file size that does
+/// not fit shape and type. All of this is checked before memory for the elements is allocated.
 Tensor load_npy(const std::string& path);
 
-/// Writes version 1, C order, little-endian; strided tensors are written in row-major order. The
-/// file appears whole or not at all (write_atomically). Throws Error if `x` is undefined, or bf16,
-/// which NumPy does not have.
+/// Writes an .npy file of version 1, in C order and little-endian; strided tensors are written in
+/// row-major order. The file appears whole or not at all (write_atomically). Throws Error if `x` is
+/// undefined, or bf16, which NumPy does not have.
 void save_npy(const std::string& path, const Tensor& x);
 
 }  // namespace ladon

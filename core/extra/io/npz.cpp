@@ -13,7 +13,7 @@ namespace ladon {
 namespace {
 
 constexpr std::string_view ending = ".npy";
-constexpr std::size_t longest_name = 60'000;  // a zip file has 16 bits for it
+constexpr std::size_t longest_name = 60'000;  // a zip file stores the length in 16 bits
 
 /// Bytes of the elements of a row-major tensor.
 std::string_view bytes_of(const Tensor& rows) {

@@ -8,14 +8,15 @@
 
 namespace ladon {
 
-/// Reads all arrays of an archive of numpy.savez or savez_compressed, by their names without
-/// ".npy"; each as load_npy reads it. 64-bit sizes are supported.
+/// Reads all arrays of an archive written by numpy.savez or savez_compressed. The keys of the
+/// result are the names without ".npy"; each array is read as load_npy does. 64-bit sizes are
+/// supported.
 ///
 /// Throws Error, naming the path, the member and both values, for an archive that is damaged (every
-/// checksum is compared), holds two members of one name or members that share bytes, is encrypted
-/// or in parts, or holds anything but arrays. All of this is checked before memory for the array is
-/// allocated; the size in the array's own header must be that of the member. Throws Error for
-/// deflated members if has_gzip() (gzip.h) is false, or of more than 2^30 bytes.
+/// checksum is compared), holds two members of the same name or members that share bytes, is
+/// encrypted or in parts, or holds anything but arrays. All of this is checked before memory for
+/// the array is allocated; the size in the array's own header must be that of the member. Throws
+/// Error for deflated members if has_gzip() (gzip.h) is false or if they have more than 2^30 bytes.
 std::map<std::string, Tensor> load_npz(const std::string& path);
 
 /// Writes arrays of any strides, without compression, in the order of their names; the same tensors

@@ -21,7 +21,8 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 
-// Throws Error unless the file begins as a part. A shorter file may be a part cut off by a crash.
+// Throws Error if a file exists at the path that does not begin as a part does. A file shorter than
+// that may be a part that a crash cut off.
 void check_ours(const std::string& operation, const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return;
@@ -96,7 +97,8 @@ Manifest PartFolder::manifest(const std::string& operation, const std::string& t
   if (!fs::exists(manifest_path(folder), error)) return {};
   const std::string text = read_file(manifest_path(folder).string(), 1 << 16);
   LADON_CHECK(text.substr(0, text.find('\n')) == title, operation, manifest_path(folder).string(),
-              ": is not the manifest of a checkpoint; its first line is not \"", title, "\"");
+              ": is not the manifest of a checkpoint; its first line is not \"", title,
+              "\", as it must be");
   return manifest_in(text);
 }
 
@@ -125,7 +127,7 @@ void Manifest::check_same_in_all_ranks(const std::string& operation) const {
       const std::string first = manifest_of(0).value(name), other = manifest_of(r).value(name);
       LADON_CHECK(first == other, operation, "the ranks compute different things: \"", name,
                   "\" is ", first, " in rank 0, and ", other, " in rank ", r,
-                  "; all must call it with the same arguments, on machines of one kind");
+                  "; all ranks must pass the same arguments, on machines of the same kind");
     }
 }
 
@@ -135,7 +137,8 @@ void PartFolder::begin(const Manifest& wanted) {
     for (const auto& [name, value] : wanted.entries)
       LADON_CHECK(stored_.value(name) == value, operation_, "the checkpoint ", folder_.string(),
                   " is of another computation: its \"", name, "\" is ", stored_.value(name),
-                  ", now it is ", value, "; take another folder, or remove this one to begin anew");
+                  ", now it is ", value,
+                  "; use another folder, or remove this folder to begin anew");
   identity_ = wanted.identity(title_);
   ranks::from_first([&] {
     remove_other_parts();
@@ -180,9 +183,9 @@ void PartFolder::check_room(const std::string& operation, const fs::path& folder
   fs::path there = fs::absolute(folder);
   while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
   const fs::space_info disk = fs::space(there, error);
-  if (error) return;  // then the first write that fails reports it
+  if (error) return;  // if there is no room, the first write that fails will report it
   const std::uint64_t missing = bytes - std::min(bytes, held);
-  LADON_CHECK(missing <= disk.available, operation, "what is still to be written takes ",
+  LADON_CHECK(missing <= disk.available, operation, "the parts still to be written take ",
               static_cast<double>(missing) / 1e9, " GB, but the disk of ", folder.string(),
               " has room for ", static_cast<double>(disk.available) / 1e9, " GB", hint);
 }

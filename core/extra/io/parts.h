@@ -1,11 +1,11 @@
 #pragma once
-// Checkpoints: the finished parts of a long computation, in a folder.
+// Checkpoint of a long computation: a folder with its finished parts.
 //
 // manifest.txt describes the computation and how it is divided; part_000000.bin, … hold its parts.
-// Every file is written under a temporary name and renamed, so that it is complete or absent; a
-// checksum detects later damage. While a run works in the folder, a lock keeps other runs out.
-// Ranks (core/ranks/ranks.h) share one folder, on a file system that all of them see: they claim it
-// together, and each writes different parts.
+// Every file is written under a temporary name and then renamed, so that it is complete or absent;
+// a checksum detects later damage. While a run works in the folder, a lock keeps other runs out.
+// Ranks (core/ranks/ranks.h) share one folder, on a file system that all ranks can access: they
+// claim it together, and each rank writes different parts.
 
 #include <cstdint>
 #include <filesystem>
@@ -37,7 +37,7 @@ class Checksum {
 struct Manifest {
   std::vector<std::pair<std::string, std::string>> entries;
 
-  /// Value of an entry; empty if there is none of this name.
+  /// Value of the entry of this name; empty if there is no such entry.
   std::string value(const std::string& name) const;
   /// Value of an entry as a count from 1 to 10⁹ − 1; 0 if it is not such a count.
   std::int64_t number(const std::string& name) const;
@@ -47,7 +47,7 @@ struct Manifest {
   void check_same_in_all_ranks(const std::string& operation) const;
 };
 
-/// Reading and writing of the bytes of a part, with their checksum.
+/// Reads the bytes of a part and computes their checksum; PartWriter writes them.
 class PartReader {
  public:
   void read(void* to, std::size_t bytes) {
@@ -78,28 +78,29 @@ class PartWriter {
 
 class PartFolder {
  public:
-  /// Claims the folder, which is made if it is missing, for `operation`; among ranks the first
-  /// holds the lock. Throws Error if another run is working in it, or if its manifest begins with
-  /// another line than `title`.
+  /// Claims the folder, which is made if it is missing, for `operation`; among ranks, rank 0 holds
+  /// the lock. Throws Error if another run is working in the folder, or if the first line of its
+  /// manifest is not `title`.
   PartFolder(std::string operation, std::string title, std::filesystem::path folder);
 
   /// The folder's manifest when it was claimed; no entries if there was none.
   const Manifest& stored() const { return stored_; }
-  /// Writes the manifest, or compares it with the stored one, and removes parts of other
-  /// computations. Throws Error if they disagree, naming the difference, if it cannot be written,
-  /// or if ranks pass different ones.
+  /// Writes the manifest, or compares it with the stored manifest if there is one, and removes
+  /// parts of other computations. Throws Error if the two manifests differ (the error names the
+  /// difference), if the manifest cannot be written, or if ranks pass different manifests.
   void begin(const Manifest& wanted);
 
-  /// Calls `take`, which must read `payload` bytes in all. Returns whether the part exists and is
-  /// undamaged; if it does not return true, discard what `take` read.
+  /// Reads a part: calls `take`, which must read `payload` bytes in total. Returns whether the part
+  /// exists and is undamaged; if it returns false or throws, discard the bytes that `take` read.
   bool read(std::int64_t part, std::uint64_t payload,
             const std::function<void(PartReader&)>& take) const;
-  /// Writes a part; `give` writes its `payload` bytes. Throws Error if a file of that name does not
-  /// begin as a part does, and leaves that file as it is.
+  /// Writes a part; `give` writes its `payload` bytes. Throws Error, and does not write, if a file
+  /// of that name exists that does not begin as a part does.
   void write(std::int64_t part, std::uint64_t payload,
              const std::function<void(PartWriter&)>& give) const;
-  /// Throws Error if the disk has no room for `bytes` of parts, less those that are already in the
-  /// folder, which need not exist yet. `hint` ends the message.
+  /// Throws Error if the disk has no room for `bytes` bytes of parts; bytes of parts that are
+  /// already in the folder are subtracted. The folder need not exist yet. `hint` is appended to the
+  /// message.
   static void check_room(const std::string& operation, const std::filesystem::path& folder,
                          std::uint64_t bytes, const std::string& hint = "");
 
@@ -108,7 +109,7 @@ class PartFolder {
   /// Checksum of the manifest, stored in every part.
   std::uint64_t identity() const { return identity_; }
 
-  /// Manifest of any folder, claimed or not; no entries if it has none.
+  /// Manifest of any folder, claimed or not; without entries if the folder has no manifest.
   static Manifest manifest(const std::string& operation, const std::string& title,
                            const std::filesystem::path& folder);
 
@@ -117,7 +118,7 @@ class PartFolder {
 
   std::string operation_, title_;
   std::filesystem::path folder_;
-  std::optional<FolderLock> lock_;  // held by the first rank alone
+  std::optional<FolderLock> lock_;  // held by rank 0 only
   Manifest stored_;
   std::uint64_t identity_ = 0;
 };

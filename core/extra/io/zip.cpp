@@ -107,7 +107,8 @@ class ZipReader {
     d.members = f.number(2);
     length = f.number(4);
     d.begin = f.number(4);
-    check(disks == 0 && here == d.members, "is one of several parts of an archive");
+    check(disks == 0 && here == d.members,
+          "is one of several parts of an archive; only archives in a single file can be read");
     if (const auto wide = find_directory64(end_at)) {
       const auto agree = [&](std::uint64_t narrow, std::uint64_t full, std::uint64_t value) {
         check(narrow == full || narrow == value,
@@ -127,7 +128,7 @@ class ZipReader {
     check(room <= largest_directory, "the directory claims ", room,
           " bytes, more than the limit of ", largest_directory);
     check(d.members <= room / entry_size, "the directory claims ", d.members, " members in ", room,
-          " bytes");
+          " bytes, which are too few");
     return d;
   }
 
@@ -139,18 +140,19 @@ class ZipReader {
     const std::uint64_t disk = where.number(4), last = end_at - locator_size - end64_size;
     wide_at_ = where.number(8);
     check(disk == 0 && wide_at_ <= last, "the 64-bit end record is said to begin at byte ",
-          wide_at_, ", after the last possible one, ", last);
+          wide_at_, ", after the last possible position, ", last);
     const std::string text = bytes(wide_at_, end64_size);
     check(text.starts_with(end64_mark), "has no 64-bit end record at byte ", wide_at_);
     Fields f(std::string_view(text).substr(end64_mark.size()));
     const std::uint64_t length = f.number(8);
     check(length == last + end64_size - wide_at_ - 12, "the 64-bit end record claims ", length,
-          " bytes");
+          " bytes, which does not agree with its position");
     f.number(4);  // versions
     const std::uint64_t disks = f.number(4) | f.number(4), here = f.number(8);
     Directory d{};
     d.members = f.number(8);
-    check(disks == 0 && here == d.members, "is one of several parts of an archive");
+    check(disks == 0 && here == d.members,
+          "is one of several parts of an archive; only archives in a single file can be read");
     const std::uint64_t room = f.number(8);
     d.begin = f.number(8);
     check(d.begin <= wide_at_ && room <= wide_at_ - d.begin, "the directory is said to take ", room,
@@ -198,7 +200,8 @@ class ZipReader {
     check(twice == names.end(), "has two members named '", twice == names.end() ? "" : *twice, "'");
   }
 
-  // Fields from flags to sizes, which the directory and the member itself have in common.
+  // Reads the fields from flags to sizes, which are the same in an entry of the directory and in
+  // front of the member's bytes.
   static Entry sizes(Fields& f) {
     Entry e{};
     e.flags = f.number(2);
@@ -210,7 +213,8 @@ class ZipReader {
     return e;
   }
 
-  // Replaces the fields that are full by their 64-bit values, which are in extra field 1.
+  // Replaces fields with the value full32 by their 64-bit values, which are in the extra field of
+  // id 1.
   void widen(Entry& e, std::string_view extra, bool in_directory) const {
     std::string_view wide;
     for (Fields f(extra); f.left() >= 4;) {
@@ -231,7 +235,7 @@ class ZipReader {
   ZipMember find(const Entry& e, std::uint64_t limit) {
     const auto fits = [&](std::uint64_t from, std::uint64_t count) {
       check(from <= limit && count <= limit - from, "member '", e.name, "' takes ", count,
-            " bytes from byte ", from, ", but what follows it begins at ", limit);
+            " bytes from byte ", from, ", but the next part of the file begins at ", limit);
     };
     fits(e.offset, member_size);
     const std::string head = bytes(e.offset, member_size);
@@ -283,7 +287,7 @@ std::vector<ZipMember> read_zip(std::string_view operation, InputFile& file) {
 
 namespace {
 
-/// Throws Error unless the selected bytes of `content` have the member's checksum; reads them all.
+/// Reads all selected bytes of `content`; throws Error unless they have the member's checksum.
 void check_content(std::string_view operation, InputFile& content, const ZipMember& member) {
   std::string buffer(std::min<std::uint64_t>(content.remaining(), 1 << 16), '\0');
   std::uint32_t crc = 0;
@@ -294,7 +298,7 @@ void check_content(std::string_view operation, InputFile& content, const ZipMemb
     crc = crc32(piece, crc);
   }
   LADON_CHECK(crc == member.crc, operation, content.path(), ": member '", member.name,
-              "' has the checksum ", crc, ", not ", member.crc, "; the file is damaged");
+              "' has the checksum ", crc, ", not ", member.crc, " as stated; the file is damaged");
 }
 
 }  // namespace
@@ -330,7 +334,8 @@ void ZipWriter::add(const std::string& name, std::initializer_list<std::string_v
     size += piece.size();
   }
   const std::string both = number(size, 8) + number(size, 8);
-  // Version 4.5 reads 64-bit sizes; the date is 1 January 1980, in words of day, month and year.
+  // Reading 64-bit sizes needs version 4.5 of the format. The date, 1 January 1980, is packed as
+  // year − 1980, month and day.
   const std::string common = number(45, 2) + number(utf8_name, 2) + number(0, 2) + number(0, 2) +
                              number(1 << 5 | 1, 2) + number(crc, 4) + number(full32, 4) +
                              number(full32, 4) + number(name.size(), 2);

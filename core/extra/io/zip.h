@@ -20,9 +20,9 @@ namespace ladon {
 
 struct ZipMember {
   std::string name;
-  int method;  ///< 0: stored as it is; 8: deflated.
+  int method;  ///< 0: stored without compression; 8: deflated.
   std::uint32_t crc;
-  std::uint64_t begin, end;  ///< Range of its bytes in the file.
+  std::uint64_t begin, end;  ///< Range of the member's bytes in the file.
   std::uint64_t size;        ///< Number of bytes when decompressed.
 };
 
@@ -32,22 +32,24 @@ struct ZipMember {
 /// Throws Error, naming the path and both values, unless the file is a single consistent archive:
 /// the directory ends where its end records begin, values that are stored twice agree, every member
 /// begins where the directory says, with the same name and sizes, no two members overlap, and names
-/// are distinct and UTF-8. Also for members that are encrypted, or compressed other than by
-/// deflate, and for archives in several parts.
+/// are distinct and UTF-8. Throws Error also for members that are encrypted, or compressed by
+/// another method than deflate, and for archives in several parts.
 std::vector<ZipMember> read_zip(std::string_view operation, InputFile& file);
 
-/// Calls `read` with the member's content: the selected bytes of the file, or the decompressed ones
-/// of a deflated member. Throws Error if the checksum differs, and for a deflated member that is
-/// damaged, claims more than deflate can pack, has more than 2^30 bytes, or if has_gzip() is false.
+/// Calls `read` with the member's content: its bytes in the file or, for a deflated member, the
+/// decompressed bytes. Throws Error if the checksum differs, and for a deflated member that is
+/// damaged, claims more bytes than deflate can pack, or has more than 2^30 bytes, and for any
+/// deflated member if has_gzip() is false.
 void read_member(std::string_view operation, InputFile& file, const ZipMember& member,
                  const std::function<void(InputFile& content)>& read);
 
-/// Writes an archive of stored members, all sizes in 64 bits. Times are 1 January 1980: the same
-/// members make the same bytes.
+/// Writes an archive of members without compression, with all sizes in 64 bits. All times are
+/// 1 January 1980, so that the same members give the same bytes.
 class ZipWriter {
  public:
   explicit ZipWriter(OutputFile& file) : file_(file) {}
-  /// A member that holds the pieces, one after the other; the name is UTF-8 below 64 kB.
+  /// Adds a member that holds the pieces, one after the other; the name is UTF-8 of less than 64
+  /// kB.
   void add(const std::string& name, std::initializer_list<std::string_view> pieces);
   /// Writes the directory and the end of the archive.
   void finish();

@@ -25,7 +25,7 @@ namespace {
 bool in_session = false;
 int alone = 0;  // number of Alone scopes that are alive
 
-/// A number that must agree in all ranks, besides the size of their data.
+/// A number that must be the same in all ranks, in addition to the size of their data.
 struct Detail {
   std::uint64_t value = 0;
   const char* what = "";
@@ -34,14 +34,14 @@ struct Detail {
 #ifdef LADON_MPI
 
 /// Whether mpirun (of Open MPI, MPICH or Slurm) started this process. (MPI could be initialized in
-/// other processes as well, but slowly.)
+/// any other process too, but that takes long.)
 bool launched() {
   const auto set = [](const char* name) { return std::getenv(name) != nullptr; };
   return set("OMPI_COMM_WORLD_SIZE") || set("PMI_SIZE") || set("PMIX_RANK");
 }
 
-bool joined = false;  // this process works with others
-bool began = false;   // MPI was initialized here, and so is finalized here
+bool joined = false;  // this process works with other ranks
+bool began = false;   // the session initialized MPI, and so must finalize it
 int on_machine = 1;
 
 bool together() { return joined && alone == 0; }
@@ -69,7 +69,7 @@ struct Call {
 /// Name of the call that a rank makes when its session ends.
 constexpr std::string_view ended = "the end";
 
-/// The calls of all ranks, in their order; empty where MPI fails.
+/// The calls of all ranks, in the order of ranks; empty if MPI fails.
 std::vector<Call> calls(std::string_view operation, std::uint64_t size, const Detail& detail) {
   Call own{.size = size, .detail = detail.value};
   Call::name_of(operation).copy(own.operation, sizeof own.operation);
@@ -82,8 +82,8 @@ std::vector<Call> calls(std::string_view operation, std::uint64_t size, const De
   return all;
 }
 
-/// Ends a session: answers each call that other ranks still make, which shows them that this rank
-/// has ended, until all have.
+/// Ends a session: answers each call that another rank still makes, which tells that rank that this
+/// rank has ended, until all ranks have ended.
 void wait_for_others() {
   std::vector<Call> all;
   do {
@@ -91,7 +91,7 @@ void wait_for_others() {
   } while (!std::all_of(all.begin(), all.end(), [](const Call& c) { return c.name() == ended; }));
 }
 
-/// MPI counts in 32 bits: longer messages go in pieces.
+/// MPI counts bytes in 32 bits: longer messages are sent in pieces.
 constexpr std::size_t piece_bytes = std::size_t{1} << 30;
 
 void broadcast_bytes(std::byte* bytes, std::size_t n, int from, const char* operation) {
@@ -101,7 +101,8 @@ void broadcast_bytes(std::byte* bytes, std::size_t n, int from, const char* oper
           operation);
 }
 
-/// Fills to[r], in all ranks, with the lengths[r] bytes that rank r has in its own to[r].
+/// Fills to[r], in all ranks and for every r, with the lengths[r] bytes that rank r has in its own
+/// to[r].
 void gather_parts(const std::vector<std::uint64_t>& lengths, const std::vector<std::byte*>& to,
                   const char* operation) {
   const auto own = static_cast<std::size_t>(rank());
@@ -126,8 +127,8 @@ void gather_parts(const std::vector<std::uint64_t>& lengths, const std::vector<s
   }
 }
 
-/// Exchanges the calls of all ranks, and returns their sizes. Throws Error, in all ranks, if one of
-/// them makes another call.
+/// Exchanges the calls of all ranks, and returns the sizes of their data. Throws Error, in all
+/// ranks, if a rank makes another call.
 std::vector<std::uint64_t> meet(const char* operation, std::uint64_t size,
                                 const Detail& detail = {}) {
   const std::vector<Call> all = calls(operation, size, detail);
@@ -135,10 +136,10 @@ std::vector<std::uint64_t> meet(const char* operation, std::uint64_t size,
   std::vector<std::uint64_t> sizes;
   for (std::size_t r = 0; r < all.size(); ++r) {
     LADON_CHECK(all[r].name() != ended, operation, "rank ", rank(), " makes this call, but rank ",
-                r, " has ended; all ranks make the same calls in the same order");
+                r, " has ended; all ranks must make the same calls in the same order");
     LADON_CHECK(all[r].name() == Call::name_of(operation), operation, "rank ", rank(),
                 " makes this call, but rank ", r, " calls ", all[r].name(),
-                "; all ranks make the same calls in the same order");
+                "; all ranks must make the same calls in the same order");
     sizes.push_back(all[r].size);
   }
   for (std::size_t r = 0; r < all.size(); ++r)
@@ -149,7 +150,7 @@ std::vector<std::uint64_t> meet(const char* operation, std::uint64_t size,
 
 #endif
 
-/// Throws Error, in all ranks, unless they make the same call with the same number of `what`.
+/// Throws Error, in all ranks, unless they make the same call with the same number `own` of `what`.
 void check_same([[maybe_unused]] const char* operation, [[maybe_unused]] std::uint64_t own,
                 [[maybe_unused]] const char* what, [[maybe_unused]] const Detail& detail = {}) {
 #ifdef LADON_MPI
@@ -161,7 +162,7 @@ void check_same([[maybe_unused]] const char* operation, [[maybe_unused]] std::ui
 #endif
 }
 
-/// all_gather() for `operation`.
+/// all_gather() as a part of `operation`, which errors name.
 std::vector<std::vector<std::byte>> gather([[maybe_unused]] const char* operation,
                                            std::span<const std::byte> own) {
   std::vector<std::vector<std::byte>> all(static_cast<std::size_t>(count()));
@@ -185,7 +186,7 @@ std::size_t bytes_of(const Tensor& x) {
 
 void check_contiguous(const char* operation, const Tensor& x) {
   LADON_CHECK(x.defined() && x.contiguous(), operation, "needs a contiguous tensor",
-              x.defined() ? "" : ", got an undefined one");
+              x.defined() ? "" : ", got an undefined tensor");
 }
 
 Share share_of_rank(std::int64_t rows, int of) {
@@ -196,8 +197,8 @@ Share share_of_rank(std::int64_t rows, int of) {
 
 #ifdef LADON_MPI
 
-/// Part r of x [P·n] goes to rank r; `gathered` [P·n] are the parts for this one, in the order of
-/// ranks.
+/// Sends part r of x to rank r; x has n elements for each of the ranks. `gathered` receives the
+/// parts that all ranks have for this rank, in the order of ranks.
 template <class T>
 void exchange(const T* x, T* gathered, std::int64_t n) {
   check(MPI_Alltoall(x, static_cast<int>(n * sizeof(T)), MPI_BYTE, gathered,
@@ -205,8 +206,8 @@ void exchange(const T* x, T* gathered, std::int64_t n) {
         "all_reduce");
 }
 
-/// Sums x in pieces, each with a part of equal length per rank; the last piece is padded with
-/// zeros.
+/// Replaces x by its sum over ranks, in pieces. Each piece is divided into parts of equal length,
+/// one per rank; the last piece is padded with zeros.
 template <class T>
 void sum_in_order(Tensor& x) {
   T* sum = x.mutable_data<T>();
@@ -245,7 +246,8 @@ void share_cores() {
 }  // namespace
 
 Session::Session() : exceptions_(std::uncaught_exceptions()) {
-  LADON_CHECK(!in_session, "ranks", "a session is already there; a program has one, in main");
+  LADON_CHECK(!in_session, "ranks",
+              "a session is already there; a program must have only one, in main");
 #ifdef LADON_MPI
   int was = 0, over = 0, support = 0;
   check(MPI_Initialized(&was), "ranks");
@@ -308,7 +310,7 @@ void barrier(const char* of) { check_same(of, 0, "arguments"); }
 
 namespace {
 
-/// The numbers `own` of all ranks.
+/// The numbers `own` of all ranks, in the order of ranks.
 std::vector<std::uint64_t> numbers(const char* operation, std::uint64_t own) {
   std::vector<std::uint64_t> all;
   for (const std::vector<std::byte>& bytes : gather(operation, std::as_bytes(std::span(&own, 1)))) {
@@ -439,7 +441,9 @@ Share share_of(std::int64_t rows) { return share_of_rank(rows, rank()); }
 
 void gather_rows(Tensor x) {
   check_contiguous("gather_rows", x);
-  LADON_CHECK(x.rank() >= 1, "gather_rows", "a tensor of rank 0 has no rows");
+  LADON_CHECK(x.rank() >= 1, "gather_rows",
+              "a tensor of rank 0 has no rows; pass a tensor "
+              "of rank 1 or more");
   check_same("gather_rows", bytes_of(x), "bytes", {static_cast<std::uint64_t>(x.size(0)), "rows"});
 #ifdef LADON_MPI
   if (!together() || x.count() == 0) return;

@@ -43,8 +43,8 @@ namespace {
 
 constexpr const char* operation = "Cholesky";
 
-/// Number of rows of the grid of ranks, as square as their number allows; a row has
-/// count() / rows_of_ranks() of them.
+/// Number of rows of the grid of ranks, which is as square as the number of ranks allows; each row
+/// has count() / rows_of_ranks() ranks.
 int rows_of_ranks() {
   int rows = static_cast<int>(std::sqrt(count()));
   while (count() % rows != 0) --rows;
@@ -57,7 +57,7 @@ Tensor ridged(const Cholesky::Block& block, double ridge, std::int64_t row, std:
   const Tensor a = block(row, column, rows, columns);
   LADON_CHECK(a.defined() && a.dtype() == f64 && a.shape() == Shape({rows, columns}), operation,
               "a block must be f64 ", Shape({rows, columns}), ", got ",
-              a.defined() ? detail::join(a.dtype(), " ", a.shape()) : "an undefined one");
+              a.defined() ? detail::join(a.dtype(), " ", a.shape()) : "an undefined tensor");
   Tensor own = empty({rows, columns}, f64);
   double* to = own.mutable_data<double>();
   const double* from = a.strided_data<double>();
@@ -112,7 +112,8 @@ struct Local {
     columns = numroc_(&n, &side_n, &grid.column, &zero, &grid.columns);
     stride = std::max(1, rows);
     LADON_CHECK(static_cast<double>(stride) * columns < 0x1p31, operation, "a rank would hold ",
-                rows, " × ", columns, " numbers, but ScaLAPACK counts to 2³¹ − 1; use more ranks");
+                rows, " × ", columns,
+                " numbers, but ScaLAPACK can count to 2³¹ − 1 only; use more ranks");
     const int context = grid.context();
     int info = 0;
     descinit_(descriptor, &m, &n, &side_m, &side_n, &zero, &zero, &context, &stride, &info);
@@ -223,7 +224,7 @@ struct Shared {
     Tensor all = zeros({a.n, k}, f64);
     double* to = all.mutable_data<double>();
     each([&](std::int64_t at, const double& value) { to[at] = value; });
-    all_reduce(all);  // other ranks have zeros there
+    all_reduce(all);  // each element is nonzero in one rank only
     return all;
   }
 
@@ -237,7 +238,7 @@ struct Shared {
 struct Cholesky::State {
   std::int64_t n = 0;
   double log_determinant = 0;
-  Tensor factor;  // for a group of one
+  Tensor factor;  // for a group of one rank
 #ifdef LADON_SCALAPACK
   std::unique_ptr<Shared> shared;
 #endif
@@ -300,7 +301,8 @@ Tensor Cholesky::solve(const Tensor& b) const {
   LADON_CHECK(b.defined() && is_floating(b.dtype()) && b.rank() == 2 && b.size(0) == size() &&
                   b.size(1) >= 1,
               operation, "the right sides must be floating-point, [", size(),
-              ", k], one row per input", b.defined() ? detail::join("; got ", b.shape()) : "");
+              ", k] with k ≥ 1, one row per input",
+              b.defined() ? detail::join("; got ", b.shape()) : "");
   Tensor x = empty(b.shape(), f64);
   kernels::copy(x, b);
 #ifdef LADON_SCALAPACK

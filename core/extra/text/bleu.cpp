@@ -15,7 +15,7 @@ constexpr std::size_t longest = 4;  // of the n-grams
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_point(char c) { return c == '.' || c == ','; }
-// ASCII punctuation but ' , - . and the blank.
+// Whether c is a blank, or an ASCII punctuation character or symbol other than ' , - and .
 bool is_symbol(char c) {
   return (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') ||
          (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
@@ -69,7 +69,8 @@ Counts count_ngrams(const std::vector<std::string>& tokens, std::size_t n) {
   return counts;
 }
 
-// For one hypothesis: the number of its n-grams, and of those found in a reference, clipped.
+// For one hypothesis: the number of its n-grams, and the number of those that occur in a reference,
+// each counted at most as often as in the reference that has it most often.
 std::pair<std::int64_t, std::int64_t> matches(
     const std::vector<std::string>& hypothesis,
     const std::vector<std::vector<std::string>>& references, std::size_t n) {
@@ -123,11 +124,12 @@ Bleu bleu(const std::vector<std::string>& hypotheses,
           const std::vector<std::vector<std::string>>& references) {
   LADON_CHECK(!hypotheses.empty() && hypotheses.size() == references.size(), "bleu",
               hypotheses.size(), " hypotheses and ", references.size(),
-              " lists of references; needs at least one, and one list per hypothesis");
+              " lists of references; needs at least one hypothesis, and one list per hypothesis");
   std::array<std::int64_t, longest> total{}, found{};
   std::int64_t c = 0, r = 0;
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    LADON_CHECK(!references[i].empty(), "bleu", "hypothesis ", i, " has no reference");
+    LADON_CHECK(!references[i].empty(), "bleu", "hypothesis ", i,
+                " has no reference; every hypothesis needs at least one");
     const std::vector<std::string> hypothesis = tokenize_13a(hypotheses[i]);
     std::vector<std::vector<std::string>> own;
     for (const std::string& reference : references[i]) own.push_back(tokenize_13a(reference));

@@ -39,7 +39,8 @@ class Cutter {
     return at;
   }
 
-  // Before a word, the last character of white space is left for it, unless it is the only one.
+  // The last character of white space before a word is left for the word, unless it is the only
+  // character of white space.
   std::size_t space_end(std::size_t at) const {
     std::size_t last = at, end = next(at);
     while (end < text_.size() && class_at(end) == CharacterClass::space) {
@@ -73,13 +74,13 @@ BytePairTokenizer::BytePairTokenizer(std::vector<std::string> tokens, std::vecto
                                      const std::string& where)
     : tokens_(std::move(tokens)), merges_(std::move(merges)) {
   LADON_CHECK(size() < std::int64_t{1} << 31, "byte_pair", where, size(),
-              " tokens are more than 2^31 − 1");
+              " tokens are more than 2^31 − 1, the largest possible number");
   for (std::int64_t i = 0; i < size(); ++i) {
     const std::string& token = tokens_[static_cast<std::size_t>(i)];
     LADON_CHECK(!token.empty(), "byte_pair", where, "token ", i, " is empty");
     const auto [entry, fresh] = index_.emplace(token, i);
     LADON_CHECK(fresh, "byte_pair", where, "tokens ", entry->second, " and ", i,
-                " stand for the same bytes");
+                " stand for the same bytes; tokens must be distinct");
   }
   for (int byte = 0; byte < 256; ++byte)
     LADON_CHECK(index_.contains(std::string(1, static_cast<char>(byte))), "byte_pair", where,
@@ -99,16 +100,17 @@ void BytePairTokenizer::add_merges(const std::string& where) {
     const auto whole = index_.find(tokens_[static_cast<std::size_t>(left)] +
                                    tokens_[static_cast<std::size_t>(right)]);
     LADON_CHECK(whole != index_.end(), "byte_pair", where, "merge ", rank, ", of tokens ", left,
-                " and ", right, ", makes no token");
+                " and ", right, ", makes no token: their joined bytes must be a token too");
     const auto [entry, fresh] =
         made_.emplace(key(left, right), Made{static_cast<std::int64_t>(rank), whole->second});
     LADON_CHECK(fresh, "byte_pair", where, "merges ", entry->second.rank, " and ", rank,
-                " are both of tokens ", left, " and ", right);
+                " must differ, but are both of tokens ", left, " and ", right);
     ordinary[static_cast<std::size_t>(whole->second)] = true;
   }
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     if (ordinary[i]) continue;
-    LADON_CHECK(is_utf8(tokens_[i]), "byte_pair", where, "the special token ", i, " is not UTF-8");
+    LADON_CHECK(is_utf8(tokens_[i]), "byte_pair", where, "the special token ", i,
+                " is not UTF-8, as it must be");
     special_.push_back(static_cast<std::int64_t>(i));
   }
   special_by_bytes_ = special_;
@@ -124,8 +126,8 @@ std::int64_t BytePairTokenizer::special_at(std::string_view text) const {
     return tokens_[static_cast<std::size_t>(i)];
   };
   std::int64_t longest = -1;
-  // Tokens that begin with the text's first `length` bytes; one that equals these bytes comes
-  // first.
+  // [first, last) are the special tokens that begin with the first `length` bytes of the text. If a
+  // token equals these bytes, it is `first`.
   auto first = special_by_bytes_.begin(), last = special_by_bytes_.end();
   for (std::size_t length = 0; first != last; ++length) {
     if (token(*first).size() == length) longest = *first++;
@@ -150,12 +152,12 @@ auto BytePairTokenizer::find(std::int64_t left, std::int64_t right) const -> con
   return entry == made_.end() ? nullptr : &entry->second;
 }
 
-// A word's tokens as a linked list, and the pairs that can be merged, the earliest merge first and
-// then from the left.
+// A word's tokens as a linked list, and the pairs that can be merged, ordered by merge (the
+// earliest first) and then from the left.
 struct BytePairTokenizer::Scratch {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   struct Link {
-    std::int64_t token;  // −1 where it was merged into the one before it
+    std::int64_t token;  // −1 if it was merged into the token before it
     std::size_t previous, next;
   };
   using Pair = std::pair<std::int64_t, std::size_t>;  // rank, position of the left token
@@ -188,7 +190,7 @@ void BytePairTokenizer::encode_word(std::string_view word, Scratch& s,
          !s.pairs.empty() && s.pairs.top().first == rank; s.pairs.pop()) {
       const std::size_t i = s.pairs.top().second;
       const Made* made = s.links[i].token < 0 ? nullptr : merge_at(i);
-      if (!made || made->rank != rank) continue;  // one of the two has been merged
+      if (!made || made->rank != rank) continue;  // one of the two tokens has been merged
       const std::size_t gone = s.links[i].next, after = s.links[gone].next;
       s.links[i] = {made->token, s.links[i].previous, after};
       s.links[gone].token = -1;
@@ -205,7 +207,7 @@ void BytePairTokenizer::encode_word(std::string_view word, Scratch& s,
 
 void BytePairTokenizer::encode_words(std::string_view text, std::vector<std::int64_t>& out) const {
   Scratch scratch;
-  // Positions in `out` of the tokens of words that have come before.
+  // Range of positions in `out` of the tokens of each word that occurred before.
   std::unordered_map<std::string_view, std::pair<std::size_t, std::size_t>> known;
   for (const std::string_view word : byte_pair_words(text)) {
     const std::size_t start = out.size();

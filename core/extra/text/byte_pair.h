@@ -27,25 +27,26 @@ namespace ladon {
 std::vector<std::string_view> byte_pair_words(std::string_view text);
 
 struct BytePairOptions {
-  std::int64_t size = 1024;                              ///< tokens at most, special ones included
+  std::int64_t size = 1024;                              ///< largest number of tokens, with special
   std::int64_t min_count = 2;                            ///< rarer pairs are not merged
   std::vector<std::string> special = {"<|endoftext|>"};  ///< added as the last tokens
 };
 
-/// Whether the text of a special token becomes that token (the longest that matches), or is encoded
-/// like any other text: text from outside must not be able to end the document that contains it.
+/// How encode() treats the text of a special token in its input. `as_tokens`: it becomes this token
+/// (the longest that matches). `as_text`: it is encoded like any other text, so that untrusted text
+/// cannot contain the token that ends a document.
 enum class SpecialTokens { as_text, as_tokens };
 
-/// Tokens and merges. A token is a byte, the result of a merge of two tokens, or else special: no
-/// text is encoded as a special token unless this is requested.
+/// Tokenizer with its tokens and merges. A token is a byte, the result of a merge of two tokens, or
+/// else special: text is encoded as a special token only if this is requested.
 class BytePairTokenizer {
  public:
-  using Merge = std::pair<std::int64_t, std::int64_t>;  ///< the tokens that become one
+  using Merge = std::pair<std::int64_t, std::int64_t>;  ///< two tokens that become one token
 
   /// Token i stands for the bytes tokens[i]; merges are in order, the earliest first. Throws Error
-  /// unless all 256 bytes are tokens, tokens are distinct and not empty, special ones are UTF-8,
-  /// and each merge is of two tokens that are bytes or made by an earlier merge, makes a token, and
-  /// occurs once.
+  /// unless all 256 bytes are tokens, tokens are distinct and not empty, special tokens are UTF-8,
+  /// and each merge joins two tokens that are bytes or made by an earlier merge, makes one of the
+  /// tokens, and occurs once.
   BytePairTokenizer(std::vector<std::string> tokens, std::vector<Merge> merges)
       : BytePairTokenizer(std::move(tokens), std::move(merges), "") {}
 
@@ -53,12 +54,13 @@ class BytePairTokenizer {
   ///   {"token": number, …}, numbers being 0, 1, …, n − 1 in any order
   ///   `#version: 0.2`, and then a line `left right` for every merge, the earliest first
   /// where a byte is written as a visible character (byte_alphabet.h). Throws Error, naming the
-  /// path, line or token, for anything else. `parse` takes the bytes of files and their names.
+  /// path, line or token, for files of other formats. `parse` takes the contents of the files and
+  /// their names.
   static BytePairTokenizer load(const std::string& encoder, const std::string& merges);
   static BytePairTokenizer parse(std::string_view encoder, const std::string& encoder_name,
                                  std::string_view merges, const std::string& merges_name);
-  /// Writes the two files, byte for byte as GPT-2's are. Throws Error if a special token and
-  /// another token would be written alike.
+  /// Writes the two files, byte for byte as GPT-2's files are. Throws Error if a special token and
+  /// another token would be written as the same characters.
   void save(const std::string& encoder, const std::string& merges) const;
 
   /// Reads a tokenizer.json of Hugging Face's library `tokenizers`: byte-level BPE of GPT-2's
@@ -73,15 +75,15 @@ class BytePairTokenizer {
   /// "bytes" (i64: those of all tokens, one after the other), "lengths" (i64 [size()]) and "merges"
   /// (i64 [n, 2]), to be saved in one file with the model that was trained with this tokenizer.
   StateDict state_dict() const;
-  /// Becomes the tokenizer of this state. Throws Error, and changes nothing, if an entry does not
-  /// fit, and as the constructor does.
+  /// Becomes the tokenizer of this state. Throws Error, and changes nothing, if an entry is missing
+  /// or has another dtype or shape, and as the constructor does.
   void load_state_dict(const StateDict& state);
 
-  /// Learns merges: each is of the most frequent pair of tokens in the words of the texts; on a tie
-  /// the pair with the lower left token, then that with the lower right one. Ends at `size` tokens,
-  /// or when no pair occurs min_count times. Tokens are the bytes in GPT-2's order, then those that
-  /// merges make, then the special ones. Throws Error if size is below 256 plus the number of
-  /// special ones, or min_count below 1.
+  /// Learns a tokenizer from texts. Each merge joins the most frequent pair of tokens in the words
+  /// of the texts; on a tie, the pair with the lowest left token, then with the lowest right token.
+  /// Ends at `size` tokens, or when no pair occurs min_count times. Tokens are the bytes in GPT-2's
+  /// order, then the tokens that merges make, then the special tokens. Throws Error if size is
+  /// below 256 plus the number of special tokens, or min_count below 1.
   static BytePairTokenizer train(const std::vector<std::string>& texts,
                                  const BytePairOptions& options = {});
 
@@ -97,10 +99,10 @@ class BytePairTokenizer {
   const std::vector<std::int64_t>& special() const& { return special_; }
   std::vector<std::int64_t> special() && { return std::move(special_); }
 
-  /// The tokens of a text; a word of n bytes takes time n·log n.
+  /// The tokens of a text; a word of n bytes takes time proportional to n·log n.
   std::vector<std::int64_t> encode(std::string_view text,
                                    SpecialTokens special = SpecialTokens::as_text) const;
-  /// The bytes of tokens, one after the other; a character may begin in one and end in the next.
+  /// The bytes of the tokens, one after the other; a character may extend over several tokens.
   /// Throws Error for a token outside [0, size()).
   std::string decode(const std::vector<std::int64_t>& tokens) const;
 

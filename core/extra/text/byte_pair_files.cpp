@@ -14,8 +14,7 @@ using nlohmann::json;
 
 constexpr std::string_view version = "#version";
 
-// Reads {"token": number, …} from the events of a JSON parser, without storing the rest of the
-// text.
+// Reads {"token": number, …} from the events of a JSON parser, and stores only tokens and numbers.
 class EncoderReader : public nlohmann::json_sax<json> {
  public:
   explicit EncoderReader(const std::string& name) : name_(name) {}
@@ -65,7 +64,7 @@ class EncoderReader : public nlohmann::json_sax<json> {
   bool open_ = false;
 };
 
-// Tokens as the file writes them, by number. They point into the map.
+// The tokens as the file writes them, ordered by their numbers; pointers into the map.
 std::vector<const std::string*> in_order(const detail::TextMap<std::int64_t>& numbers,
                                          const std::string& name) {
   std::vector<const std::string*> written(numbers.size(), nullptr);
@@ -101,10 +100,10 @@ void for_each_merge(std::string_view text, const std::string& name, F merge) {
   }
 }
 
-// Converts tokens and merges from the form of the files to that of the tokenizer.
+// Converts tokens and merges from the format of the files to the format of the tokenizer.
 class Written {
  public:
-  /// `numbers` and `name` must outlive it.
+  /// `numbers` and `name` must outlive this object.
   Written(const detail::TextMap<std::int64_t>& numbers, const std::string& name)
       : numbers_(numbers),
         name_(name),
@@ -126,15 +125,15 @@ class Written {
     merges.emplace_back(number(left), number(right));
   }
 
-  /// To be called after the last merge: a token is special if it is not a byte and no merge made
-  /// it.
+  /// Tokens of the tokenizer, to be called after the last merge: a token is special if it is not a
+  /// byte and no merge made it.
   std::vector<std::string> tokens() const {
     std::vector<std::string> tokens;
     for (std::size_t i = 0; i < written_.size(); ++i) {
       std::optional<std::string> bytes = from_byte_letters(*written_[i]);
       if (!made_[i] && !(bytes && bytes->size() == 1)) bytes = *written_[i];
       LADON_CHECK(bytes.has_value(), "byte_pair", name_, ": the token '", shortened(*written_[i]),
-                  "' has a character that stands for no byte");
+                  "' has a character that stands for no byte; such a token must be special");
       tokens.push_back(*std::move(bytes));
     }
     return tokens;
@@ -163,7 +162,8 @@ void check_one_of(const std::string& name, const json& value, std::initializer_l
               "; only byte-level BPE of GPT-2's words can be read");
 }
 
-// Checks values of a tokenizer.json: others than the allowed ones would change a text's tokens.
+// Checks settings in a tokenizer.json: any other values than the allowed would change the tokens of
+// a text.
 void check_byte_level(const json& all, const std::string& name) {
   const json &model = json_at(all, "model"), &words = json_at(all, "pre_tokenizer");
   const auto check = [&](const json& value, std::initializer_list<json> allowed, const char* what) {
@@ -181,8 +181,9 @@ void check_byte_level(const json& all, const std::string& name) {
   check(json_at(words, "use_regex"), {nullptr, true}, "use_regex");
 }
 
-// Checks added tokens. "normalized" ones are searched for after the others; without a normalizer
-// the flag does not matter if all have the same. Ones not "special" would be found in every text.
+// Checks added tokens. Tokens with "normalized" are searched for after all others; without a
+// normalizer this flag does not matter if all tokens have the same value. Tokens without "special"
+// would be found in every text, and are refused.
 void check_added(const json& added, const std::string& name) {
   for (const json& token : added) {
     const auto check = [&](const char* key, std::initializer_list<json> allowed) {
@@ -288,7 +289,8 @@ std::vector<std::string> BytePairTokenizer::written() const {
   for (std::size_t i = 0; i < written.size(); ++i) {
     const auto [entry, fresh] = numbers.emplace(written[i], i);
     LADON_CHECK(fresh, "byte_pair", "tokens ", entry->second, " and ", i,
-                " would both be written '", written[i], "', one of them being special");
+                " would both be written '", written[i],
+                "', and one of them is special; change the text of the special token");
   }
   return written;
 }

@@ -40,7 +40,8 @@ void BytePairTokenizer::load_state_dict(const StateDict& state) {
                 " are left");
     tokens.emplace_back();
     for (const auto end = next + length; next != end; ++next) {
-      LADON_CHECK(*next >= 0 && *next < 256, "load_state_dict", *next, " is not a byte");
+      LADON_CHECK(*next >= 0 && *next < 256, "load_state_dict", *next,
+                  " is not a byte; elements of \"bytes\" must be 0 to 255");
       tokens.back() += static_cast<char>(*next);
     }
   }

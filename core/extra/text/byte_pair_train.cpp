@@ -1,4 +1,5 @@
-// Learning merges: pairs are counted once, and then only where a merge changes a word.
+// Learning merges. All pairs are counted once; after that, counts are updated only for words that a
+// merge changes.
 
 #include <algorithm>
 #include <map>
@@ -20,7 +21,8 @@ struct Word {
   std::int64_t count;
 };
 
-// The 256 bytes, as GPT-2 numbers them: by the characters they are written as.
+// The 256 bytes in the order in which GPT-2 numbers them: that of the characters as which they are
+// written.
 std::vector<std::string> byte_tokens() {
   std::vector<int> bytes(256);
   std::iota(bytes.begin(), bytes.end(), 0);
@@ -42,14 +44,15 @@ class PairCounts {
     for (const auto& [pair, places] : pairs_) queue_.push({places.count, pair});
   }
 
-  /// Count of the most frequent pair, and that pair: the least of equals. A count of 0 if none.
+  /// The largest count of a pair and this pair; on a tie, the smallest pair. The count is 0 if
+  /// there is no pair.
   std::pair<std::int64_t, Pair> best() {
     while (!queue_.empty()) {
       const Entry top = queue_.top();
       if (const auto entry = pairs_.find(top.pair);
           entry != pairs_.end() && entry->second.count == top.count)
         return {top.count, top.pair};
-      queue_.pop();  // it has another count by now
+      queue_.pop();  // outdated: the pair has another count now
     }
     return {0, {}};
   }
@@ -69,7 +72,7 @@ class PairCounts {
  private:
   struct Places {
     std::int64_t count = 0;
-    std::vector<std::size_t> words;  // that have contained it; may have duplicates
+    std::vector<std::size_t> words;  // that contain the pair, or did; may have duplicates
   };
   struct Entry {
     std::int64_t count;
@@ -93,7 +96,7 @@ class PairCounts {
       merged.push_back(here ? whole : tokens[k]);
       k += here;
     }
-    if (merged.size() == tokens.size()) return;  // it no longer contains the pair
+    if (merged.size() == tokens.size()) return;  // the word no longer contains the pair
     for (std::size_t k = 1; k < tokens.size(); ++k) {
       const Pair before(tokens[k - 1], tokens[k]);
       pairs_.at(before).count -= words_[word].count;
@@ -119,7 +122,7 @@ BytePairTokenizer BytePairTokenizer::train(const std::vector<std::string>& texts
                                            const BytePairOptions& options) {
   const auto special = static_cast<std::int64_t>(options.special.size());
   LADON_CHECK(options.size >= 256 + special, "byte_pair", "a size of ", options.size,
-              " leaves no room for the 256 bytes and ", special, " special tokens");
+              " leaves no room for the 256 bytes and ", special, " special tokens; increase it");
   LADON_CHECK(options.min_count >= 1, "byte_pair", "min_count must be at least 1, got ",
               options.min_count);
   std::vector<std::string> tokens = byte_tokens();

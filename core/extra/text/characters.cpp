@@ -43,7 +43,7 @@ std::vector<std::int64_t> CharacterVocabulary::encode(std::string_view text) con
   for_each_character(text, [&](std::int32_t code, std::size_t at) {
     const auto entry = index_.find(code);
     LADON_CHECK(entry != index_.end(), "characters", "the character '", as_text(code), "' at byte ",
-                at, " is not among the ", size(), " of the vocabulary");
+                at, " is not among the ", size(), " characters of the vocabulary");
     indices.push_back(entry->second);
   });
   return indices;

@@ -1,5 +1,5 @@
 #pragma once
-// Vocabulary of characters, for models that write letter by letter.
+// Vocabulary of characters, for models that write texts character by character.
 
 #include <cstdint>
 #include <string>
@@ -11,10 +11,11 @@
 namespace ladon {
 
 /// Indices of characters, which are Unicode code points; no index is reserved. All texts must be
-/// UTF-8, as read_text returns it; the Error for others names the byte.
+/// UTF-8, as read_text returns it; for other texts, functions throw Error naming the first bad
+/// byte.
 class CharacterVocabulary {
  public:
-  /// The characters of a text, each once, in the order of their code points.
+  /// Vocabulary of the characters of a text, each once, in the order of their code points.
   explicit CharacterVocabulary(std::string_view text);
 
   std::int64_t size() const { return static_cast<std::int64_t>(codes_.size()); }
@@ -24,10 +25,11 @@ class CharacterVocabulary {
   /// The characters of a text as indices. Throws Error naming a character that is not in the
   /// vocabulary.
   std::vector<std::int64_t> encode(std::string_view text) const;
-  /// The text; throws Error for an index outside [0, size()).
+  /// The text of these indices; throws Error for an index outside [0, size()).
   std::string decode(const std::vector<std::int64_t>& indices) const;
 
-  /// Writes a file of the characters, in their order. `load` accepts any text.
+  /// Writes the characters to a text file, in the order of their indices. `load` makes a vocabulary
+  /// of the characters of any text file.
   void save(const std::string& path) const;
   static CharacterVocabulary load(const std::string& path);
 

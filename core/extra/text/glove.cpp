@@ -13,7 +13,7 @@
 namespace ladon {
 namespace {
 
-// Collects vectors one number after the other, checking that all have one length.
+// Collects vectors, one number after the other, and checks that all have the same length.
 class Builder {
  public:
   explicit Builder(const std::string& path) : path_(path) {}
@@ -46,7 +46,8 @@ class Builder {
   }
 
   Glove finish() {
-    LADON_CHECK(!glove_.words.empty(), "read_glove", path_, ": holds 0 word vectors");
+    LADON_CHECK(!glove_.words.empty(), "read_glove", path_,
+                ": holds 0 word vectors, but needs at least 1");
     glove_.vectors = from_vector(values_, {static_cast<std::int64_t>(glove_.words.size()),
                                            static_cast<std::int64_t>(dimension_)});
     return std::move(glove_);
@@ -61,7 +62,7 @@ class Builder {
   Glove glove_;
 };
 
-// Feeds a Builder from the events of a JSON parser; `false` or an exception stops it.
+// Passes the events of a JSON parser to a Builder; `false` or an exception stops the parser.
 class JsonReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   JsonReader(const std::string& path, Builder& builder) : path_(path), builder_(builder) {}
@@ -113,7 +114,7 @@ const char* skip_spaces(const char* at, const char* end) {
   return std::find_if(at, end, [](char c) { return c != ' '; });
 }
 
-// The number that starts at `at`, as long as a space or the line's end follows it.
+// The number that starts at `at`, if a space or the line's end follows it; moves `at` past it.
 std::optional<double> parse_number(const char*& at, const char* end) {
   double value = 0;
   const char* next = detail::parse(at, end, value);
@@ -159,8 +160,8 @@ void read_text(const std::string& path, std::string_view text, Builder& builder)
   }
 }
 
-// JSON begins with { and then a quote (or the end of an empty object); a line of the text format
-// whose word is { goes on with a number.
+// JSON begins with { and then a quote (or the end of an empty object). In the text format, a line
+// whose word is { has a number next.
 bool looks_like_json(std::string_view text) {
   const std::size_t brace = text.find_first_not_of(" \t\r\n");
   if (brace == std::string_view::npos || text[brace] != '{') return false;

@@ -58,7 +58,7 @@ class Collector {
     LADON_CHECK(!label.empty(), operation_, path_, ":", line, ": the label is empty");
     const std::string name(label);
     LADON_CHECK(!fixed_ || index_.count(name) == 1, operation_, path_, ":", line, ": the label '",
-                name, "' is not one of the ", data_.label_names.size(), " known: ", known());
+                name, "' is not one of the ", data_.label_names.size(), " label names: ", known());
     index_.emplace(name, 0);
     labels_.push_back(name);
     data_.texts.emplace_back(trim(text));
@@ -93,7 +93,8 @@ class Collector {
   TextDataset data_;
 };
 
-// The fields of a line; those beyond `columns` are joined to the text. May return fewer fields.
+// The fields of a line, where separators in excess of columns − 1 belong to the text. Returns fewer
+// fields if the line has too few separators.
 std::vector<std::string_view> split(std::string_view line, const TsvColumns& columns) {
   std::vector<std::string_view> fields;
   const auto separators = std::count(line.begin(), line.end(), columns.separator);
@@ -131,7 +132,7 @@ TextDataset read_lines(const std::vector<std::string>& paths,
   LADON_CHECK(!paths.empty(), "read_lines", "needs at least one file");
   LADON_CHECK(label_names.empty() || label_names.size() == paths.size(), "read_lines", "got ",
               paths.size(), " files but ", label_names.size(),
-              " label names; each file is one class");
+              " label names; each file is one class and needs one name");
   TextDataset data;
   data.label_names = label_names;
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -179,7 +180,7 @@ ParallelText read_parallel(const std::string& sources, const std::string& target
   };
   std::vector<std::string> source = lines(sources), target = lines(targets);
   LADON_CHECK(source.size() == target.size(), "read_parallel", sources, " has ", source.size(),
-              " lines, but ", targets, " has ", target.size());
+              " lines, but must have as many as ", targets, ", which has ", target.size());
   ParallelText pairs;
   for (std::size_t i = 0; i < source.size(); ++i) {
     if (source[i].empty() || target[i].empty()) {
@@ -214,7 +215,7 @@ TsvColumns guess_columns(const std::string& path) {
     distinct[i] = values.size();
   }
   const auto text = std::max_element(length.begin(), length.end()) - length.begin();
-  distinct[static_cast<std::size_t>(text)] = lines.size() + 1;  // it cannot be the label too
+  distinct[static_cast<std::size_t>(text)] = lines.size() + 1;  // the text cannot be the label too
   const auto label = std::min_element(distinct.begin(), distinct.end()) - distinct.begin();
   return {.columns = static_cast<int>(columns),
           .label_column = static_cast<int>(label),

@@ -1,9 +1,9 @@
 #pragma once
 // Readers of labelled texts, from the files of classification data sets.
 //
-// Every reader takes UTF-8, or Latin-1 where a file is not valid UTF-8, compressed by gzip or not,
-// and returns UTF-8; lines end in \n or \r\n; white space around a text is dropped. A malformed
-// line throws Error naming path:line, a file without texts one naming the path.
+// Every reader takes files in UTF-8, or in Latin-1 if a file is not valid UTF-8, compressed by gzip
+// or not, and returns UTF-8. Lines end in \n or \r\n; white space around a text is dropped. Readers
+// throw Error naming path:line for a malformed line, and naming the path for a file without texts.
 
 #include <cstdint>
 #include <string>
@@ -19,15 +19,17 @@ struct TextDataset {
   std::vector<std::string> label_names;
 };
 
-/// The question format of TREC: a line is `COARSE:fine words …`; the coarse class is the label.
+/// Reads the question format of TREC: a line is `COARSE:fine words …`; the coarse class is the
+/// label.
 ///
-/// Here and in the other readers, label_names left empty means the names that occur, sorted; give
-/// the training set's when reading a test set, so that indices agree. A name outside them is an
-/// Error.
+/// Here and in the other readers, if label_names is empty, the label names are those that occur in
+/// the file, sorted. When reading a test set, pass the label names of the training set, so that
+/// indices agree. Throws Error for a label that is not in a non-empty label_names.
 TextDataset read_trec(const std::string& path, const std::vector<std::string>& label_names = {});
 
-/// One sentence per line, one file per class: label i belongs to paths[i]. Blank lines are skipped.
-/// If label_names is empty, these are the files' names; otherwise one name per path (else Error).
+/// Reads one sentence per line, one file per class: texts of paths[i] have label i. Blank lines are
+/// skipped. If label_names is empty, the label names are the files' names; if not, it must have one
+/// name per path (throws Error).
 TextDataset read_lines(const std::vector<std::string>& paths,
                        const std::vector<std::string>& label_names = {});
 
@@ -37,13 +39,15 @@ std::string read_text(const std::string& path);
 /// Corresponding lines of two files: sentences and their translations.
 struct ParallelText {
   std::vector<std::string> sources, targets;  ///< of equal length
-  std::int64_t blank = 0;                     ///< pairs that were left out, as one line is blank
+  std::int64_t blank = 0;                     ///< pairs left out because a line is blank
 };
 
-/// Throws Error naming both files unless they have the same number of lines.
+/// Reads corresponding lines. Throws Error naming both files unless they have the same number of
+/// lines.
 ParallelText read_parallel(const std::string& sources, const std::string& targets);
 
-/// Columns of a label-TSV file. They count from zero; others are ignored.
+/// Columns of the label and the text in a file of separated columns, counted from zero; all other
+/// columns are ignored. Examples:
 ///   {}                                       label<TAB>text
 ///   {.label_column = 1, .text_column = 0}    text<TAB>label
 ///   {.columns = 4, .text_column = 3}         label<TAB>…<TAB>…<TAB>text
@@ -55,22 +59,23 @@ struct TsvColumns {
   int text_column = 1;
 };
 
-/// Throws Error, besides the above, unless the two columns are distinct and within [0, columns).
+/// Reads a file of separated columns. Throws Error also unless label_column and text_column are
+/// distinct and within [0, columns).
 TextDataset read_tsv(const std::string& path, const TsvColumns& columns = {},
                      const std::vector<std::string>& label_names = {});
 
-/// Finds the columns of a label-TSV file by itself. Without tabs in its first line, the file is
-/// `label words …`. Otherwise it has as many columns as the line with fewest tabs; the text is the
-/// longest column on average; the label is that of the other columns with the fewest distinct
-/// values (the first of them on a tie).
+/// Guesses the columns of a file for read_tsv(). If its first line has no tab, lines are `label
+/// words …`. If it has, the file has as many columns as the line with the fewest tabs; the text is
+/// the column that is longest on average, and the label is the column with the fewest distinct
+/// values among the others (on a tie, the first).
 TsvColumns guess_columns(const std::string& path);
 
 /// The tokens of a text, in lower case (ASCII letters only): words of letters, digits and any bytes
 /// beyond ASCII, joined by hyphens or apostrophes within ("well-known", "o'neill") and by points or
 /// commas between digits ("3.5", "1,000"); English contractions are split off as in the Penn
 /// Treebank ("do n't", "it 's"); a run of one of . ' ` - is one token ("...", "''", "``", "--");
-/// every other punctuation character is a token. So text that is already tokenized stays as it is,
-/// except for brackets written "-lrb-".
+/// every other punctuation character is a token. So text that is tokenized already does not change,
+/// except for brackets that are written as "-lrb-".
 std::vector<std::string> tokenize(std::string_view text);
 
 }  // namespace ladon

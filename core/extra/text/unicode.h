@@ -5,8 +5,8 @@
 
 namespace ladon {
 
-/// Class of a character, by its general category in Unicode 14.0: L is a letter, N a number; white
-/// space has the property White_Space; everything else, including −1, is other.
+/// Class of a character, by its general category in Unicode 14.0: L is a letter, N a number. White
+/// space has the property White_Space. All other codes, including −1 (not well-formed), are other.
 enum class CharacterClass { letter, number, space, other };
 CharacterClass class_of(std::int32_t code);
 

@@ -62,7 +62,7 @@ bool Vocabulary::contains(std::string_view word) const { return index_.find(word
 std::int64_t Vocabulary::at(std::string_view word) const {
   const auto entry = index_.find(word);
   LADON_CHECK(entry != index_.end(), "vocabulary", "the word '", word, "' is not among the ",
-              size(), " of the vocabulary; find() gives <unk> for it");
+              size(), " words of the vocabulary; find() returns the index of <unk> for it");
   return entry->second;
 }
 

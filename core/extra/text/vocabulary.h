@@ -18,19 +18,19 @@ struct VocabularyOptions {
 };
 
 /// Indices of words. Index 0 is "<pad>", index 1 "<unk>" (every word that is not in the
-/// vocabulary). For models that write texts, two more words mark their ends: bos and eos, which
-/// occur in no text.
+/// vocabulary). For models that write texts, two more words mark the beginning (bos) and the end
+/// (eos) of a text; they occur in no text.
 class Vocabulary {
  public:
   static constexpr std::int64_t pad = 0, unknown = 1;
   static constexpr const char *bos = "<bos>", *eos = "<eos>";
 
-  /// The reserved entries and these words, in this order. Throws Error for a word that is empty,
-  /// contains white space, or occurs twice.
+  /// Vocabulary of the reserved entries and these words, in this order. Throws Error for a word
+  /// that is empty, contains white space, or occurs twice.
   explicit Vocabulary(const std::vector<std::string>& words = {});
-  /// The tokens (see tokenize) of the texts, most frequent first, ties in the order of their bytes.
-  /// Throws Error if min_count is below 1, or max_size is not 0 and below the number of reserved
-  /// entries: 2, or 4 with `ends`.
+  /// Vocabulary of the tokens (see tokenize) of the texts, the most frequent first, and equally
+  /// frequent tokens in the order of their bytes. Throws Error if min_count is below 1, or max_size
+  /// is not 0 and below the number of reserved entries: 2, or 4 with `ends`.
   static Vocabulary from_texts(const std::vector<std::string>& texts,
                                const VocabularyOptions& options = {});
 
@@ -45,12 +45,13 @@ class Vocabulary {
   std::int64_t find(std::string_view word) const;
   /// The tokens of a text as indices, by `find`.
   std::vector<std::int64_t> encode(std::string_view text) const;
-  /// Words with a blank between them: up to the first "<eos>", without "<pad>" and "<bos>". Throws
-  /// Error for an index outside [0, size()).
+  /// The words of the indices up to the first "<eos>", without "<pad>" and "<bos>", with a blank
+  /// between words. Throws Error for an index outside [0, size()).
   std::string decode(const std::vector<std::int64_t>& indices) const;
 
-  /// One word per line, line i + 1 holding index i. `load` throws Error naming path:line where a
-  /// file does not begin with the reserved entries, or for a word that the constructor rejects.
+  /// Writes a file of one word per line; line i + 1 has the word of index i. `load` reads it, and
+  /// throws Error naming path:line if the file does not begin with the reserved entries, or for a
+  /// word that the constructor rejects.
   void save(const std::string& path) const;
   static Vocabulary load(const std::string& path);
 

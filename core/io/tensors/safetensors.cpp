@@ -63,7 +63,7 @@ void order_entries(const InputFile& file, std::vector<SafetensorsEntry>& entries
   const auto earlier = [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
   };
-  std::stable_sort(entries.begin(), entries.end(), earlier);  // empty ones keep the header's order
+  std::stable_sort(entries.begin(), entries.end(), earlier);  // empty tensors keep their order
   std::uint64_t next = 0;
   for (const SafetensorsEntry& entry : entries) {
     LADON_CHECK(entry.begin == next, "load_safetensors", file.path(), ": tensor '", entry.name,
@@ -145,7 +145,7 @@ std::vector<std::string> checksums_of(std::size_t n, const F& named) {
   return all;
 }
 
-// Compares the checksums. A file of another program has none, and no version of this library.
+// Compares the checksums. Files of other programs have neither checksums nor "ladon.version".
 void check_sums(const std::string& path, const SafetensorsHeader& header,
                 const std::map<std::string, Tensor>& tensors) {
   LADON_CHECK(!header.checksums.empty() || !header.ours, "load_safetensors", path, ": metadata '",
@@ -192,8 +192,9 @@ std::map<std::string, std::string> complete(const std::string& path,
   return metadata;
 }
 
-// Written piece by piece: nlohmann's ordered objects search all names at every insertion, and the
-// destructor of any of its objects allocates memory, and terminates the program if there is none.
+// Text of the header. It is written piece by piece, because nlohmann's ordered objects search all
+// names at every insertion, and because the destructor of its objects allocates memory and
+// terminates the program if there is not enough.
 std::string header_text(const std::string& path, const std::vector<const Named*>& order,
                         const std::map<std::string, std::string>& metadata) try {
   std::string notes;
@@ -234,7 +235,8 @@ std::map<std::string, Tensor> load_one(const std::string& path,
   return tensors;
 }
 
-// Moves the tensors of one file of a checkpoint to those of the files before it.
+// Moves the tensors of one file of a checkpoint, `from`, to the tensors of the files before it,
+// `to`.
 void take_shard(const std::string& path, const std::string& index, const ShardMap& shard_of,
                 const std::string& shard, std::map<std::string, Tensor>& from,
                 std::map<std::string, Tensor>& to) {

@@ -14,8 +14,9 @@
 namespace ladon {
 
 /// Reads all tensors. BOOL I64 F16 BF16 F32 F64 keep their type (F16 and BF16 are for storage:
-/// compute with cast(x, f32); Module::load casts by itself); I8 I16 I32 U8 U16 U32 U64 become i64
-/// (a U64 above 2^63 − 1 is an Error). If `metadata` is given it is replaced by the file's.
+/// compute with cast(x, f32); Module::load casts by itself); I8 I16 I32 U8 U16 U32 U64 become i64.
+/// Throws Error for a U64 above 2^63 − 1. If `metadata` is given, it is replaced by the metadata of
+/// the file.
 ///
 /// A checkpoint in several files is read as one: `path` is then the JSON index of the file of each
 /// tensor ({"weight_map": {"name": "model-00001-of-00002.safetensors", …}, …}; its name ends in
@@ -23,9 +24,9 @@ namespace ladon {
 /// model.safetensors is read. The files must be in the folder of the index; links are followed. If
 /// several files have metadata of one name, the first file in alphabetical order counts.
 ///
-/// Files written by save_safetensors() have checksums, which are compared: a damaged byte is an
-/// Error, and so is metadata with "ladon.version" but without checksums. Files of other programs
-/// have neither, and are read without this check.
+/// Files written by save_safetensors() have checksums, which are compared: throws Error for a
+/// damaged byte, and for metadata that has "ladon.version" but no checksums. Files of other
+/// programs have neither, and are read without this check.
 ///
 /// Throws Error, naming the path, the tensor and both values, for a header that is longer than the
 /// file or than 100 MB, is not the JSON above (white space around it is allowed) or has a name

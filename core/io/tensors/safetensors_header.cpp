@@ -30,7 +30,7 @@ class Excerpt {
     if (!full()) text_ += bracket;
   }
   void string(std::string_view value) {
-    constexpr auto replace = json::error_handler_t::replace;  // of a character cut in two
+    constexpr auto replace = json::error_handler_t::replace;  // replaces a character that was cut
     if (!full()) item(json(value.substr(0, longest)).dump(-1, ' ', false, replace));
   }
   void scalar(const json& value) {
@@ -50,7 +50,8 @@ class Excerpt {
   std::string text_;
 };
 
-// The keys of one object, packed: a hostile header holds millions of short ones.
+// The keys of one object, packed in little memory, as a malicious header may have millions of short
+// keys.
 class Keys {
  public:
   void clear() {
@@ -240,7 +241,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
     if (metadata_) metadata_->emplace(key_, std::move(text));
   }
 
-  // A value without brackets; `text`: whether it is a string of the metadata.
+  // Handles a value that is no object or array; `text`: whether it is a string of the metadata.
   bool scalar(bool text) {
     if (depth_ == 1 || (in_metadata_ && !text)) valid_ = false;
     if (depth_ > 2 && field_) field_->whole = false;

@@ -30,18 +30,19 @@ struct SafetensorsEntry {
 };
 
 struct SafetensorsHeader {
-  std::vector<SafetensorsEntry> entries = {};  ///< in the order of the text
+  std::vector<SafetensorsEntry> entries = {};  ///< in the order of the JSON text
   std::string checksums = "";                  ///< as stored; empty if there are none
-  std::uint32_t notes = 0;                     ///< the expected value of the first of them
+  std::uint32_t notes = 0;                     ///< expected first checksum, of the metadata
   bool ours = false;  ///< the metadata has "ladon.version", which is written with checksums
 };
 
 /// CRC-32 of one entry of the metadata.
 std::uint32_t checksum_of_note(std::string_view key, std::string_view value);
 
-/// Parses the header's JSON in one pass that keeps only the result, so that time is linear (except
-/// for sorting names, to find repeated ones) and memory a small multiple of the text, whatever it
-/// contains. `metadata` may be null; otherwise the metadata are added to it, without the checksums.
+/// Parses the header's JSON in one pass that keeps only the result. So time is linear in the text,
+/// except for sorting names to find repeated names, and memory is a small multiple of the text,
+/// whatever it contains. If `metadata` is not null, the metadata are added to it, without the
+/// checksums.
 ///
 /// Throws Error as load_safetensors() does, but does not check whether the tensors' bytes overlap,
 /// leave gaps or fit the file.

@@ -73,7 +73,7 @@ class IndexReader : public nlohmann::json_sax<json> {
     --depth_;
     return true;
   }
-  // Anything but an object, an array, or the name of a file.
+  // Handles a value that is neither an object, nor an array, nor the name of a file.
   bool scalar() const { return expect(depth_ > 0 && !(in_map_ && depth_ <= 2)); }
 
   const std::string& path_;

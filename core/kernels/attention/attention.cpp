@@ -12,8 +12,8 @@ namespace {
 
 using namespace tiles;
 
-/// Work space of a task: queries [width, n], a tile [keys, n], output [value_width, n], and one
-/// number per query.
+/// Workspace of a task: queries [width, n], a tile [keys, n] and output [value_width, n] for a
+/// block of n queries (padded), and vectors of one element per query.
 template <class T>
 struct ForwardBuffers {
   explicit ForwardBuffers(const Problem<T>& p)
@@ -37,8 +37,9 @@ struct ForwardBuffers {
     *keep = workspace.take(block_queries);
 };
 
-/// A power of two by which a careful block multiplies values [keys, value_width]: 1 unless their
-/// sums, with weights up to 1, may overflow before the division by the sum of weights.
+/// The power of two by which a block that is computed carefully multiplies values
+/// [keys, value_width]. It is 1 unless their sums, with weights up to 1, may overflow before the
+/// division by the sum of weights.
 template <class T>
 T room_for_sums(const TileOperand<T>& v, int64_t keys, int64_t columns) {
   const T room = std::ldexp(T(1), -std::ilogb(static_cast<T>(std::max<int64_t>(keys, 1))) - 1);
@@ -51,8 +52,8 @@ T room_for_sums(const TileOperand<T>& v, int64_t keys, int64_t columns) {
   return T(1);
 }
 
-/// log_sum of each query, and `scale`, the factor of its output if values were multiplied by
-/// `room`; `scale` is 0 for a query that sees no key.
+/// Computes log_sum of each query, and `scale`, the factor of its output: 1/(sum·room) if values
+/// were multiplied by `room`, and 0 for a query that sees no key.
 template <class T>
 void finish(int64_t queries, const T* top, const T* sum, T room, T* log_sum, T* scale) {
   for (int64_t i = 0; i < queries; ++i) {
@@ -62,7 +63,8 @@ void finish(int64_t queries, const T* top, const T* sum, T room, T* log_sum, T* 
   }
 }
 
-/// Returns whether all results are finite; otherwise the block must be computed again, carefully.
+/// Computes a block of queries of one head. Returns whether all results are finite; if not, the
+/// block must be computed again, carefully (attention_tiles.h).
 template <class T>
 bool forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int64_t head,
                    int64_t query, Target<T> output, T* log_sum, bool careful = false) {
@@ -103,9 +105,9 @@ bool forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
          all_finite(b.sum, t.queries);
 }
 
-/// Work space of a task of few queries, with vectors along the keys: queries [Tq, width]; logits
-/// [Tq, n], output [Tq, v_lanes], one number per query, and a tile of those keys or values that
-/// cannot be used in place.
+/// Workspace of a task of few queries, where vector lanes run along the keys: queries [Tq, width];
+/// logits [Tq, n], output [Tq, v_lanes], vectors of one element per query, and a tile of keys or
+/// values if they cannot be used in place.
 template <class T>
 struct FewBuffers {
   explicit FewBuffers(const Problem<T>& p)
@@ -125,8 +127,8 @@ struct FewBuffers {
     *keep = workspace.take(tile_lanes<T>);
 };
 
-/// Keys or values [keys, columns] of a tile in rows of n, padded with 0: in place if they are laid
-/// out so already, else copied to `space`.
+/// Keys or values [keys, columns] of a tile in rows of n elements, padded with 0: in place if they
+/// have this layout already, else copied to `space`.
 template <class T>
 TileOperand<T> whole_rows(TileOperand<T> x, const Tile& t, int64_t columns, T* space, int64_t n) {
   x.data += t.key * x.row;
@@ -135,8 +137,8 @@ TileOperand<T> whole_rows(TileOperand<T> x, const Tile& t, int64_t columns, T* s
   return {space, n, 1};
 }
 
-/// tile_logits() with vectors along the keys: queries [Tq, width] · keysᵀ [width, keys] → [Tq,
-/// keys] in rows of n lanes.
+/// tile_logits() with vector lanes along the keys: queries [Tq, width] · keysᵀ [width, keys] →
+/// [Tq, keys] in rows of n lanes.
 template <class T>
 bool few_logits(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t head, const Tile& t,
                 TileOperand<T> k, bool careful) {

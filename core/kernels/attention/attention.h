@@ -1,7 +1,7 @@
 #pragma once
-// Attention in tiles that stay in cache: logits, softmax and weighting of a tile are done before
-// the next one is touched, and backward recomputes them (Dao et al. 2022; Rabe and Staats 2021). No
-// second derivatives: see autograd/ops/attention.h.
+// Attention in tiles that stay in cache: logits, softmax and weighted sum of a tile are computed
+// before the next tile, and the backward pass recomputes them (Dao et al. 2022; Rabe and Staats
+// 2021). No second derivatives: see autograd/ops/attention.h.
 
 #include <cstdint>
 
@@ -10,26 +10,27 @@
 namespace ladon::kernels {
 
 struct AttentionSettings {
-  Tensor mask = {};  ///< Boolean, true = may attend; or of q's dtype, added. Broadcasts to [.., H,
-                     ///< Tq, Tk].
+  Tensor mask = {};  ///< Boolean (true: the query attends to the key), or of q's dtype and added to
+                     ///< the logits. Broadcasts to [.., H, Tq, Tk] (heads, queries, keys).
   bool causal = false;
   std::int64_t causal_offset = 0;  ///< Query i sees keys ≤ i + offset.
   double scale = 1;                ///< Factor of the logits.
   double softcap = 0;              ///< c > 0: logits become c·tanh(logits/c).
 };
 
-/// q [.., H, Tq, d], k [.., Hkv, Tk, d], v [.., Hkv, Tk, dv], of one floating dtype, with any
-/// strides; leading axes broadcast; H is a multiple of Hkv. output [.., H, Tq, dv], a view of
-/// [.., Tq, H, dv] if q is such a view. log_sum [.., H, Tq]: log₂ Σ exp(logits) per row, +∞ where a
-/// row sees no key (there output is 0); undefined where q and the output have no elements.
+/// Result of attention for queries q [.., H, Tq, d], keys k [.., Hkv, Tk, d] and values
+/// v [.., Hkv, Tk, dv] of one floating dtype, with any strides. Leading axes broadcast; the number
+/// of heads H is a multiple of Hkv. output [.., H, Tq, dv] is a view of [.., Tq, H, dv] if q is
+/// such a view. log_sum [.., H, Tq] is log₂ Σ exp(logits) per query, and +∞ for a query that sees
+/// no key (its output is 0); it is undefined if neither q nor the output has elements.
 struct AttentionOutput {
   Tensor output, log_sum;
 };
 AttentionOutput attention(const Tensor& q, const Tensor& k, const Tensor& v,
                           const AttentionSettings& settings);
 
-/// Gradients of ⟨g, output⟩, with the inputs' shapes but all leading axes broadcast, each laid out
-/// like its input.
+/// Gradients of ⟨g, output⟩ with respect to q, k and v, with all leading axes broadcast and the
+/// memory layout of each input.
 struct AttentionGradients {
   Tensor q, k, v;
 };

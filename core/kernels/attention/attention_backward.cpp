@@ -1,7 +1,7 @@
 // Gradients of attention, with P the weights, O = P·V and S the logits:
 //   dV = Pᵀ·dO,  dP = dO·Vᵀ,  dS = P ∘ (dP − ⟨dO, O⟩),  dQ = scale·dS·K,  dK = scale·dSᵀ·Q.
-// A task owns the gradients of a range of keys of one key head, and adds to them in a fixed order;
-// the contributions of all ranges to dQ are stored separately and summed at the end.
+// Each task computes the gradients of a range of keys of one key head, in a fixed order of
+// summation; the contributions of the ranges to dQ are stored separately and summed at the end.
 
 #include "ladon/core/kernels/attention/attention.h"
 #include "ladon/core/kernels/attention/attention_tiles.h"
@@ -16,7 +16,8 @@ namespace {
 
 using namespace tiles;
 
-/// Division of the keys into ranges: as few as give some 64 tasks, for one range is the cheapest.
+/// Division of the keys into `count` ranges of `length` keys: the fewest that give about 64 tasks,
+/// as a single range is cheapest.
 struct Ranges {
   int64_t count, length;
 };
@@ -27,8 +28,9 @@ Ranges cut_keys(int64_t rows, int64_t keys) {
   return {std::max<int64_t>(1, blocks(keys, std::max<int64_t>(1, length))), length};
 }
 
-/// Work space of a task. For a block of queries: queries and gradients dO, both transposed and as
-/// they are, dQ transposed, and one number per query. Two tiles. For the range of keys: dK and dV.
+/// Workspace of a task. For a block of queries: queries and dO, each in columns (transposed) and in
+/// rows; dQ in columns; and vectors of one element per query. Two tiles. For the range of keys: dK
+/// and dV.
 template <class T>
 struct BackwardBuffers {
   BackwardBuffers(const Problem<T>& p, int64_t range)
@@ -63,9 +65,8 @@ struct BackwardBuffers {
   struct Careful {
     T *finite_keys, *top, *sum, *keep;
     std::vector<NotFinite<T>> q_rest, g_rest;
-    std::vector<char>
-        silent;         ///< Queries whose output gradient is 0: nothing they read gets a gradient.
-    bool sums = false;  ///< Whether top and sum replace log_sum.
+    std::vector<char> silent;  ///< Whether dO of a query is 0: then it contributes no gradient.
+    bool sums = false;         ///< Whether top and sum replace log_sum.
   };
   Careful& careful(const Problem<T>& p) {
     if (!held.finite_keys) {
@@ -82,7 +83,7 @@ struct BackwardProblem : Problem<T> {
   Tensor g, output, log_sum;
 };
 
-/// Σ a·b by lanes, so that it becomes vector code.
+/// Σ a·b over n elements, summed in 8 lanes so that it becomes vector code.
 template <class T>
 T dot(const T* a, const T* b, int64_t n) {
   T sums[8] = {};
@@ -93,7 +94,8 @@ T dot(const T* a, const T* b, int64_t n) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-/// Loads a block of queries with dO, log_sum and ⟨dO, O⟩. Lanes beyond the last query get weight 0.
+/// Loads a block of queries with dO, log_sum and ⟨dO, O⟩ (b.mean). Lanes beyond the last query get
+/// weight 0.
 template <class T>
 void load_queries(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t batch, int64_t head,
                   const Tile& t) {
@@ -116,8 +118,8 @@ void load_queries(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t ba
     b.mean[r] = dot(b.g_rows + r * b.v_lanes, o.data + r * o.row, p.value_width);
 }
 
-/// Whether the rounded log_sum still resolves log Σ next to the largest logit. It does not for a
-/// query whose keys all have logits near −1e9.
+/// Whether log_sum, the largest logit plus the logarithm of a sum, is rounded finely enough to
+/// resolve this logarithm. It is not for a query whose keys all have logits near −1e9.
 template <class T>
 bool keeps_digits(const T* log_sum, int64_t queries) {
   constexpr T most = T(1e-4) / std::numeric_limits<T>::epsilon();
@@ -125,14 +127,15 @@ bool keeps_digits(const T* log_sum, int64_t queries) {
                      [](T x) { return std::abs(x) < most || x == infinity<T>; });
 }
 
-/// Puts aside the non-finite elements of loaded queries and dO, for add_rows(), zeroes silent
-/// queries, and recomputes largest logits and sums if log_sum has lost digits.
+/// Prepares a loaded block of queries for careful computation: moves non-finite elements of queries
+/// and dO to q_rest and g_rest, for add_rows(); sets silent queries to 0; and recomputes largest
+/// logits and sums if log_sum has lost digits.
 template <class T>
 void load_carefully(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t batch, int64_t head,
                     const Tile& block, int64_t end) {
   auto& c = b.careful(p);
   Tile t = block;
-  c.silent.assign(static_cast<std::size_t>(t.n), 1);  // lanes beyond the last query are, too
+  c.silent.assign(static_cast<std::size_t>(t.n), 1);  // so are lanes beyond the last query
   for (int64_t r = 0; r < t.queries; ++r) {
     const T* g = b.g_rows + r * b.v_lanes;
     char& silent = c.silent[static_cast<std::size_t>(r)];
@@ -173,7 +176,7 @@ void weigh_carefully(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const T
   }
 }
 
-/// Adds one tile's contribution to dQ, dK and dV; rows of dK and dV begin at `first` of the range.
+/// Adds one tile's contribution to dQ, dK and dV; row 0 of b.dk and b.dv belongs to key `first`.
 template <class T>
 void backward_tile(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t batch, int64_t head,
                    int64_t first, const Tile& t, bool careful) {
@@ -214,7 +217,7 @@ void backward_tile(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t b
   add_columns(k_rest, b.gradient, t.n, b.dq_columns);
 }
 
-/// The gradients being written; q has one part for each range of keys.
+/// The gradients that tasks write; the gradient of q has one part for each range of keys.
 template <class T>
 struct Gradients {
   Tensor q_parts, k, v;
@@ -226,8 +229,8 @@ void store_rows(const T* x, int64_t n, int64_t rows, int64_t columns, Target<T> 
   for (int64_t r = 0; r < rows; ++r) std::copy_n(x + r * n, columns, y.data + r * y.row);
 }
 
-/// All gradients of the keys [first, last) of one key head, and this range's part of dQ. Returns
-/// false, with results that cannot be used, if it must be called again with `careful`.
+/// Computes dK and dV of the keys [first, last) of one key head, and this range's part of dQ.
+/// Returns false, with results that cannot be used, if it must be called again with `careful`.
 template <class T>
 bool backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gradients<T>& out,
                     int64_t batch, int64_t shared_head, int64_t range, int64_t first, int64_t last,
@@ -251,8 +254,8 @@ bool backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gr
         t.keys = std::min(block_keys, end - t.key);
         backward_tile(p, b, batch, head, first, t, careful);
       }
-      // A non-finite key or value makes one channel of dQ, or all, non-finite for every query; a
-      // non-finite query or dO makes all channels of that query non-finite.
+      // A non-finite key or value makes one channel of dQ, or all channels, non-finite for every
+      // query; a non-finite query or dO makes all channels of this query non-finite.
       if (!careful && p.width > 0 &&
           !(all_finite(b.dq_columns, p.width, t.n) && all_finite(b.dq_columns, t.queries)))
         return false;

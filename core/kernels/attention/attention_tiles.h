@@ -31,7 +31,8 @@ int64_t padded(int64_t n) {
   return blocks(n, tile_lanes<T>) * tile_lanes<T>;
 }
 
-/// The problem with its leading axes broadcast. A batch is one index of all of them.
+/// The operands of attention with their leading axes broadcast. A batch index counts over all
+/// leading axes.
 template <class T>
 struct Problem {
   Tensor q, k, v, mask;
@@ -45,13 +46,13 @@ struct Problem {
   const AttentionLoops<T>& loops;
 
   int64_t group() const { return heads / shared_heads; }
-  /// Number of keys that this query or an earlier one sees.
+  /// Number of keys that at least one of the queries 0 … `query` sees.
   int64_t keys_before(int64_t query) const {
     return causal ? std::clamp<int64_t>(query + offset + 1, 0, keys) : keys;
   }
 };
 
-/// The operands of mapped attention, each with the examples before all leading axes.
+/// The operands of mapped attention, each with the examples as an axis before all leading axes.
 struct MappedAttention {
   MappedAttention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionSettings of_one,
                   const Tensor& g = {})
@@ -74,9 +75,10 @@ inline Tensor broadcast_leading(const Tensor& x, const Shape& leading) {
   return view::expand(x, shape);
 }
 
-/// An additive mask whose finite elements stay finite after multiplication by log2(e). Magnitudes
-/// above a quarter of the largest number are compressed by half. Order and ties are kept, and
-/// unequal elements up there still differ by enough that the larger takes all the weight.
+/// An additive mask whose finite elements stay finite after multiplication by log2(e). Of
+/// magnitudes above a quarter of the largest number, the excess is halved. Order and ties are kept,
+/// and unequal elements of such magnitude still differ by enough that the larger takes all the
+/// weight.
 template <class T>
 Tensor within_range(const Tensor& mask) {
   constexpr T bend = std::numeric_limits<T>::max() / 4;
@@ -129,7 +131,7 @@ Problem<T> make_problem(const Tensor& q, const Tensor& k, const Tensor& v,
 
 // --- addresses ---
 
-/// Offset of one head of one batch.
+/// Offset in x of the matrix of one head and one batch index.
 inline int64_t place(const Tensor& x, int64_t batch, int64_t head) {
   int64_t offset = head * x.strides()[x.rank() - 3];
   for (int axis = x.rank() - 4; axis >= 0; --axis) {
@@ -156,8 +158,9 @@ Target<T> target(const Tensor& x, T* data, int64_t batch, int64_t head) {
   return {data + place(x, batch, head), x.strides()[x.rank() - 2]};
 }
 
-/// Uninitialized [leading, heads, time, width], as a view of [leading, time, heads, width] if
-/// `like` is one: the layer that split its channels into heads can then join them without a copy.
+/// Uninitialized tensor [leading, heads, time, width]. It is a view of
+/// [leading, time, heads, width] if `like` is such a view: a layer that split its channels into
+/// heads can then join the heads without a copy.
 inline Tensor empty_laid_out(const Shape& leading, const Tensor& like, int64_t time,
                              int64_t width) {
   const int rank = leading.rank() + 3;
@@ -206,7 +209,8 @@ void load(TileOperand<T> x, int64_t rows, int64_t columns, T factor, T* y, int64
 
 // --- logits of one tile ---
 
-/// Keys [key, key + keys) against queries [query, query + queries), in n lanes.
+/// A tile of logits [keys, n]: of keys [key, key + keys) and queries [query, query + queries),
+/// which are padded to n lanes.
 struct Tile {
   int64_t key, keys, query, queries, n;
 };
@@ -225,7 +229,7 @@ struct MaskTile {
   T *turned = nullptr, *factors = nullptr;
 };
 
-/// Applies a mask of booleans.
+/// Sets logits s to −∞ where the boolean mask is false.
 template <class T>
 void hide(const Problem<T>& p, TileOperand<bool> mask, const Tile& t, const MaskTile<T>& tile,
           T* s) {
@@ -262,10 +266,11 @@ inline bool hides(TileOperand<bool> mask, const Tile& t) {
 
 // --- numbers that are not finite ---
 //
-// A key that a query may not attend to has weight 0, and must contribute nothing, whatever its
-// elements are. In a product of tiles 0·NaN would be NaN. So a block with a non-finite result is
-// computed again, carefully: the product takes the finite elements, and the others are added where
-// their weight is not 0. Finite blocks pay only for the check.
+// A key that a query may not attend to has weight 0, and must contribute nothing, even if its
+// elements are not finite. In a product of tiles, however, 0·NaN would be NaN. So a block with a
+// non-finite result is computed again, carefully: the product takes only the finite elements, and
+// the non-finite elements are added where their weight is not 0. For blocks with finite results the
+// only cost is the check.
 
 /// Whether n numbers, `step` apart, are finite.
 template <class T>
@@ -281,8 +286,8 @@ struct NotFinite {
   T value;
 };
 
-/// y [rows, n] ← factor·x for x [rows, columns], padded with 0, and 0 where x is not finite;
-/// returns the elements that are left out.
+/// y [rows, n] ← factor·x for x [rows, columns], padded with 0, and 0 where factor·x is not finite;
+/// returns the non-finite elements.
 template <class T>
 std::vector<NotFinite<T>> load_finite(TileOperand<T> x, int64_t rows, int64_t columns, T* y,
                                       int64_t n, T factor = T(1)) {
@@ -298,7 +303,7 @@ std::vector<NotFinite<T>> load_finite(TileOperand<T> x, int64_t rows, int64_t co
 }
 
 /// y[c, i] += weights[r, i]·x[r, c] over the non-finite elements of x, where the weight is not 0.
-/// Rows of y and of the weights have n numbers.
+/// Rows of y and of the weights have n elements.
 template <class T>
 void add_columns(const std::vector<NotFinite<T>>& x, const T* weights, int64_t n, T* y) {
   for (const auto& [row, column, value] : x)
@@ -306,7 +311,8 @@ void add_columns(const std::vector<NotFinite<T>>& x, const T* weights, int64_t n
       if (weights[row * n + i] != 0) y[column * n + i] += weights[row * n + i] * value;
 }
 
-/// y[k, c] += weights[k, r]·x[r, c] likewise, for `keys` rows k of y, of n_y numbers each.
+/// y[k, c] += weights[k, r]·x[r, c] over the non-finite elements of x, where the weight is not 0.
+/// The weights have `keys` rows of n elements, y has `keys` rows of n_y elements.
 template <class T>
 void add_rows(const std::vector<NotFinite<T>>& x, const T* weights, int64_t keys, int64_t n, T* y,
               int64_t n_y) {
@@ -315,9 +321,9 @@ void add_rows(const std::vector<NotFinite<T>>& x, const T* weights, int64_t keys
       if (weights[k * n + row] != 0) y[k * n_y + column] += weights[k * n + row] * value;
 }
 
-/// The logits of a tile, in base 2: keys [Tk, width] · queries [width, n] → s [keys, n]. Copies the
-/// argument of the cap to `uncapped` if that is not null. Returns false if no key is visible. If
-/// `careful`, −∞ in an additive mask hides NaN too.
+/// Computes the logits of a tile, in base 2: keys [keys, width] · queries [width, n] → s [keys, n].
+/// Copies the argument of the softcap to `uncapped` if this is not null. Returns false if a boolean
+/// mask hides all keys of the tile. If `careful`, −∞ in an additive mask hides NaN too.
 template <class T>
 bool tile_logits(const Problem<T>& p, int64_t batch, int64_t head, const Tile& t, TileOperand<T> k,
                  const T* queries, const MaskTile<T>& mask, T* s, T* uncapped, bool careful) {

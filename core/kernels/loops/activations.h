@@ -1,13 +1,13 @@
 #pragma once
 // Activation functions, without branches (see math.h). Their relative error is small wherever their
-// values are normal numbers, also far below 0, where they tend to 0.
+// values are normal floating-point numbers, including x far below 0, where the values tend to 0.
 
 #include "ladon/core/kernels/loops/math.h"
 
 namespace ladon::kernels::LADON_LEVEL {
 
-/// σ(x)·σ(−x), the derivative of the sigmoid, from e^−|x|, since 1 − σ loses digits where σ is near
-/// 1.
+/// σ(x)·σ(−x), the derivative of the sigmoid σ, computed from e^−|x|, since 1 − σ loses digits
+/// where σ is near 1.
 template <class T>
 LADON_INLINE T sigmoid_slope(T x) {
   const T e = exp_below(-abs(x)), share = T(1) / (T(1) + e);
@@ -19,14 +19,14 @@ LADON_INLINE T tanh_slope(T x) {
   return T(4) * sigmoid_slope(T(2) * x);
 }
 
-/// A ratio of two numbers.
+/// The ratio above/below.
 template <class T>
 struct Ratio {
   T above, below;
 };
-/// Φ(−a)·exp(a²/2) for a ≥ 0, with Φ the standard normal distribution function: least-squares
-/// rational fits, reweighted to minimize the largest relative error (2^−27 up to 15, 2^−60 up to
-/// 39). All coefficients are positive, so that nothing cancels.
+/// Φ(−a)·exp(a²/2) for a ≥ 0, with Φ the standard normal distribution function, by rational
+/// functions: least-squares fits, reweighted to minimize the largest relative error (f32: 2^−27 for
+/// a up to 15; f64: 2^−60 for a up to 39). All coefficients are positive, so that nothing cancels.
 LADON_INLINE Ratio<float> scaled_tail(float a) {
   return {polynomial(a, 0x1p-1f, 0x1.c1d2c8p-2f, 0x1.78c3c8p-3f, 0x1.4ee4ap-5f, 0x1.102e48p-8f),
           polynomial(a, 0x1p+0f, 0x1.ad2b94p+0f, 0x1.349e42p+0f, 0x1.e2b79ep-2f, 0x1.a3c054p-4f,
@@ -49,9 +49,9 @@ LADON_INLINE Power<T> gaussian(T a) {
   return power_below(exact_product(T(-0.5) * a, a));
 }
 
-// The activations tend to 0 at −∞ and to x at +∞. Beyond these bounds their factors have reached 0
-// or 1 and x is clamped, so that ∞·0 does not arise. Far below 0 the factors leave the normal range
-// before the product does, so the powers of two are applied last.
+// The activations tend to 0 at −∞ and to x at +∞. Beyond these bounds the factor of x has reached 0
+// or 1, and x is clamped, so that ∞·0 does not arise. For x far below 0 the factor leaves the range
+// of normal numbers before the product does, so powers of two are multiplied last.
 template <class T>
 constexpr T gelu_bound = sizeof(T) == 4 ? T(14.9) : T(38.9);
 template <class T>
@@ -64,7 +64,7 @@ LADON_INLINE T power_of_negative(Pair<T> x) {
   return power_below(Pair<T>{within, within == x.high ? x.low : T(0)}).times(T(1));
 }
 
-/// Φ(x).
+/// Φ(x), the standard normal distribution function.
 template <class T>
 LADON_INLINE T normal_cdf(T x) {
   const T a = at_most(abs(x), gelu_bound<T>);
@@ -81,8 +81,8 @@ LADON_INLINE T gelu(T x) {
   return at_least(x, T(0)) - gaussian(a).times(a * tail.above / tail.below);
 }
 
-/// Φ(x) + x·φ(x): d = Φ(−a) − a·φ(a) below 0, 1 − d above, with a = |x| and φ(a) =
-/// exp(−a²/2)/√(2π).
+/// Φ(x) + x·φ(x), with the standard normal density φ(x) = exp(−x²/2)/√(2π): d for x < 0 and 1 − d
+/// for x ≥ 0, with a = |x| and d = Φ(−a) − a·φ(a).
 template <class T>
 LADON_INLINE T gelu_derivative(T x) {
   const T a = at_most(abs(x), gelu_bound<T>);
@@ -91,7 +91,7 @@ LADON_INLINE T gelu_derivative(T x) {
   return x < T(0) ? d : T(1) - d;
 }
 
-/// 1/(1+e^−v) as ratio·power, where power is a power of two; and rest = 1/(1+e^v).
+/// sigmoid(v) = 1/(1+e^−v) as ratio·power, where power is a power of two; and rest = 1/(1+e^v).
 template <class T>
 struct Sigmoid {
   T ratio, power, rest;
@@ -112,7 +112,7 @@ LADON_INLINE T silu(T x) {
   return at_least(x, lowest) * s.ratio * s.power;
 }
 
-/// σ + x·σ·(1 − σ).
+/// σ + x·σ·(1 − σ) with σ = sigmoid(x), the derivative of silu.
 template <class T>
 LADON_INLINE T silu_derivative(T x) {
   const T a = at_most(abs(x), -Format<T>::exp_lowest), c = x < T(0) ? -a : a;
@@ -121,9 +121,9 @@ LADON_INLINE T silu_derivative(T x) {
 }
 
 // gelu_tanh(x) = x/2·(1 + tanh(v/2)) = x·sigmoid(v) with v = s·(x + 0.044715 x³), s = √(8/π). In
-// the tail that is x·e^v, where an error of v is the relative error of the result. Hence v as a
-// pair, from s and 0.044715·s to twice the digits; `brief` is s cut so short that z − brief is
-// exact.
+// the tail this is x·e^v, so an error of v becomes the relative error of the result. Therefore v is
+// a pair, computed from s and 0.044715·s with twice the digits. `brief` is s with so few digits
+// that z − brief is exact.
 constexpr double gelu_slope = 1.5957691216057308, gelu_cubic = 0.044715;
 
 template <class T>

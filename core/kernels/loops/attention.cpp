@@ -9,7 +9,7 @@ namespace {
 
 using std::int64_t;
 
-// Block of C that is kept in registers, with room for a row of B and an element of A besides.
+// Block of C that is kept in registers, together with a row of B and an element of A.
 constexpr int block_vectors = 2, block_rows = vector_bytes == 64 ? 8 : vector_bytes == 32 ? 6 : 4;
 
 template <class T>
@@ -18,7 +18,7 @@ struct Lanes {
   static constexpr int count = vector_bytes / static_cast<int>(sizeof(T));
 };
 
-/// R rows by V vectors of C.
+/// Computes R rows by V vectors of C.
 template <class T, int R, int V>
 LADON_INLINE void multiply_block(int64_t k, TileOperand<T> a, const T* b, int64_t b_row,
                                  const T* keep, T* c, int64_t c_row) {
@@ -48,8 +48,8 @@ LADON_INLINE void multiply_block(int64_t k, TileOperand<T> a, const T* b, int64_
     for (int j = 0; j < V; ++j) *reinterpret_cast<Row*>(c + i * c_row + j * lanes) = sum[i][j];
 }
 
-/// R rows of C in blocks of V vectors, and of V/2 for the rest. Fewer rows have wider blocks, so
-/// that as many sums are computed at once.
+/// Computes R rows of C, in blocks of V vectors, and in blocks of V/2 for the remaining columns.
+/// Blocks of fewer rows are wider, so that the same number of sums is computed at once.
 template <class T, int R, int V>
 void multiply_rows(int64_t n, int64_t k, TileOperand<T> a, const T* b, int64_t b_row, const T* keep,
                    T* c, int64_t c_row) {
@@ -77,8 +77,9 @@ void multiply(int64_t m, int64_t n, int64_t k, TileOperand<T> a, const T* b, int
     if (m > 0) multiply<T, R / 2>(m, n, k, a, b, b_row, keep, c, c_row);
 }
 
-/// R rows of C and as many columns as a square has rows, or the remaining `columns`: squares of B
-/// are transposed in registers, with the last row of B in place of rows that it lacks.
+/// Computes R rows and `side` columns of C = A·Bᵀ, or only `columns` of them unless `whole`.
+/// Squares of side × side elements of B are transposed in registers; if B has fewer rows left, its
+/// last row is repeated.
 template <int R, bool whole, class T>
 LADON_INLINE void turned_block(int64_t columns, int64_t k, TileOperand<T> a, const T* b,
                                int64_t b_row, T* c, int64_t c_row) {
@@ -186,7 +187,8 @@ void raise(const T* s, int64_t keys, int64_t n, T* top) {
     for (int64_t j = 0; j < n; ++j) top[j] = at_least(s[i * n + j], top[j]);
 }
 
-/// A column that is −∞ so far is shifted by 0, so that it gives zeros rather than ∞ − ∞.
+/// The shift of a column: its maximum, or 0 for a column that is −∞ so far, which then gives zeros
+/// rather than ∞ − ∞.
 template <class T>
 LADON_INLINE T finite_shift(T top) {
   return top == -infinity<T> ? T(0) : top;
@@ -210,7 +212,7 @@ void softmax(T* s, int64_t keys, int64_t n, T* top, T* sum, T* keep) {
     }
 }
 
-/// Sums run over the keys one after another, as in the columns of a tile.
+/// Sums run over the keys one after another, as they do in softmax().
 template <class T>
 void softmax_rows(T* s, int64_t queries, int64_t n, T* top, T* sum, T* keep) {
   for (int64_t i = 0; i < queries; ++i, s += n) {

@@ -1,7 +1,7 @@
 #pragma once
-// The vector loops of attention. A tile is [keys, n] with the queries side by side, n a multiple of
-// tile_lanes; so keys and values are read one number at a time, with any strides, and every loop
-// over queries is a loop over vectors. Logits are in base 2: logits/ln 2.
+// The vector loops of attention. A tile is [keys, n] for n queries, padded to a multiple of
+// tile_lanes: queries are vector lanes. So keys and values are read one element at a time, with any
+// strides, and every loop over queries is a loop over vectors. Logits are in base 2: logits/ln 2.
 
 #include <cstdint>
 
@@ -20,8 +20,8 @@ inline constexpr std::int64_t tile_lanes = 64 / static_cast<std::int64_t>(sizeof
 
 template <class T>
 struct AttentionLoops {
-  /// C ← A·B + C·diag(keep), or A·B where keep is null.   [m, k] · [k, n] → [m, n]; rows of B and C
-  /// are contiguous, n a multiple of tile_lanes.
+  /// C ← A·B + C·diag(keep), or C ← A·B if keep is null.  [m, k] · [k, n] → [m, n]; rows of B and C
+  /// are contiguous, and n is a multiple of tile_lanes.
   void (*multiply)(std::int64_t m, std::int64_t n, std::int64_t k, TileOperand<T> a, const T* b,
                    std::int64_t b_row, const T* keep, T* c, std::int64_t c_row);
   /// C ← A·Bᵀ for few rows of A.   [m, k] · [n, k]ᵀ → [m, n]; rows of B and C are contiguous. Each
@@ -31,16 +31,18 @@ struct AttentionLoops {
   /// y [columns, rows] ← (x·diag(factors))ᵀ for x [rows, columns]; rows of y are contiguous.
   void (*transpose)(std::int64_t rows, std::int64_t columns, TileOperand<T> x, const T* factors,
                     T* y, std::int64_t y_row);
-  /// s ← limit·tanh(s); and d ← d·tanh'(s), with s as it was before cap().
+  /// cap: s ← limit·tanh(s). uncap: d ← d·tanh'(s), with s as it was before cap().
   void (*cap)(T limit, T* s, std::int64_t count);
   void (*uncap)(const T* s, T* d, std::int64_t count);
-  /// s ← −∞ where `mask` is false; and s ← s + mask.
+  /// hide: s ← −∞ where `mask` is false. add: s ← s + mask.
   void (*hide)(const bool* mask, T* s, std::int64_t count);
   void (*add)(const T* mask, T* s, std::int64_t count);
-  /// One step of the online softmax over a tile s [keys, n]: s ← 2^(s − top) with the new maxima,
-  /// top and sum updated, and keep ← 2^(top before − top now), the factor of earlier sums.
+  /// One step of the online softmax over a tile s [keys, n]. Updates the running maximum `top` and
+  /// the running sum `sum` of each query, s ← 2^(s − top) with the new maximum, and
+  /// keep ← 2^(previous top − top), the factor of earlier sums.
   void (*softmax)(T* s, std::int64_t keys, std::int64_t n, T* top, T* sum, T* keep);
-  /// The same, bit for bit, for s [queries, n], in which the n keys of a query are contiguous.
+  /// The same as softmax, bit for bit, for s [queries, n], in which the n keys of a query are
+  /// contiguous.
   void (*softmax_rows)(T* s, std::int64_t queries, std::int64_t n, T* top, T* sum, T* keep);
   /// s ← 2^(s − log_sum), the weights.
   void (*weights)(T* s, std::int64_t keys, std::int64_t n, const T* log_sum);

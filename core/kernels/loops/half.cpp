@@ -18,7 +18,8 @@ constexpr uint32_t f16_infinity = 0x7c00;
 constexpr uint32_t bias_shift = (127 - 15) << 10;  // difference of the biases, at f16's exponent
 constexpr uint32_t f16_normal = 0x38800000;        // 2⁻¹⁴ as f32, the least normal f16
 
-// A subnormal f16 is a multiple of 2⁻²⁴, the last bit of 1/2 in f32: adding 1/2 rounds to one.
+// A subnormal f16 is a multiple of 2⁻²⁴, the last bit of 1/2 in f32, so adding 1/2 to x rounds it
+// to such a multiple.
 LADON_INLINE uint32_t to_f16(float x) {
   const uint32_t w = bits(x), sign = w >> 16 & 0x8000, size = w & 0x7fffffff;
   const uint32_t steps = bits(from_bits<float>(size) + 0.5f) - bits(0.5f);

@@ -10,13 +10,14 @@ namespace {
 using std::int64_t;
 
 // p_c = ∫ φ(x − μ_c) Π_{c' ≠ c} Φ(x − μ_c') dx in units of the standard deviation, with the largest
-// mean at 0. The integrand of a class at −D peaks between −D/2 and 0, and at a distance of 10 it is
-// below e^(−50) of its peak; classes beyond D = 56 have probabilities below 1e-300. So all classes
-// share the interval [−38, 12); the trapezoidal rule converges geometrically on such integrands.
+// mean at 0. The integrand of a class of mean −D peaks between −D/2 and 0, and at a distance of 10
+// from the peak it is below e^(−50) times the peak; classes with D > 56 have probabilities below
+// 1e-300. So the interval [−38, 12) serves for all classes; the trapezoidal rule converges
+// geometrically on such integrands.
 constexpr double lowest = -38, spacing = 0.125;
 constexpr int blocks = 5, block = 80;
 
-/// Products of Φ over the classes before c, or after it, at the points of a block.
+/// Products of Φ over the classes before class c, or after it, at the points of a block.
 struct Product {
   double at[block];
   LADON_INLINE Product() {
@@ -24,7 +25,8 @@ struct Product {
   }
 };
 
-/// φ(z)·left and Φ(z) for z = x + shift; then left ← left·Φ(z). Both need exp(−z²/2).
+/// For the points x of a block and z = x + shift: density ← exp(−z²/2)·left, below ← Φ(z), which is
+/// computed from exp(−z²/2) too, and left ← left·Φ(z).
 LADON_INLINE void meet(double first, double shift, Product& left, double* density, double* below) {
 #pragma omp simd
   for (int i = 0; i < block; ++i) {

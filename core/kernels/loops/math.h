@@ -1,12 +1,13 @@
 #pragma once
 // Elementary functions without branches or calls, so that a loop over them becomes vector code.
 //
-// Nothing of the standard library is used here: an inline function of it, compiled for AVX-512 and
-// merged by the linker, could end up in code that runs on a machine without it. For the same reason
-// everything is in a namespace of its level.
+// Nothing of the standard library is used here: one of its inline functions, compiled for AVX-512
+// and merged by the linker, could end up in code that runs on a machine without AVX-512. For the
+// same reason everything is in a namespace per instruction level.
 //
-// The polynomials are minimax fits (Remez exchange in 50 digits) of the function named beside them,
-// weighted by its relative error. Measured errors are in tests/core/loops_test.cpp.
+// The polynomials are minimax fits (Remez exchange in 50 digits) of the function that the comment
+// above them names, weighted for its relative error. Measured errors are in
+// tests/core/loops_test.cpp.
 
 #include <cstdint>
 
@@ -24,7 +25,7 @@ struct Format<float> {
   static constexpr float magic = 0x1.8p23f;  // x + magic − magic rounds x to an integer
   static constexpr float least_normal = 0x1p-126f;
   static constexpr float ln2_high = 0x1.63p-1f, ln2_low = -0x1.bd0106p-13f;
-  static constexpr float exp_lowest = -112, exp_highest = 89;  // beyond: 0 (even times 112) and ∞
+  static constexpr float exp_lowest = -112, exp_highest = 89;  // outside: 0 (even times 112), ∞
   static constexpr float expm1_lowest = -20;
   static constexpr Word upper_half = 0xfffff000;  // keeps 12 bits: their square is exact
 };
@@ -86,7 +87,7 @@ LADON_INLINE T polynomial(T x, T c, T next, More... more) {
   return c + x * polynomial(x, next, more...);
 }
 
-/// exp(r) = 1 + r + r²·q(r), |r| ≤ ln2/2.
+/// The polynomial q(r) in exp(r) = 1 + r + r²·q(r), |r| ≤ ln2/2.
 LADON_INLINE float exp_tail(float r) {
   return polynomial(r, 0x1.fffffep-2f, 0x1.5554bp-3f, 0x1.555664p-5f, 0x1.1227dap-7f,
                     0x1.6bfe0cp-10f);
@@ -98,7 +99,7 @@ LADON_INLINE double exp_tail(double r) {
                     0x1.1ef7d3d51156ep-29);
 }
 
-/// A number as k·ln2 + r, |r| ≤ ln2/2, with r = high − low: high is exact, low small.
+/// A number as k·ln2 + r, |r| ≤ ln2/2, with r = high − low, where high is exact and low is small.
 template <class T>
 struct Split {
   T high, low;
@@ -117,7 +118,7 @@ LADON_INLINE Split<T> split_exponent(T high, T low) {
   return {high - k * F::ln2_high, k * F::ln2_low - low, bits(shifted) - bits(F::magic)};
 }
 
-/// A number as high + low with |low| ≪ |high|: what rounding to `high` lost.
+/// A number as high + low with |low| ≪ |high|; `low` is the part lost by rounding to `high`.
 template <class T>
 struct Pair {
   T high, low;
@@ -126,7 +127,7 @@ struct Pair {
 LADON_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 LADON_INLINE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
-/// a·b + c, accurate where the two cancel.
+/// a·b + c, accurate even if a·b and c cancel.
 template <class T>
 LADON_INLINE T left_over(T a, T b, T c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -143,8 +144,8 @@ LADON_INLINE Pair<T> exact_product(T a, T b) {
   return {product, left_over(a, b, -product)};
 }
 
-/// An exponential y·2^k, where 2^k is applied in two steps: so results below the normal range are
-/// rounded once.
+/// An exponential y·2^k with 2^k = first·second: multiplying by 2^k in two steps rounds results
+/// below the normal range only once.
 template <class T>
 struct Power {
   T y, first, second;
@@ -178,21 +179,23 @@ template <class T>
 LADON_INLINE T exp_below(T x) {
   return power_below(Pair<T>{at_least(x, Format<T>::exp_lowest), T(0)}).times(T(1));
 }
-/// exp(x) if it is normal and at most half of the largest number: one power of two is then enough.
+/// exp(x) for x such that the result is normal and at most half of the largest number: a single
+/// factor 2^k is then enough.
 template <class T>
 LADON_INLINE T exp_within(T x) {
   using F = Format<T>;
   const Split<T> s = split_exponent(x, T(0));
   return (T(1) + s.expm1()) * from_bits<T>((s.k + F::bias) << F::mantissa);
 }
-/// exp(x) for x ≤ 0, or 0 where that is below the normal numbers.
+/// exp(x) for x ≤ 0, or 0 if exp(x) is below the normal numbers.
 template <class T>
 LADON_INLINE T exp_below_flushed(T x) {
   constexpr T lowest = -static_cast<T>(Format<T>::bias) * static_cast<T>(0x1.62e42fefa39efp-1);
   return exp_within(at_least(x, lowest));
 }
 
-/// 2^k (e^r − 1) + (2^k − 1); halves first, so that 2^k does not overflow before the result does.
+/// exp(x) − 1 = 2^k·(e^r − 1) + (2^k − 1); half of it is computed first, so that 2^k does not
+/// overflow before the result does.
 template <class T>
 LADON_INLINE T expm1(T x) {
   using F = Format<T>;
@@ -275,7 +278,7 @@ LADON_INLINE T log1p(T x) {
   return ((x == infinity<T>) | (x == T(0))) ? x : finite;
 }
 
-/// (tanh(x)/x − 1)/z at z = x², x ≤ 0.625.
+/// (tanh(x)/x − 1)/z at z = x², for |x| ≤ 0.625.
 LADON_INLINE float tanh_tail(float z) {
   return polynomial(z, -0x1.555554p-2f, 0x1.111066p-3f, -0x1.b9ee6ap-5f, 0x1.6389a2p-6f,
                     -0x1.0bec32p-7f, 0x1.18c096p-9f);
@@ -306,16 +309,17 @@ LADON_INLINE T softplus(T x) {
   return (x > T(0) ? x : T(0)) + log1p_finite(exp_below(-abs(x)));
 }
 
-/// erfc(a) for a ≥ 0.9, fitted for the error of erf(a): −log erfc(a) is a polynomial up to 3.95,
-/// from where erf(a) rounds to 1. (Evaluated in pairs of terms, which are independent.)
+/// erfc(a) for a ≥ 0.9, fitted to minimize the error of erf(a). −log erfc(a) is a polynomial up to
+/// a = 3.95; above that, erf(a) rounds to 1. (The polynomial is evaluated in pairs of terms, which
+/// are independent of each other.)
 LADON_INLINE float erfc_above(float a) {
   const float x = at_most(a, 3.95f);
   return exp_within(-polynomial(x * x, 0x1.5d8ae2p-13f + 0x1.20b742p+0f * x,
                                 0x1.4621fp-1f + 0x1.aa71a4p-4f * x,
                                 -0x1.6d99e8p-6f + 0x1.91c6c6p-9f * x, -0x1.9fa7f6p-13f));
 }
-/// exp(z²)·erfc(z): a polynomial in t = 1/(1 + z/2), about the middle of its range, for z ≥ 0.9;
-/// fitted for the error of erf(z).
+/// exp(z²)·erfc(z) for z ≥ 0.9: a polynomial in t = 1/(1 + z/2), centred at the middle of the range
+/// of t, and fitted to minimize the error of erf(z).
 LADON_INLINE double scaled_erfc(double z) {
   const double t = 1 / (1 + 0.5 * z);
   return t * polynomial(2 * t - 0.94, 0x1.f673a4057b6bp-2, 0x1.4eddc674b2ed4p-2,
@@ -326,7 +330,7 @@ LADON_INLINE double scaled_erfc(double z) {
 }
 LADON_INLINE double erfc_above(double a) { return exp_below_flushed(-a * a) * scaled_erfc(a); }
 
-/// erf(x)/x − 1 at z = x², x ≤ 0.9.
+/// erf(x)/x − 1 at z = x², for |x| ≤ 0.9.
 LADON_INLINE float erf_tail(float z) {
   return polynomial(z, 0x1.06eba8p-3f, -0x1.812744p-2f, 0x1.ce2e24p-4f, -0x1.b810e8p-6f,
                     0x1.54df1ap-8f, -0x1.ab106p-11f, 0x1.5f954ep-14f);
@@ -349,15 +353,16 @@ LADON_INLINE T erf(T x) {
 template <class T>
 constexpr T sine_limit = T(1e5);
 
-/// sin(r + q·π/2) from s = sin r and c = cos r: ±c if q is odd, else ±s, negative if the second bit
-/// of q is set.
+/// sin(r + q·π/2) from s = sin r and c = cos r: c if q is odd, else s, with the sign changed if the
+/// second bit of q is set.
 template <class T>
 LADON_INLINE T in_quarter(Word<T> q, T s, T c) {
   const T y = (q & 1) != 0 ? c : s;
   return from_bits<T>(bits(y) ^ ((q & 2) << (8 * sizeof(T) - 2)));
 }
 
-/// sin(x + quarter·π/2) for |x| ≤ sine_limit: x = k·π/2 + r, |r| ≤ π/4. Same bits at every level.
+/// sin(x + quarter·π/2) for |x| ≤ sine_limit, computed in double: x = k·π/2 + r, |r| ≤ π/4. Has the
+/// same bits at every instruction level.
 LADON_INLINE float sine_in_double(float x, std::uint64_t quarter) {
   using F = Format<double>;
   const double shifted = x * 0x1.45f306dc9c883p-1 + F::magic;
@@ -372,8 +377,9 @@ LADON_INLINE float sine_in_double(float x, std::uint64_t quarter) {
   return static_cast<float>(in_quarter(bits(shifted) + quarter, s, c));
 }
 
-/// sin(x + quarter·π/2) for |x| ≤ sine_limit: in single precision with r as a pair if there are
-/// fused multiply-adds, which lose nothing of x − k·π/2 before it is small; else sine_in_double.
+/// sin(x + quarter·π/2) for |x| ≤ sine_limit. With fused multiply-adds, in which the reduction
+/// r = x − k·π/2 loses no digits, it is computed in single precision, with r as a pair; without
+/// them, by sine_in_double().
 LADON_INLINE float sine(float x, Word<float> quarter) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   using F = Format<float>;
@@ -386,13 +392,14 @@ LADON_INLINE float sine(float x, Word<float> quarter) {
   const float c = w + fused(z * z, polynomial(z, 0x1.55554ap-5f, -0x1.6c0b98p-10f, 0x1.99becep-16f),
                             fused(-h, r, 1.0f - w) - r * low);
   const float y = in_quarter(bits(shifted) + quarter, s, c);
-  return ((quarter == 0) & (x == 0)) ? x : y;  // −0
+  return ((quarter == 0) & (x == 0)) ? x : y;  // keeps the sign of −0
 #else
   return sine_in_double(x, quarter);
 #endif
 }
 
-/// In double precision, from π/2 in pieces of 37 bits, whose products with k ≤ 2¹⁶ are exact.
+/// sin(x + quarter·π/2) for |x| ≤ sine_limit, in double precision. π/2 is split into pieces of
+/// 37 bits, whose products with k ≤ 2¹⁶ are exact.
 LADON_INLINE double sine(double x, std::uint64_t quarter) {
   using F = Format<double>;
   const double shifted = x * 0x1.45f306dc9c883p-1 + F::magic;
@@ -410,7 +417,7 @@ LADON_INLINE double sine(double x, std::uint64_t quarter) {
                                                 0x1.1ee9d783bc523p-29, -0x1.8fa47ffbf2336p-37)) -
                             r * low));
   const double y = in_quarter(bits(shifted) + quarter, s, c);
-  return ((quarter == 0) & (x == 0)) ? x : y;  // −0
+  return ((quarter == 0) & (x == 0)) ? x : y;  // keeps the sign of −0
 }
 LADON_INLINE double sine_in_double(double x, std::uint64_t quarter) { return sine(x, quarter); }
 

@@ -1,4 +1,5 @@
-// Updates of parameters: everything that a step does to an element, in one pass over memory.
+// Updates of parameters; the rules are in core/kernels/optimizer_steps.h. Each loop computes all of
+// a step in one pass over memory.
 
 #include "ladon/core/kernels/loops/math.h"
 #include "ladon/core/kernels/loops/table.h"
@@ -87,7 +88,7 @@ void adagrad(T* x, const T* g, T* v, const AdagradStep& step, int64_t n) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     const T gradient = g[i] + decay * x[i];
-    v[i] = at_most(v[i] + gradient * gradient, largest);  // ∞ would stay forever
+    v[i] = at_most(v[i] + gradient * gradient, largest);  // an ∞ would stay in all later steps
     x[i] -= lr * gradient / (sqrt(v[i]) + eps);
   }
 }

@@ -18,7 +18,8 @@ LADON_INLINE void store(T* y, Vector<T> v) {
   __builtin_memcpy(y, &v, sizeof v);
 }
 
-/// y ← x, a vector of A. (A vector cast would be compiled as two halves.)
+/// Converts x to y, for as many elements as a vector of A has. (A vector cast would be compiled as
+/// two halves.)
 template <class A, class T>
 LADON_INLINE void widen(const T* x, A* y) {
   if constexpr (sizeof(A) == sizeof(T))
@@ -31,8 +32,8 @@ LADON_INLINE void widen(const T* x, A* y) {
 LADON_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /// Packs x from (row, column) on into tile [≤ rows, tile_columns], padded with 0 up to multiples of
-/// 4 rows and of 48 columns; returns the padded number of columns. In x itself, rows a power of two
-/// apart would push each other out of the caches.
+/// 4 rows and of 48 columns; returns the padded number of columns. (Without packing, rows of x that
+/// are a power of two apart would evict each other from the caches.)
 template <int64_t tile_columns, class A, class T>
 LADON_INLINE int64_t pack(const Rows<T>& x, int64_t row, int64_t column, int64_t rows, A* tile) {
   const int64_t filled = least(rows, x.count - row);
@@ -65,7 +66,8 @@ struct Product {
   LADON_INLINE Doubles operator()(Doubles a, Doubles b) const { return a * b; }
 };
 
-/// a[l] + a[l + step] in lanes l without the bit `step`, and b[l] + b[l − step] in those with it.
+/// A vector whose lane l is a[l] + a[l + step] if l does not have the bit `step`, and
+/// b[l] + b[l − step] if it has.
 template <int step, int... l>
 LADON_INLINE Doubles fold(Doubles a, Doubles b, std::integer_sequence<int, l...>) {
   constexpr int n = lanes<double>;
@@ -73,7 +75,7 @@ LADON_INLINE Doubles fold(Doubles a, Doubles b, std::integer_sequence<int, l...>
          __builtin_shufflevector(a, b, (l & step ? n + l - step : l + step)...);
 }
 
-/// Lane l: the sum of all lanes of v[l].
+/// A vector whose lane l is the sum of all lanes of v[l].
 template <int step = 1>
 LADON_INLINE Doubles sums_of(Doubles* v) {
   constexpr int n = lanes<double>;
@@ -87,7 +89,7 @@ LADON_INLINE Doubles sums_of(Doubles* v) {
   }
 }
 
-/// Adds the n terms of each of left_rows × side pairs; rows of the sums are `width` apart.
+/// Adds the n terms of each of left_rows × side pairs to `sums`, whose rows are `width` apart.
 template <class Term>
 LADON_INLINE void add_block(const double* left, const double* right, int64_t n, double* sums,
                             int64_t width) {
@@ -131,15 +133,15 @@ void add_pairs(const Rows<T>& x, int64_t begin, int64_t end, double* sums, int64
 
 // --- sums of all rows with weights ---
 
-// A tile of 96 KB of rows, and a block of sums in registers, with room for a row besides.
+// A tile of 96 KB of rows, and a block of sums in registers, together with a part of a row.
 constexpr int64_t mix_rows = 64;
 template <class T>
 constexpr int64_t mix_columns = 1536 / sizeof(T);
 constexpr int sum_rows = 4, sum_vectors = vector_bytes == 64 ? 3 : 2;
 
-/// y (+)= Σ_j w_ij x_j, or Σ_j w_ij (own_i − x_j), in sum_rows rows and sum_vectors vectors of
-/// columns. Rows of x and own are mix_columns apart, those of y `stride`. Sums start at −0, so that
-/// a sum of −0 alone keeps its sign.
+/// y_i ← Σ_j w_ij x_j, or Σ_j w_ij (own_i − x_j) if `differences`, added to y_i if `add`, for
+/// sum_rows rows i and sum_vectors vectors of columns. Rows of x and own are mix_columns apart,
+/// rows of y `stride`. Sums start at −0, so that a sum of terms −0 is −0.
 template <bool differences, class T>
 LADON_INLINE void mix_block(const T* const* w, const T* x, int64_t rows, const T* own, bool add,
                             T* y, int64_t stride) {
@@ -176,8 +178,8 @@ LADON_INLINE void mix_block(const T* const* w, const T* x, int64_t rows, const T
     }
 }
 
-/// Adds the contribution of the rows from j0 on, which are in the tile, to the rows of y from i on,
-/// in the columns from c on.
+/// Adds the contribution of rows j0, j0 + 1, … of x, which are in `tile`, to sum_rows rows of y
+/// from i on, in the columns from c on.
 template <bool differences, class T>
 LADON_INLINE void mix_tile(const T* w, const Rows<T>& x, int64_t i, int64_t j0, int64_t c,
                            const T* tile, const T* own, T* y) {
@@ -232,7 +234,8 @@ LADON_INLINE double square(T x) {
   return static_cast<double>(x) * static_cast<double>(x);
 }
 
-/// Calls term(i, lane) for i < n: in whole blocks, whose length the compiler knows, and the rest.
+/// Calls term(i, lane) for all i < n: first for whole blocks, whose length is known at compile
+/// time, then for the remaining elements.
 template <class Term>
 LADON_INLINE void by_blocks(int64_t n, const Term& term) {
   int64_t i = 0;

@@ -1,5 +1,6 @@
-// Sums and maxima over those rows whose indices are in a list of places: the inputs of windows of
-// pooling. Blocks of a row stay in registers from place to place.
+// Sums and maxima over the rows of a matrix whose indices are in the list `places`: in pooling, the
+// positions that a window sees. Blocks of columns stay in registers while the loop runs over the
+// list.
 
 #include "ladon/core/kernels/loops/products/blocked.h"
 #include "ladon/core/kernels/loops/table.h"
@@ -14,8 +15,8 @@ LADON_INLINE void store(T* y, V v) {
   __builtin_memcpy(y, &v, sizeof v);
 }
 
-/// Calls block<V, n>(column) for all columns of a row: for four vectors, one vector, or one number
-/// at a time.
+/// Calls block<V, n>(column) for all columns of a row: four vectors, one vector, or one element at
+/// a time.
 template <class T, class Block>
 LADON_INLINE void for_blocks(int64_t columns, const Block& block) {
   using V = Vector<T>;
@@ -52,7 +53,8 @@ void spread(const T* g, const int64_t* places, int64_t count, int64_t columns, T
   });
 }
 
-/// Integers as wide as the elements of V, to hold indices of places: a vector if V is one.
+/// Integers as wide as the elements of V, to hold indices of places: a vector of integers if V is a
+/// vector.
 template <class V>
 struct Numbers {
   using Type = decltype(V{} < V{});

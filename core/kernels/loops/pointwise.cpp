@@ -69,7 +69,7 @@ LADON_INLINE T apply(T x) {
   if constexpr (op == Unary::gelu_tanh_gate) return gelu_tanh_gate(x);
 }
 
-// Integers wrap around, so they are computed as unsigned ones.
+// Integers wrap around, so they are computed as unsigned integers.
 template <Unary op>
 LADON_INLINE int64_t apply(int64_t x) {
   const auto u = static_cast<uint64_t>(x);

@@ -5,14 +5,15 @@
 
 namespace ladon::kernels::LADON_LEVEL {
 
-/// (2·atanh(s)/s − 2 − 2/3·z)/z² at z = s², as atanh_tail, accurate to 73 bits of the whole sum.
+/// (2·atanh(s)/s − 2 − 2/3·z)/z² at z = s², for the range of s of atanh_tail; accurate to 73 bits
+/// of 2·atanh(s)/s.
 LADON_INLINE double atanh_rest(double z) {
   return polynomial(z, 0x1.9999999999996p-2, 0x1.249249249302ep-2, 0x1.c71c71c5811d2p-3,
                     0x1.745d183203329p-3, 0x1.3b1362c9a150dp-3, 0x1.1120b2e5b1816p-3,
                     0x1.de33d82cb5c9ap-4, 0x1.eb0dfac3517d8p-4);
 }
 
-/// a·b to twice the digits.
+/// a·b with twice the digits of a double.
 LADON_INLINE Pair<double> product(Pair<double> a, Pair<double> b) {
   const double high = a.high * b.high;
   return {high, left_over(a.high, b.high, -high) + (a.high * b.low + a.low * b.high)};
@@ -24,8 +25,8 @@ LADON_INLINE Pair<double> exact_sum(double a, double b) {
   return {sum, (a - sum) + b};
 }
 
-/// log(x) for 0 < x < ∞, to 64 bits: k·ln2 + log(m), as log, where s = f/(2 + f) is a pair and
-/// log(m) = 2s + s³·(2/3 + z·rest(z)).
+/// log(x) for 0 < x < ∞, to 64 bits: k·ln2 + log(m), with m = 1 + f as in log(), where s = f/(2 +
+/// f) is a pair and log(m) = 2s + s³·(2/3 + z·atanh_rest(z)) with z = s².
 LADON_INLINE Pair<double> log_pair(double x) {
   using F = Format<double>;
   const bool tiny = x < F::least_normal;
@@ -45,7 +46,8 @@ LADON_INLINE Pair<double> log_pair(double x) {
                    whole.low + (linear.low + (k * F::ln2_low + (2 * s.low + cubic.low))));
 }
 
-/// The logarithm `log`, corrected at the ends of its range; NaN stays.
+/// The logarithm of a ≥ 0, given its value `log` for finite a > 0: −∞ for a = 0, and a itself for ∞
+/// and NaN.
 LADON_INLINE double with_ends(double log, double a) {
   return a < infinity<double> ? (a == 0 ? -infinity<double> : log) : a;
 }
@@ -60,7 +62,8 @@ LADON_INLINE double raised(double a, double y) {
   const double within = at_most(at_least(x, F::exp_lowest), F::exp_highest);
   return power(Pair<double>{within, within == x ? low : 0.0}).times(1);
 }
-/// In double; the polynomial of the exponential is only as long as floats need, with error 2⁻³⁴.
+/// a^y for floats, computed in double; the polynomial of the exponential has only the terms that
+/// floats need (error 2⁻³⁴).
 LADON_INLINE float raised(float a, float y) {
   using F = Format<double>;
   const double x = at_most(at_least(y * with_ends(log_in_double(a), a), -200.0), 200.0);
@@ -74,7 +77,7 @@ LADON_INLINE float raised(float a, float y) {
 }
 
 /// x^y with the special values of C (annex F of its standard): a power of |x|, negative if x is
-/// negative and y odd. Beyond |y| = 2⁶⁵ no power changes any more.
+/// negative and y odd. For |y| ≥ 2⁶⁵ the result no longer depends on the size of y.
 template <class T>
 LADON_INLINE T pow(T x, T y) {
   const T half = T(0.5) * y;

@@ -1,5 +1,5 @@
 // Random numbers, sixteen blocks at a time. This file is compiled without contraction to fused
-// multiply-adds (CMakeLists.txt): so numbers have the same bits at every level.
+// multiply-adds (CMakeLists.txt), so that numbers have the same bits at every instruction level.
 
 #include "ladon/core/kernels/loops/random.h"
 

@@ -1,17 +1,17 @@
 #pragma once
-// Random words, and the distributions that are computed from them element by element. What the
-// words are and how they are laid out: core/random.h.
+// Random words, and distributions that are computed from them element by element. core/random.h
+// specifies the words and their layout.
 
 #include <cstdint>
 
 namespace ladon::kernels {
 
-/// Number of blocks that are made together.
+/// Number of blocks that are generated together.
 inline constexpr std::int64_t block_group = 16;
 
 struct RandomLoops {
-  /// The words of `blocks` consecutive blocks, a multiple of block_group, from the one at
-  /// `position`.
+  /// The words of `blocks` consecutive blocks, a multiple of block_group, beginning with the block
+  /// at `position`.
   void (*words)(std::uint64_t seed, std::uint64_t stream, std::uint64_t position,
                 std::int64_t blocks, std::uint32_t* w);
   /// y[i] = w[i] < threshold.

@@ -14,8 +14,8 @@ void set(T* y, T value, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = value;
 }
 
-/// Prefetches the row after x while this one is computed: where rows end with pages, the processor
-/// does not do so itself. (The row need not exist.)
+/// Prefetches the row after x while row x is computed: the processor itself does not prefetch
+/// across the end of a page. (The next row need not exist.)
 template <class T>
 LADON_INLINE void ask_for_next_row(const T* x, int64_t n) {
   constexpr int64_t line = 64, longest = 1 << 14;  // bytes
@@ -26,7 +26,7 @@ LADON_INLINE void ask_for_next_row(const T* x, int64_t n) {
     __builtin_prefetch(reinterpret_cast<const void*>(next + static_cast<std::uintptr_t>(i)));
 }
 
-/// y = exp(x − shift) for shift ≥ x, 0 where it is below the normal numbers; returns Σy.
+/// y = exp(x − shift) for shift ≥ x, and 0 where this is below the normal numbers; returns Σy.
 template <class T>
 LADON_INLINE T exponentials(const T* x, T shift, T* y, int64_t n) {
 #pragma omp simd
@@ -34,12 +34,12 @@ LADON_INLINE T exponentials(const T* x, T shift, T* y, int64_t n) {
   return reduce_row<Reduce::sum>(y, n);
 }
 
-// If one element has nearly all the probability, 1 − p and Σ exp(x − top) = 1 + rest lose the
-// digits of the rest. If its probability exceeds `sure`, the rest is summed without that element.
+// If one element has nearly all the probability p, then 1 − p, and `rest` in Σ exp(x − top) = 1 +
+// rest, lose digits by rounding. So if p exceeds `sure`, `rest` is summed without this element.
 template <class T>
 constexpr T sure = T(1) - T(1) / 128;
 template <class T>
-constexpr T log_sure = T(-0.0078431774610258928);  // its logarithm
+constexpr T log_sure = T(-0.0078431774610258928);  // log(sure)
 
 /// Index of the first element of x that equals `top`, or n.
 template <class T>
@@ -49,14 +49,15 @@ int64_t first_place(const T* x, T top, int64_t n) {
   return i;
 }
 
-/// Σ exp(x − top) over all elements but one that equals `top`; y holds the exponentials.
+/// Σ exp(x − top) over all elements except the first that equals `top`; y holds the exponentials.
 template <class T>
 [[gnu::noinline]] T sum_of_others(const T* x, T top, T* y, int64_t n) {
   y[first_place(x, top, n)] = T(0);
   return reduce_row<Reduce::sum>(y, n);
 }
 
-/// y ∘ (g − ⟨g, y⟩), from g less the winner's g: subtracting a constant is allowed, as Σy = 1.
+/// y ∘ (g − ⟨g, y⟩) for a row in which element `winner` has nearly all the probability. It is
+/// computed from g − g[winner], which gives the same result because Σy = 1.
 template <class T>
 [[gnu::noinline]] void backward_beside(const T* g, const T* y, int64_t winner, T* dx, int64_t n) {
   const T own = g[winner];
@@ -66,7 +67,8 @@ template <class T>
   for (int64_t i = 0; i < n; ++i) dx[i] = y[i] * ((g[i] - own) - mean);
 }
 
-/// Rows of derivatives sum to 0: the winner's derivative is minus the sum of the others.
+/// Makes a row of derivatives sum to 0, as it must: the derivative of the element that equals `top`
+/// becomes minus the sum of the others.
 template <class T>
 [[gnu::noinline]] void balance(const T* y, T top, T* dx, int64_t n) {
   const int64_t winner = first_place(y, top, n);
@@ -74,7 +76,8 @@ template <class T>
   dx[winner] = -reduce_row<Reduce::sum>(dx, n);
 }
 
-/// A row with ∞: a single one takes all; several cannot be ordered, and so give NaN.
+/// Result for a row that contains ∞: `one` for the element ∞ and `zero` for all others; NaN if
+/// there are several ∞, which cannot be ordered.
 template <class T>
 [[gnu::noinline]] void of_infinite(const T* x, T one, T zero, T* y, int64_t n) {
   int64_t count = 0;
@@ -143,7 +146,7 @@ void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
   const T top = reduce_row<Reduce::max>(y, n);
   if (top == -infinity<T>) return set(dx, T(0), n);
   const T sum = reduce_row<Reduce::sum>(g, n);
-  if (sum == T(0)) {  // also where y is NaN, in a row that no loss uses
+  if (sum == T(0)) {  // so that NaN in y, in a row that no loss uses, has no effect
     for (int64_t i = 0; i < n; ++i) dx[i] = g[i];
     return;
   }
@@ -154,7 +157,8 @@ void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
 
 // --- layer norm ---
 
-/// Bound on rstd: squares of deviations below 1/bound lose some of their digits.
+/// Bound on rstd: above it, deviations from the mean are below 1/bound, and their squares lose
+/// digits by underflow.
 template <class T>
 constexpr T squares_vanish = sizeof(T) == 4 ? T(0x1p50) : T(0x1p480);
 
@@ -164,14 +168,14 @@ LADON_INLINE bool far_from_zero(T mean, T rstd) {
   return abs(mean) * rstd > T(4);
 }
 
-/// The power of two at or below x, which is positive; at least the least normal number.
+/// The largest power of two not above x > 0, but at least the smallest normal number.
 template <class T>
 LADON_INLINE T power_of_two(T x) {
   const Word<T> exponent = bits(infinity<T>);
   return from_bits<T>(bits(at_least(x, Format<T>::least_normal)) & exponent);
 }
 
-/// Mean and rstd of x/scale.
+/// Mean of x/scale, and rstd of x/scale.
 template <class T>
 struct Moments {
   T mean, rstd, scale;
@@ -187,7 +191,8 @@ LADON_INLINE T rstd_of(const T* x, T mean, T eps, int64_t n) {
   return T(1) / sqrt(sum / T(n) + eps);
 }
 
-/// Subtracts from the deviations y what is left of their mean; returns their rstd.
+/// Subtracts from the deviations y their mean, which is not 0 because of rounding; returns their
+/// rstd.
 template <class T>
 [[gnu::noinline]] T centre_again(T eps, T* y, int64_t n) {
   const T rest = reduce_row<Reduce::sum>(y, n) / T(n);
@@ -207,7 +212,7 @@ template <class T>
   return {mean, rstd, T(1)};
 }
 
-/// centre() of x over a power of two, for an x whose squares are out of the range of T.
+/// centre() of x divided by a power of two, for an x whose squares are out of the range of T.
 template <class T>
 [[gnu::noinline]] Moments<T> centre_scaled(const T* x, T eps, T* y, int64_t n) {
   const T top = at_least(reduce_row<Reduce::max>(x, n), -reduce_row<Reduce::min>(x, n));
@@ -281,9 +286,9 @@ LADON_INLINE void backward_row(const T* g, const T* x, const Centred& centred, T
   for (int64_t i = 0; i < n; ++i) dx[i] = rstd * ((u[i] - along_one) - centred(x[i]) * r * along_h);
 }
 
-// Rows of very large or small x, or far from zero. rstd is s·r with a power of two s, so that
-// x·s − mean·s and what is computed from it are in range; the rounding error of the mean, `rest`,
-// is computed again.
+// Backward pass for rows of very large or small x, or of a mean far from zero. rstd is s·r with a
+// power of two s, so that x·s − mean·s and all that is computed from it are in range; the rounding
+// error of the mean, `rest`, is computed again.
 template <class T>
 [[gnu::noinline]] void backward_scaled(const T* g, const T* x, T mean, T rstd, const T* weight,
                                        T* dx, T* dweight, T* dbias, int64_t n) {

@@ -1,5 +1,6 @@
 #pragma once
-// The families of loops; each file of this folder adds its own to the level's table.
+// The families of loops; each file of this folder adds its loops to the table of the instruction
+// level.
 
 #include "ladon/core/kernels/loops.h"
 

@@ -10,19 +10,21 @@
 
 namespace ladon::kernels {
 
-/// A·B for many A [m, pieces·width], each row of which is `pieces` pieces of `width` elements; B
-/// [pieces·width, n] is packed once. T is float or double.
+/// Products A·B of many matrices A with one B [pieces·width, n], which is packed once. Each row of
+/// A [m, pieces·width] consists of `pieces` pieces of `width` contiguous elements. T is float or
+/// double.
 template <class T>
 class GatheredProduct {
  public:
   GatheredProduct(std::int64_t pieces, std::int64_t width, std::int64_t n, blas::Matrix<const T> b);
 
-  /// c ← A·B with `row` [n], which may be null, added to each row; on this thread. Piece s of row i
-  /// is at at[i·pieces + s]; c [m, n] has column stride 1.
+  /// c ← A·B with `row` [n] added to each row, unless it is null; on this thread. Piece s of row i
+  /// of A begins at the address at[i·pieces + s]; c [m, n] has column stride 1.
   void operator()(std::int64_t m, const T* const* at, const T* row, blas::Matrix<T> c) const;
 
  private:
-  /// Part of A's rows that is multiplied by the rows of B from `row` on, in one call.
+  /// Part of the rows of A that is multiplied in one call: elements [first, first + length) of the
+  /// pieces from `piece` on, and the rows of B from `row` on.
   struct Span {
     std::int64_t piece, pieces, first, length, row;
   };
@@ -31,8 +33,8 @@ class GatheredProduct {
   Storage packed_;
 };
 
-/// c ← Aᵀ·B + c for such an A [m, pieces·width] and B [m, n], on this thread. c [pieces·width, n]
-/// has column stride 1; `space` has gathered_space(m, n) elements.
+/// c ← Aᵀ·B + c for an A [m, pieces·width] in pieces as above and B [m, n], on this thread.
+/// c [pieces·width, n] has column stride 1; `space` is a buffer of gathered_space(m, n) elements.
 template <class T>
 void add_gathered_product(std::int64_t m, std::int64_t pieces, std::int64_t width, std::int64_t n,
                           const T* const* at, blas::Matrix<const T> b, blas::Matrix<T> c, T* space);

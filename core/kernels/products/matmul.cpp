@@ -19,7 +19,8 @@
 namespace ladon::kernels {
 namespace {
 
-/// Whether BLAS can read the last two axes in place: one of them dense, the other stepping over it.
+/// Whether BLAS can read the last two axes in place: one of them has stride 1, and the stride of
+/// the other is at least the size of the first.
 bool readable(const Tensor& x) {
   const int r = x.rank();
   const std::int64_t rows = x.shape()[r - 2], columns = x.shape()[r - 1];
@@ -107,14 +108,15 @@ Shape product_shape(const Tensor& a, const Tensor& b) {
   const std::int64_t k = a.size(-1);
   LADON_CHECK(k == b.size(-2), "matmul", "inner sizes differ: ", a.shape(), " · ", b.shape(),
               k == b.size(-1) ? "; did you mean to transpose the right operand?" : "");
-  LADON_CHECK(a.dtype() == b.dtype(), "matmul", "operands are ", a.dtype(), " and ", b.dtype());
+  LADON_CHECK(a.dtype() == b.dtype(), "matmul", "operands must have the same dtype, but are ",
+              a.dtype(), " and ", b.dtype());
   Shape shape = leading_shape(a, b);
   shape.append(a.size(-2));
   shape.append(b.size(-1));
   return shape;
 }
 
-/// Operands ready to be multiplied: readable, and with the product's leading axes.
+/// Operands ready to be multiplied: readable by BLAS, and with the product's leading axes.
 struct Operands {
   Operands(const Tensor& left, const Tensor& right)
       : a(readable(left) ? left : clone(left)),
@@ -129,7 +131,7 @@ struct Operands {
   Shape lead;  // of the operands
 
  private:
-  // [.., m, k] · [k, n] is one product of all rows: [.. · m, k] · [k, n].
+  // Turns a batch of products with one b, [.., m, k] · [k, n], into one product of all rows.
   void collapse() {
     if (lead.rank() == 0 || b.shape().sub(0, b.rank() - 2).count() != 1) return;
     const std::int64_t k = a.size(-1);
@@ -150,7 +152,7 @@ struct Operands {
   }
 };
 
-/// y ← x, or y + x, for x [m, n].
+/// y ← x, or y ← y + x if `add`, for x [m, n].
 template <class T>
 void put(std::int64_t m, std::int64_t n, const T* x, std::int64_t x_row, bool add, T* y,
          std::int64_t y_row) {
@@ -158,8 +160,9 @@ void put(std::int64_t m, std::int64_t n, const T* x, std::int64_t x_row, bool ad
     for (std::int64_t j = 0; j < n; ++j) y[j] = add ? y[j] + x[j] : x[j];
 }
 
-/// y ← a·b, or y + a·b, for few rows of a: columns of b are vector lanes, and b is read once. Sums
-/// add their terms in order, as with many rows. Returns false if a or b is not suited to this.
+/// y ← a·b, or y ← y + a·b if `add`, for few rows of a: columns of b are vector lanes, and b is
+/// read once. Sums add their terms in the same order as multiply_rowwise(). Returns false, and does
+/// nothing, if a has too many rows or b another layout.
 template <class T>
 bool multiply_few_rows(T* y, const Tensor& a, const Tensor& b, bool add) {
   const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);
@@ -185,9 +188,9 @@ bool multiply_few_rows(T* y, const Tensor& a, const Tensor& b, bool add) {
   return true;
 }
 
-/// y ← a·b, or y + a·b, as yᵀ ← bᵀ·aᵀ: in the loops of attention rows of a are vector lanes, which
-/// are independent of each other. A task is a block of rows of a and a stripe of columns of b; a
-/// block of few rows is padded to whole vectors.
+/// y ← a·b, or y ← y + a·b if `add`, as yᵀ ← bᵀ·aᵀ: in the loops of attention, rows of a are vector
+/// lanes, which are independent of each other. A task is a block of rows of a and a stripe of
+/// columns of b; a block of few rows is padded to whole vectors.
 template <class T>
 void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, bool add) {
   const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);
@@ -234,7 +237,7 @@ void multiply(Tensor& y, const Operands& o, double beta) {
   });
 }
 
-/// y ← a·b + row in one pass, if it is a single product that is worth packing; else returns false.
+/// y ← a·b + row in one pass, if a·b is a single product that is worth packing; else returns false.
 template <class T>
 bool affine_packed(Tensor& y, const Operands& o, const Tensor& row) {
   const std::int64_t n = row.count(), k = o.a.size(-1), m = n == 0 ? 0 : y.count() / n;

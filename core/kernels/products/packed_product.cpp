@@ -13,15 +13,15 @@ namespace {
 
 using std::int64_t;
 
-// A panel of B of this length fits into the first-level cache together with the parts of A and C in
-// use, and 128 rows of A into the second level.
+// A panel of B of `sum_length` rows fits into the first-level cache together with the parts of A
+// and C in use, and 128 rows of A of this length fit into the second-level cache.
 constexpr int64_t sum_length = 256, most_rows = 128, least_rows = 32, least_columns = 128;
-constexpr int64_t packed_elements = int64_t{1} << 22;  // elements of B at a time
+constexpr int64_t packed_elements = int64_t{1} << 22;  // elements of B that are packed at a time
 
 int64_t pieces_of(int64_t n, int64_t piece) { return (n + piece - 1) / piece; }
 int64_t rounded_up(int64_t n, int64_t unit) { return pieces_of(n, unit) * unit; }
 
-/// The loops of the precision that was asked for (core/matmul_precision.h).
+/// The loops of the requested precision (core/matmul_precision.h).
 template <class T>
 const GemmLoops<T>& gemm_loops() {
   if constexpr (sizeof(T) == 4)
@@ -42,8 +42,8 @@ void for_range(On on, int64_t n, int64_t grain, const Body& body) {
   body(int64_t{0}, n);
 }
 
-/// Division of C into tasks: stripes of rows by groups of columns, at least 16 tasks if each then
-/// has enough work.
+/// Division of C into tasks of `rows` rows and `columns` columns: at least 16 tasks, if each task
+/// then has enough work.
 struct Cut {
   Cut(int64_t m, int64_t n, int64_t row_unit, int64_t column_unit)
       : rows(rounded_up(most_rows, row_unit)), columns(rounded_up(n, column_unit)) {
@@ -83,7 +83,7 @@ void pack_right(On on, int64_t n, int64_t k, blas::Matrix<const T> b, T* to) {
   });
 }
 
-/// The product with all of B packed. A task packs its rows of A, which then stay in the
+/// The product with a B that is packed already. A task packs its rows of A, which then stay in the
 /// second-level cache.
 template <class T>
 void multiply(On on, int64_t m, int64_t n, int64_t k, T alpha, blas::Matrix<const T> a,

@@ -8,14 +8,14 @@
 namespace ladon::kernels {
 
 /// Whether packing pays: m, n and k are not small, and k is not so large that the sum should be
-/// split. (For up to a million multiply-adds OpenBLAS has kernels that read B in place, if its rows
-/// are dense: those are faster.)
+/// split. (For up to a million multiply-adds, if the rows of B are dense, OpenBLAS has faster
+/// kernels that read B in place.)
 bool packs(std::int64_t m, std::int64_t n, std::int64_t k, bool dense_rows);
 
 enum class On { all_threads, this_thread };
 
-/// C ← alpha·A·B + beta·C, as blas::gemm, or alpha·A·B with `row` [n] added to each row; the same
-/// bits on all threads and on one. m, n, k ≥ 1; T is float or double.
+/// C ← alpha·A·B + beta·C, as blas::gemm, or C ← alpha·A·B with `row` [n] added to each row. The
+/// result has the same bits on all threads and on one thread. m, n, k ≥ 1; T is float or double.
 template <class T>
 void packed_product(On on, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
                     blas::Matrix<const T> a, blas::Matrix<const T> b, T beta, blas::Matrix<T> c,

@@ -22,8 +22,8 @@ namespace {
 
 int64_t pieces_of(int64_t n, int64_t piece) { return (n + piece - 1) / piece; }
 
-// Copies are placed in slabs of at most this size: memory is read at full speed from huge pages,
-// and these are larger than many matrices.
+// Copies are placed in slabs of at most this size: memory is read at full speed only from huge
+// pages, which are larger than many matrices.
 constexpr std::size_t most_slab_bytes = std::size_t{1} << 25, line_bytes = 64;
 
 const kernels::WeightForms& forms() { return *kernels::loops().weights; }
@@ -51,7 +51,8 @@ struct PackedWeights::Matrix {
     LADON_CHECK(
         std::all_of(from, from + numbers * count(), [](float s) { return std::isfinite(s); }),
         "PackedWeights", "weights ", x.shape(),
-        " are not all finite, and have no 8-bit form; look for the step that made them so");
+        " are not all finite, as their 8-bit form needs; look for the training step that made "
+        "them so");
   }
 
   /// Throws Error for a finite weight that bfloat16 would round to infinity.
@@ -60,7 +61,8 @@ struct PackedWeights::Matrix {
     for (int64_t i = 0; i < n; ++i)
       LADON_CHECK(!(std::abs(weights[i]) >= beyond) || std::isinf(weights[i]), "PackedWeights",
                   "weights ", x.shape(), " hold ", weights[i],
-                  ", which bfloat16 rounds to infinity; look for the step that made it so");
+                  ", which bfloat16 rounds to infinity; use float32, or look for the training step "
+                  "that made it so large");
   }
 
   int64_t count() const { return pieces_of(n, forms().columns); }
@@ -72,8 +74,8 @@ struct PackedWeights::Matrix {
   }
   float* scale(int64_t j) const { return reinterpret_cast<float*>(panel(count())) + j * numbers; }
 
-  /// Calls body(j, first column, number of columns) for each panel; `rows` rows are multiplied by
-  /// it.
+  /// Calls body(j, first column, number of columns) for each panel j. `rows` is the number of rows
+  /// that are multiplied by each panel.
   template <class Body>
   void for_panels(int64_t rows, const Body& body) const {
     const int64_t columns = forms().columns;
@@ -83,7 +85,7 @@ struct PackedWeights::Matrix {
     });
   }
 
-  /// y ← a·(this matrix) + row, for a and y of m dense rows.
+  /// y ← a·(this matrix) + row, for a and y of m dense rows; `row` may be null.
   void multiply(int64_t m, const float* a, const float* row, float* y) const {
     for_panels(m, [&](int64_t j, int64_t first, int64_t columns) {
       loops.multiply(m, columns, k, a, k, panel(j), scale(j), row ? row + first : row, y + first,
@@ -94,8 +96,8 @@ struct PackedWeights::Matrix {
   const kernels::WeightLoops& loops;
   int64_t k, n;
   std::uint32_t version;
-  int64_t words, numbers;  // of a panel, and of its scales
-  std::byte* place;        // of the panels, and then the scales
+  int64_t words, numbers;  // 4-byte words of a panel, and of its scales
+  std::byte* place;        // address of the panels, and then the scales
   Storage held;
 };
 
@@ -129,7 +131,7 @@ PackedWeights::~PackedWeights() {
     });
 }
 
-/// Memory for a copy: the slab, and in `place` the address in it.
+/// Takes memory for a copy from the newest slab. Returns the slab, and in `place` the address.
 Storage PackedWeights::room(std::size_t bytes, std::byte*& place) const {
   if (used_ + bytes > slab_.size()) {
     slab_ = Storage(std::max(bytes, slab_bytes_));

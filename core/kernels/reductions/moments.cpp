@@ -19,7 +19,7 @@
 namespace ladon::kernels {
 namespace {
 
-/// Number of elements that are reduced to one.
+/// Number of elements that are reduced to one result.
 double count_over(const Tensor& x, const std::vector<int>& axes) {
   double count = 1;
   for (const int axis : axes) count *= static_cast<double>(x.shape()[axis]);
@@ -43,8 +43,8 @@ Range range_of(DType dtype) {
   });
 }
 
-/// sqrt(squares/divisor), where `squares` is Σx² with the axes kept. If that left the normal range,
-/// x is scaled first, so that the largest element of each sum is in [1, 2).
+/// sqrt(squares/divisor), where `squares` is Σx² with the axes kept. If Σx² left the normal range,
+/// it is computed again from x scaled such that the largest element of each sum is in [1, 2).
 Tensor root(const Tensor& squares, const Tensor& x, const std::vector<int>& axes, double divisor) {
   const auto of = [&](const Tensor& t) {
     return unary(Unary::sqrt, binary(Binary::div, t, divisor));

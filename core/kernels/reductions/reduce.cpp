@@ -21,7 +21,8 @@ constexpr const char* reduce_names[] = {"sum", "prod", "max",         "min",
                                         "any", "all",  "sum_squares", "sum_abs"};
 static_assert(std::size(reduce_names) == std::size_t(Reduce::count));
 
-/// Some axes of a tensor, merged where they lie evenly in memory; axes of size 1 are left out.
+/// Some axes of a tensor, merged where they are evenly spaced in memory; axes of size 1 are left
+/// out.
 struct Axes {
   Shape sizes, strides;
 
@@ -50,7 +51,7 @@ struct Axes {
   Axes without_last() const { return {sizes.sub(0, rank() - 1), strides.sub(0, rank() - 1)}; }
 };
 
-/// Reduction by which partial results are combined.
+/// The reduction that combines partial results of `op`.
 Reduce merging(Reduce op) {
   return op == Reduce::sum_squares || op == Reduce::sum_abs ? Reduce::sum : op;
 }
@@ -72,7 +73,7 @@ T neutral(Reduce op) {
   }
 }
 
-/// y[i] = the reduction of n contiguous elements at x + kept.offset(i). Long rows are cut in
+/// y[i] = the reduction of n contiguous elements at x + kept.offset(i). Long rows are cut into
 /// segments of a fixed length.
 template <class T>
 void reduce_rows(Reduce op, const T* x, const Axes& kept, std::int64_t n, T* y) {
@@ -91,8 +92,8 @@ void reduce_rows(Reduce op, const T* x, const Axes& kept, std::int64_t n, T* y) 
   for (std::int64_t r = 0; r < rows; ++r) y[r] = merge(parts + r * segments, segments);
 }
 
-/// y[o, c] = the reduction over r of n elements x[outer.offset(o) + r·stride + c]; the rows are cut
-/// in segments, the columns in blocks.
+/// y[o, c] = the reduction over r < n of the elements x[outer.offset(o) + r·stride + c]; the rows r
+/// are cut into segments, the columns c into blocks.
 template <class T>
 void reduce_columns(Reduce op, const T* x, const Axes& outer, std::int64_t n, std::int64_t stride,
                     std::int64_t columns, T* y) {
@@ -130,7 +131,8 @@ void reduce_run(Reduce op, const T* x, const Axes& kept, std::int64_t n, std::in
   if (stride == 1 || n == 1) return reduce_rows(op, x, kept, n, y);
   if (last >= 0 && kept.strides[last] == 1)
     return reduce_columns(op, x, kept.without_last(), n, stride, kept.sizes[last], y);
-  // Neither is contiguous: the elements are gathered in rows first.
+  // Neither the reduced elements nor the kept ones are contiguous: elements are gathered in rows
+  // first.
   const auto loop = loops().of<T>().reduce[int(op)];
   parallel::for_range(kept.count(), rows_per_task(n), [&](std::int64_t begin, std::int64_t end) {
     Tensor buffer = empty({n}, dtype_of<T>());
@@ -189,11 +191,11 @@ std::vector<int> memory_order(const Tensor& x) {
   return order;
 }
 
-/// Reduces x in its own dtype, which must have the reduction.
+/// Reduces x in the dtype of x, for which the reduction must be defined.
 Tensor reduce_elements(Reduce op, const Tensor& x, std::span<const int> axes, bool keep) {
   const Shape shape = reduced_shape(x.shape(), axes, keep);
   if (x.count() == 0) return reduce_nothing(op, shape, x.dtype());
-  // The trailing axes that merge into one run; the others are reduced after it.
+  // Reduces the trailing axes that merge into one run first, and then all other axes.
   std::size_t rest = axes.size();
   while (rest > 0 && merged(x, axes.subspan(rest - 1)).rank() <= 1) --rest;
   const Axes run = merged(x, axes.subspan(rest)), kept = merged_others(x, axes.subspan(rest));

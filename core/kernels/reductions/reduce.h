@@ -11,12 +11,12 @@ namespace ladon::kernels {
 
 enum class Reduce;  // listed in reduction.h
 
-/// The name of a reduction, as in errors. A literal.
+/// The name of a reduction in errors, a string literal.
 const char* to_string(Reduce op);
 
-/// Reduces the axes (normalized, ascending, distinct); keeps them with size 1 if `keep`.
+/// Reduces x over the axes (normalized, ascending, distinct); keeps them with size 1 if `keep`.
 Tensor reduce(Reduce op, const Tensor& x, const std::vector<int>& axes, bool keep);
-/// Whether any element is true (or not 0), over all examples if x is mapped.
+/// Whether any element of x is true (or not 0), of all examples if x is mapped.
 bool anywhere(const Tensor& x);
 
 /// Sums x over the axes along which `shape` was broadcast to give x's shape.
@@ -27,18 +27,19 @@ Tensor sum_to(const Tensor& x, const Shape& shape);
 Tensor argmax(const Tensor& x, int axis, bool keep);
 Tensor argmin(const Tensor& x, int axis, bool keep);
 
-/// Running sum along an axis; of booleans as i64. f32 is summed in double.
+/// Running sum along an axis; booleans are summed as i64, f32 in double.
 Tensor cumsum(const Tensor& x, int axis);
 
-/// Running product, of booleans as i64; f32 in double.
+/// Running product along an axis; booleans are multiplied as i64, f32 in double.
 Tensor cumprod(const Tensor& x, int axis);
-/// h_t = a_t·h_{t−1} + b_t from h = 0, of two tensors of one shape and dtype, not bool; h_t = b_t
-/// where a_t is 0, whatever came before. f32 in double.
+/// h with h_t = a_t·h_{t−1} + b_t along an axis, from an initial h of 0. a and b must have the same
+/// shape and dtype, not bool. Where a_t is 0, h_t = b_t even if h_{t−1} is not finite. f32 is
+/// computed in double.
 Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis);
 
 /// Indices (i64) that sort an axis; stable. NaN counts as larger than any number.
 Tensor argsort(const Tensor& x, int axis, bool descending);
-/// The first k of them, 0 ≤ k ≤ the size of the axis: [.., k, ..].
+/// The first k indices of argsort(), 0 ≤ k ≤ size of the axis: [.., k, ..].
 Tensor argsort_first(const Tensor& x, int axis, bool descending, std::int64_t k);
 
 }  // namespace ladon::kernels

@@ -18,10 +18,11 @@ bool is_nan(T x) {
   return x != x;
 }
 
-// The extreme value is found by the vector loop, then its first place.
+// The vector loop finds the extreme value of a row; then its first position is searched.
 Tensor arg_extreme(Reduce op, std::string_view operation, const Tensor& x, int axis, bool keep) {
   const int a = detail::normalize_axis(operation, axis, x.rank());
-  LADON_CHECK(x.shape()[a] > 0, operation, "axis ", axis, " of shape ", x.shape(), " is empty");
+  LADON_CHECK(x.shape()[a] > 0, operation, "axis ", axis, " of shape ", x.shape(),
+              " is empty, but needs at least one element");
   if (x.dtype() == boolean) return arg_extreme(op, operation, cast(x, i64), axis, keep);
   const Tensor y = along_axis(
       a,
@@ -68,7 +69,7 @@ Tensor argmin(const Tensor& x, int axis, bool keep) {
 
 namespace {
 
-// y_i = step(y_{i−1}, in_i…) along each row, from `start` before the first. Sums of f32 are kept in
+// y_i = step(y_{i−1}, in_i…) along each row, with `start` in place of y_{−1}. f32 is computed in
 // double; integers wrap around.
 template <class Step, class... More>
 Tensor scan(int axis, int start, const Step& step, const Tensor& x, const More&... more) {

@@ -9,7 +9,7 @@
 namespace ladon::kernels {
 namespace {
 
-/// Calls loop(inputs.., output, n) on one line of each tensor.
+/// Calls loop(inputs.., output, n) on one line of each tensor, which begins at offset `at`.
 template <class T, std::size_t count, class Loop>
 void run(const Loop& loop, const std::array<const T*, count>& x, std::int64_t at, T* y,
          std::int64_t n) {
@@ -19,8 +19,9 @@ void run(const Loop& loop, const std::array<const T*, count>& x, std::int64_t at
     loop(x[0] + at, x[1] + at, y, n);
 }
 
-/// Runs the loop on all lines along an axis, from x [.., n, ..] to y [.., m, ..], all contiguous.
-/// Lines that are not rows are transposed, some at a time, in buffers that stay in the cache.
+/// Runs the loop on all lines along an axis, from the inputs x [.., n, ..] to y [.., m, ..]; all
+/// tensors are contiguous. Unless the axis is the last, lines are transposed, some at a time, in
+/// buffers that stay in the cache.
 template <class T, std::size_t count, class Loop>
 void for_lines(const Loop& loop, int axis, std::int64_t n, const std::array<const T*, count>& x,
                Tensor& y) {
@@ -47,8 +48,8 @@ void for_lines(const Loop& loop, int axis, std::int64_t n, const std::array<cons
   });
 }
 
-/// Runs the loop that `pick` selects from the table on lines of x along an axis. Its result is a
-/// line of the same length, or one number.
+/// Runs the loop that `pick` selects from the table on lines of x along an axis. The result of a
+/// line is a line of the same length, or one number.
 enum class To { line, number };
 template <class Pick, class... Tensors>
 Tensor map_lines(std::string_view operation, To to, int axis, const Pick& pick, const Tensor& x,
@@ -73,7 +74,8 @@ Tensor map_lines(std::string_view operation, To to, int axis, const Pick& pick, 
 
 void check_gradient(std::string_view operation, const Tensor& g, const Tensor& y) {
   LADON_CHECK(g.shape() == y.shape() && g.dtype() == y.dtype(), operation, "gradient ", g.shape(),
-              " ", g.dtype(), " and result ", y.shape(), " ", y.dtype(), " differ");
+              " ", g.dtype(), " and result ", y.shape(), " ", y.dtype(),
+              " must have the same shape and dtype");
 }
 
 }  // namespace

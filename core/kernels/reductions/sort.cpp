@@ -1,6 +1,6 @@
-// Sorting and selection along an axis. Elements become keys, unsigned integers in the same order,
-// which are equal where the elements are. Pairs of a key and its index are all distinct, so that
-// any sort of the pairs is stable.
+// Sorting and selection along an axis. Elements are converted to keys: unsigned integers in the
+// same order, which are equal if the elements are equal. Pairs of a key and its index are all
+// distinct, so that any sort of the pairs is stable.
 
 #include <algorithm>
 #include <array>
@@ -36,7 +36,7 @@ struct Bits {
   static constexpr Type all = static_cast<Type>(-1), sign = all ^ (all >> 1);
 };
 
-/// NaN comes after all numbers, and −0 is 0.
+/// Key of an element. NaN counts as larger than all numbers; −0 and 0 have the same key.
 template <class T>
 uint64_t key_of(T x, bool descending) {
   if constexpr (std::is_same_v<T, bool>) return x != descending;
@@ -51,9 +51,10 @@ uint64_t key_of(T x, bool descending) {
   return descending ? key ^ B::all : key;
 }
 
-/// Sorts pairs by `digits` bytes of the key, the lowest first; skips bytes that all keys share.
-/// `spare` has room for n. Tasks count a byte's pairs and move them; each task has a separate
-/// output range for every byte value. Returns a pointer to the sorted pairs.
+/// Radix sort of n pairs by `digits` bytes of the key, from the lowest byte on; skips bytes that
+/// are the same in all keys. `spare` has room for n pairs. For each byte, tasks count how often
+/// each value occurs, and then move their pairs; each task has a separate output range for every
+/// value. Returns a pointer to the sorted pairs.
 template <int64_t digits>
 const Keyed* sorted(Keyed* pairs, Keyed* spare, int64_t n) {
   constexpr int64_t few = 256, values = 256, grain = 1 << 17;
@@ -88,7 +89,7 @@ void write_indices(const Keyed* pairs, int64_t n, int64_t* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = pairs[i].index;
 }
 
-/// Room for n pairs. Throws Error if memory runs out, as tensors do.
+/// Memory for n pairs. Throws Error if memory runs out, as tensors do.
 std::vector<Keyed> room_for(int64_t n) {
   try {
     return std::vector<Keyed>(static_cast<std::size_t>(n));
@@ -99,9 +100,9 @@ std::vector<Keyed> room_for(int64_t n) {
                " bytes to sort");
 }
 
-/// Writes the indices of the first k < room pairs of a row in order. Candidates are the pairs
-/// before the k-th of those seen so far; elements behind it are skipped by their value, or else by
-/// key.
+/// Writes the indices of the first k < room elements of a row, in sorted order. Candidates for them
+/// are collected until there are `room`, and then reduced to the first k. Elements that come after
+/// the k-th candidate are skipped, by comparing values or (NaN) keys.
 template <class T, bool descending>
 void first_of(const T* row, int64_t n, int64_t k, std::vector<Keyed>& candidates, int64_t room,
               int64_t* out) {
@@ -130,8 +131,8 @@ void first_of(const T* row, int64_t n, int64_t k, std::vector<Keyed>& candidates
   write_indices(candidates.data(), k, out);
 }
 
-/// [.., n] → [.., k] along an axis that is moved to the end: calls body(first of n elements, first
-/// of k indices, number of rows) in tasks.
+/// Indices [.., k, ..] from x [.., n, ..] along an axis: moves the axis to the end and calls
+/// body(first element, first index, number of rows) in tasks, for rows of n elements and k indices.
 template <class Body>
 Tensor for_sorted_rows(const Tensor& x, int axis, int64_t k, const Body& body) {
   return along_axis(

@@ -40,7 +40,7 @@ void gemm(int m, int n, int k, T alpha, Operand<T> a, Operand<T> b, T beta, T* c
 template <class T>
 void gemv(int m, int k, T alpha, Operand<T> a, const T* x, int x_step, T beta, T* y, int y_step) {
   use_one_thread();
-  const int rows = a.transposed ? k : m, columns = a.transposed ? m : k;  // as A lies in memory
+  const int rows = a.transposed ? k : m, columns = a.transposed ? m : k;  // of A as stored
   if constexpr (std::is_same_v<T, float>)
     cblas_sgemv(CblasRowMajor, turned(a.transposed), rows, columns, alpha, a.data, a.stride, x,
                 x_step, beta, y, y_step);

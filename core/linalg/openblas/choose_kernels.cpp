@@ -1,7 +1,7 @@
 // OpenBLAS chooses its kernels when it is loaded, by the processor's model number. A processor that
 // is newer than the library gets the kernels of Prescott, of 2004: products of doubles then run at
-// 15 GF/s on a core that reaches 70 with AVX-512 kernels (0.3.21 of Debian 12, Emerald Rapids). So
-// kernels are chosen anew, before main, unless OPENBLAS_CORETYPE names a choice.
+// 15 GFLOP/s on a core that reaches 70 with AVX-512 kernels (0.3.21 of Debian 12, Emerald Rapids).
+// So kernels are chosen again, before main, unless OPENBLAS_CORETYPE names a choice.
 
 #include <cblas.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 
 #include "ladon/core/linalg/openblas/one_thread.h"
 
-// Exported by every OpenBLAS that has kernels for several processors, but declared in no header.
+// These two functions are exported by every OpenBLAS that has kernels for several processors, but
+// declared in no header.
 extern "C" {
 __attribute__((weak)) void gotoblas_dynamic_init();
 __attribute__((weak)) void gotoblas_dynamic_quit();

@@ -44,9 +44,9 @@ namespace {
 // A row-major lower triangle is a column-major upper one: LAPACK sees the transpose, which for a
 // symmetric matrix is the matrix itself, and the factorization LLᵀ becomes UᵀU.
 constexpr char upper = 'U';
-constexpr int block = 64;  // columns that LAPACK's reductions take at a time, at most
+constexpr int block = 64;  // largest number of columns that LAPACK's reductions take at a time
 
-/// Work space of one call.
+/// Workspace of one call.
 template <class T>
 class Room {
  public:
@@ -73,7 +73,7 @@ int potrf(int n, T* a, int stride) {
 template <class T>
 void getrf(int n, T* a, int* swaps) {
   use_one_thread();
-  int info = 0;  // the first pivot that is 0, which is no failure
+  int info = 0;  // position of the first pivot that is 0, which is no failure
   if constexpr (std::is_same_v<T, float>)
     sgetrf_(&n, &n, a, &n, swaps, &info);
   else
@@ -109,7 +109,7 @@ int syevd(bool vectors, int n, T* a, T* values) {
   return info;
 }
 
-// Divide and conquer.
+// By LAPACK's divide-and-conquer method.
 template <class T>
 int stedc(int n, T* d, T* e, T* z) {
   use_one_thread();

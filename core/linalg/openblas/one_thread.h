@@ -2,12 +2,12 @@
 
 namespace ladon::routines {
 
-/// Keeps OpenBLAS from starting threads. Every function that calls OpenBLAS calls this first, on
-/// each thread; repeated calls cost nothing.
+/// Keeps OpenBLAS from starting threads. Every function that calls OpenBLAS must call this function
+/// first, on each thread; repeated calls cost nothing.
 void use_one_thread();
 
-/// Selects OpenBLAS's kernels anew if it took the processor for a Prescott of 2004. Returns whether
-/// it did. Must not be called while other threads run.
+/// Selects OpenBLAS's kernels again if OpenBLAS took the processor for a Prescott of 2004. Returns
+/// whether it selected them. Must not be called while other threads run.
 bool choose_kernels();
 
 }  // namespace ladon::routines

@@ -15,8 +15,8 @@ blas::Matrix<const T> matrix(Operand<T> x) {
   return x.transposed ? rows.transposed() : rows;
 }
 
-// gemv with work space `room` for k + m numbers. With a row-major A, elements of y are inner
-// products; with its transpose, y is a sum of rows.
+// gemv with a workspace `room` of k + m elements. For a row-major A, elements of y are inner
+// products; for a transposed A, y is a weighted sum of rows.
 template <class T>
 void multiply(int m, int k, T alpha, Operand<T> a, const T* x, int x_step, T beta, T* y, int y_step,
               T* room) {
@@ -43,8 +43,8 @@ void gemv(int m, int k, T alpha, Operand<T> a, const T* x, int x_step, T beta, T
   multiply(m, k, alpha, a, x, x_step, beta, y, y_step, room.get());
 }
 
-// Products of few rows or multiply-adds are not worth packing: row by row, C = A·B is Bᵀ·(row of
-// A).
+// Products of few rows or few multiply-adds are not worth packing: they are computed row by row, as
+// row of C = Bᵀ·(row of A).
 template <class T>
 void gemm(int m, int n, int k, T alpha, Operand<T> a, Operand<T> b, T beta, T* c, int stride) {
   constexpr double worth_packing = 0x1p13;

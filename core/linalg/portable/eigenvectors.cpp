@@ -14,8 +14,8 @@ namespace {
 
 using std::int64_t;
 
-/// Rotations of neighbouring rows of a matrix [n, n], collected until there are many, and then all
-/// applied to a strip of columns that stays in the cache.
+/// Rotations of neighbouring rows of a matrix z [n, n]. They are collected until there are many,
+/// and then all are applied to one strip of columns after the other, which stays in the cache.
 template <class T>
 class Rotations {
  public:
@@ -56,9 +56,10 @@ class Rotations {
   std::vector<Rotation> held_;
 };
 
-/// One implicit QL step on rows [l, m] of T, with Wilkinson's shift, that eigenvalue of its first
-/// 2 × 2 block that is nearer to d[l]: a rotation of the last two rows, and further ones that chase
-/// the element outside the three diagonals up to row l.
+/// One implicit QL step on rows [l, m] of the tridiagonal matrix with diagonal d and off-diagonal
+/// e. The shift is Wilkinson's: the eigenvalue of the first 2 × 2 block that is nearer to d[l]. A
+/// rotation of the last two rows creates an element outside the three diagonals, and further
+/// rotations move this element up to row l, where it vanishes.
 template <class T>
 void ql_step(int64_t l, int64_t m, T* d, T* e, Rotations<T>& rotations) {
   const T half = (d[l + 1] - d[l]) / (2 * e[l]);
@@ -67,7 +68,7 @@ void ql_step(int64_t l, int64_t m, T* d, T* e, Rotations<T>& rotations) {
   for (int64_t i = m - 1; i >= l; --i) {
     const T f = s * e[i], b = c * e[i], r = std::hypot(f, g);
     if (i + 1 < m) e[i + 1] = r;
-    if (r == 0) {  // T falls into two parts below row i + 1
+    if (r == 0) {  // the tridiagonal matrix falls into two parts below row i + 1
       d[i + 1] -= p;
       return;
     }
@@ -97,10 +98,10 @@ void diagonalize_pair(int64_t l, T* d, T* e, Rotations<T>& rotations) {
   rotations.add(l, c, t * c);
 }
 
-/// Writes T's eigenvalues to d, unordered, and applies the rotations to z, unless it is null:
-/// implicit QL iteration (Golub and Van Loan, 8.3; Bowdler, Martin, Reinsch and Wilkinson 1968).
-/// Elements of e that are negligible next to the largest row count as 0. Returns whether it
-/// converges.
+/// Implicit QL iteration for the tridiagonal matrix with diagonal d and off-diagonal e (Golub and
+/// Van Loan, 8.3; Bowdler, Martin, Reinsch and Wilkinson 1968). Writes the eigenvalues to d,
+/// unordered, and applies the rotations to z, unless z is null. Elements of e that are negligible
+/// compared with the largest row count as 0. Returns whether the iteration converges.
 template <class T>
 bool ql(int64_t n, T* d, T* e, T* z) {
   constexpr int most_steps = 60;  // per eigenvalue; two or three are usual
@@ -110,7 +111,7 @@ bool ql(int64_t n, T* d, T* e, T* z) {
     size = std::max(size, std::abs(d[i]) + (i + 1 < n ? std::abs(e[i]) : 0));
   for (int64_t l = 0; l < n; ++l)
     for (int steps = 0;; ++steps) {
-      int64_t m = l;  // the last row of the part of T that begins with row l
+      int64_t m = l;  // the last row of the unreduced part that begins with row l
       while (m + 1 < n && size + std::abs(e[m]) > size) ++m;
       if (m == l) break;
       if (m == l + 1) {
@@ -123,7 +124,7 @@ bool ql(int64_t n, T* d, T* e, T* z) {
   return true;
 }
 
-/// Exponent of the largest element of the lower triangle of a [n, n].
+/// Binary exponent of the largest element of the lower triangle of a [n, n].
 template <class T>
 int exponent_of(int64_t n, const T* a) {
   T most = 0;

@@ -11,7 +11,7 @@ namespace ladon::routines {
 using std::int64_t;
 
 // Row by row: l_ij = (a_ij − Σ_{p<j} l_ip·l_jp) / l_jj (Golub and Van Loan, 4.2). lapack.cpp calls
-// it for blocks of few columns.
+// this function only for blocks of few columns.
 template <class T>
 int potrf(int n, T* a, int stride) {
   for (int i = 0; i < n; ++i) {
@@ -40,8 +40,8 @@ void exchange_rows(int64_t n, int64_t k, int64_t first, int64_t end, const int* 
     for (int64_t i = first; i < end; ++i) std::swap(b[c * n + i], b[c * n + swaps[i] - 1]);
 }
 
-/// Eliminates in columns [first, end) of a column-major A [n, n], from which all columns before
-/// have been subtracted: finds pivots, exchanges rows and computes multipliers.
+/// Gaussian elimination in columns [first, end) of a column-major A [n, n], after the products of
+/// all earlier columns have been subtracted: finds pivots, exchanges rows and computes multipliers.
 template <class T>
 void eliminate_panel(int64_t n, int64_t first, int64_t end, T* a, int* swaps) {
   for (int64_t j = first; j < end; ++j) {

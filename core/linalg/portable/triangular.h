@@ -29,9 +29,9 @@ void subtract_product(std::int64_t m, std::int64_t n, std::int64_t k, blas::Matr
     blas::gemm_serial<T>(n, m, k, -1, b.transposed(), a.transposed(), 1, c.transposed());
 }
 
-/// X ← A⁻¹·X for a triangular A [n, n] and an X [n, k] with its rows or its columns contiguous. A
-/// block of rows of X is brought up to date by one product with the rows that are solved, then
-/// solved by itself, row after row (Golub and Van Loan, Matrix Computations, 3.1).
+/// X ← A⁻¹·X for a triangular A [n, n] and an X [n, k] with its rows or its columns contiguous. For
+/// each block of rows of X, one product subtracts the contribution of the rows that are solved
+/// already; then the block is solved row after row (Golub and Van Loan, Matrix Computations, 3.1).
 template <class T>
 void solve(std::int64_t n, std::int64_t k, Triangle<T> a, blas::Matrix<T> x) {
   constexpr std::int64_t block = 32, strip = 256;
@@ -50,7 +50,7 @@ void solve(std::int64_t n, std::int64_t k, Triangle<T> a, blas::Matrix<T> x) {
                           {x.data + first * x.row, x.row, x.column});
     for (std::int64_t c = 0; c < k; c += strip) {
       const std::int64_t width = std::min(strip, k - c);
-      T* held = rows.data();  // these rows of X, in the order in which they are solved
+      T* held = rows.data();  // the block's rows of X, in the order in which they are solved
       for (std::int64_t s = 0; s < here; ++s) {
         const std::int64_t i = a.lower ? first + s : first + here - 1 - s;
         T* row = held + s * width;

@@ -32,8 +32,8 @@ Json as_json(const SeenText& seen) {
   return {{"text", seen.text}, {"layers", layers}, {"predicted", seen.predicted}};
 }
 
-/// Compares the page's effective number of keys with the entropy by the library, for the last rows
-/// of the first text.
+/// The page's checks: for the last row of the first head of each layer in a text, the effective
+/// number of keys, from the entropy that the library computes.
 Json checks_of(const SeenText& seen) {
   Json checks = Json::array();
   for (const LayerMaps& layer : seen.layers) {
@@ -91,7 +91,7 @@ std::string visible(const std::string& token) {
   for (std::size_t at = 0; at < token.size();) {
     const char c = token[at];
     const std::size_t count = std::min(token.find_first_not_of(c, at), token.size()) - at;
-    const bool few = c != ' ' || count < 3;  // longer runs are shown by their count
+    const bool few = c != ' ' || count < 3;  // three blanks or more are shown as ␣×count
     all += c == ' ' ? "␣" : c == '\n' ? "⏎" : std::string(1, c);
     if (!few) all += join("×", count);
     at += few ? 1 : count;

@@ -17,8 +17,9 @@ namespace ladon::example {
 struct LayerMaps {
   std::string name;                        ///< Name of the layer: "encoder 1".
   std::vector<std::string> queries, keys;  ///< Tokens of the queries and of the keys.
-  Tensor weights;                          ///< [heads, queries, keys], rows that sum to 1.
-  std::string predicts = {};               ///< Token that query i predicts: "this", "next" or "".
+  Tensor weights;                          ///< [heads, queries, keys]; each row sums to 1.
+  std::string predicts = {};               ///< The token that the model predicts at a query: "this"
+                                           ///< token, the "next", or "" if it predicts none.
 };
 
 /// A text, and the model's attention in it.
@@ -28,9 +29,9 @@ struct SeenText {
   nlohmann::ordered_json predicted;  ///< next_tokens() at the text's queries.
 };
 
-/// A matrix of numbers from 0 to 1, rounded to thousandths, finer than shades show: three digits
-/// where JSON would have ten. Zeros at the end of a row (a causal map's masked part) are omitted.
-/// The script's thousandths() reads it.
+/// A matrix of numbers from 0 to 1 as whole thousandths, which takes less space in JSON than the
+/// numbers, and is finer than the shades of the drawing. Zeros at the end of a row (the masked part
+/// of a causal map) are omitted. The function thousandths() of page.js reads it.
 nlohmann::ordered_json thousandths(const Tensor& matrix);
 
 /// Text of a token.
@@ -39,8 +40,8 @@ using TokenText = std::function<std::string(std::int64_t)>;
 /// A token made visible: blanks, ends of lines and bytes that are not UTF-8 are marked.
 std::string visible(const std::string& token);
 
-/// Probabilities of the likeliest few tokens at each position, and of the correct one, `right`.
-/// logits: [positions, vocabulary].
+/// At each position the probabilities of the five likeliest tokens, and of the correct token, given
+/// in `right`. logits: [positions, vocabulary].
 nlohmann::ordered_json next_tokens(const Tensor& logits, const std::vector<std::int64_t>& right,
                                    const TokenText& shown);
 
@@ -49,8 +50,9 @@ nlohmann::ordered_json next_tokens(const Tensor& logits, const std::vector<std::
 std::vector<SeenText> seen_texts(const LanguageModel& model, const Tensor& text,
                                  std::int64_t length, const TokenText& token_text);
 
-/// Page on which text, layer, head and token are chosen. All texts have the same layers. `predict`
-/// is as in page.js; `heads` names the heads of a layer, by default 1, 2, …
+/// Page that shows attention maps, on which the reader chooses text, layer, head and token. All
+/// texts must have the same layers. `predict` is as in page.js; `heads` are names of the heads of a
+/// layer, by default 1, 2, …
 Page attention_page(const std::string& title, const std::string& about,
                     const nlohmann::ordered_json& predict, const std::vector<SeenText>& texts,
                     const std::vector<std::string>& heads = {});

@@ -1,25 +1,26 @@
-// Where heads look: maps of a trained model in texts of its run. A row of a map is a token that
-// looks (its query), a column one that is looked at (its key); a row sums to 1. Maps stand in the
-// data in thousandths.
+// Page of attention maps: where the heads of a trained model attend in texts of its run. A row of a
+// map is the token that attends (the query), a column the token that is attended to (the key); each
+// row sums to 1. The data contain the maps in thousandths.
 
 const layers = data.texts[0].layers;
 
-/// A row of a map, of all keys.
+/// The weights of one query on all keys: a row of a map.
 function weights(layer, head, query) {
   return thousandths(layer.maps[head][query], layer.keys.length);
 }
 
-/// How many tokens a row looks at: e to the power of its entropy −Σ p·ln p; n for n equal weights.
+/// Effective number of keys of a row p: e to the power of its entropy −Σ p·ln p; n for n equal
+/// weights.
 function spread(row) {
   return Math.exp(-row.reduce((sum, p) => sum + (p > 0 ? p * Math.log(p) : 0), 0));
 }
 
-/// A head's name: its number, and what more the data say of it.
+/// A head's name: the one given in the data, or else its number.
 function headName(head) { return data.heads[head] ?? String(head + 1); }
 
 const layerOf = (state) => data.texts[state.text].layers[state.layer];
 
-/// All heads of all layers in which the same tokens look.
+/// All heads of those layers whose queries are the same tokens as those of the chosen layer.
 function besides(state) {
   const {queries} = layerOf(state), several = layers.length > 1;
   return data.texts[state.text].layers.flatMap((layer) =>
@@ -46,7 +47,7 @@ function spreads() {
 const means = spreads();
 const toTwo = (number) => shown(Number(number.toPrecision(2)));
 const written = data.texts.some(({layers}) => layers[0].keys.some((key) => [...key].length > 2));
-const below = written ? {bottom: 92} : {bottom: 60};  // words stand slanted, characters side by side
+const below = written ? {bottom: 92} : {bottom: 60};  // words are written slanted, characters upright
 
 page({
   predict: {...data.predict, because: `${data.predict.because} In the texts of this page the weights of a token spread ` +

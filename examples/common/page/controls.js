@@ -1,15 +1,15 @@
-// Controls: what a reader turns. Each is made of (state, turned, its description): state[name] holds
-// its value, and turned() is called after each move.
+// Controls of a page: sliders, choices, buttons. Each function makes one from (state, turned, its
+// description): state[name] holds the value of the control, and turned() is called after each change.
 
-/// {name, label, values, at, say}: a slider over `values`, at first at index `at`; say(value) is
-/// what stands beside it. With play: true it can run by itself. Where other controls decide what
-/// there is, values is a function of the state, refreshed whenever something was turned.
+/// {name, label, values, at, say, play}: a slider over `values`, at first at index `at`; the text
+/// say(value) is shown beside it. With play: true it has buttons to move by itself. If the values
+/// depend on other controls, `values` is a function of the state, called after each change of a control.
 function slider(state, turned, {name, label, values, at = 0, say = shown, play = false}) {
   const all = () => typeof values === "function" ? values(state) : values;
   const input = element("input", {type: "range", min: 0, max: all().length - 1, step: 1, value: at, name});
   const output = element("output", {});
   const refresh = () => {
-    input.max = all().length - 1;  // the place stays below it
+    input.max = all().length - 1;  // the browser reduces input.value to it
     state[name] = all()[Number(input.value)];
     output.textContent = say(state[name], state);
     input.setAttribute("aria-valuetext", output.textContent);
@@ -28,15 +28,16 @@ function slider(state, turned, {name, label, values, at = 0, say = shown, play =
   return Object.assign(made, {refresh});
 }
 
-/// {name, run: label}: time without an end, to play, pause and step; state[name] counts the steps.
+/// {name, run: label}: buttons play, pause and step for a run without an end; state[name] counts its
+/// steps.
 function steps(state, turned, {name, run}) {
   state[name] = 0;
   const next = () => { state[name] += 1; turned(); };
   return element("div", {class: "playable"}, element("span", {}, run), ...player(next, () => false, 40));
 }
 
-/// Buttons that call step() by time, until ended(), or once each. Whoever asked for little motion has
-/// the step alone.
+/// Two buttons: "play" calls step() every `between` milliseconds until ended() is true, "step" calls
+/// it once. Readers whose browser asks for reduced motion get only "step".
 function player(step, ended, between = 120) {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   let clock = null;
@@ -52,7 +53,7 @@ function player(step, ended, between = 120) {
   return still ? [once] : [run, once];
 }
 
-/// {name, label, choices: {value: label}}: one of a few.
+/// {name, label, choices: {value: label}}: radio buttons.
 function choice(state, turned, {name, label, choices}) {
   const values = Object.keys(choices);
   state[name] = values[0];
@@ -65,8 +66,8 @@ function choice(state, turned, {name, label, choices}) {
   return made;
 }
 
-/// {name, label, texts}: one of many texts, whose number is the state. What is typed leaves those in
-/// the list that hold most of the typed words.
+/// {name, label, texts}: a list to choose one of many texts; state[name] is its index. Words typed into
+/// the search field reduce the list to the texts that contain the most of these words.
 function finder(state, turned, {name, label, texts}) {
   const typed = element("input", {type: "search", placeholder: "type words of it", "aria-label": `words of the ${label}`});
   const list = element("select", {name, "aria-label": label});
@@ -93,7 +94,8 @@ function button(state, turned, {name, press}) {
   return made;
 }
 
-/// {question, answers, right, because}: to commit to before anything can be turned.
+/// {question, answers, right, because}: a question that the reader must answer before the controls are
+/// enabled; open() is called then.
 function prediction({question, answers, right, because}, open) {
   const form = element("form", {class: "prediction"}, element("p", {}, element("strong", {}, "Predict. "), question));
   answers.forEach((answer, i) => form.append(element("label", {},

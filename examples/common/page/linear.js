@@ -6,7 +6,7 @@ function dot(a, b) {
   return sum;
 }
 
-/// Lower triangular L with L·Lᵀ = a, which may be singular: its column is 0 then.
+/// Lower triangular L with L·Lᵀ = a. a may be singular: a column of L whose pivot is 0 is then 0.
 function cholesky(a) {
   const l = a.map((row) => row.map(() => 0));
   for (let i = 0; i < a.length; i++)

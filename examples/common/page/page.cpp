@@ -10,7 +10,7 @@
 
 namespace ladon::example {
 
-// Form, scripts and style of this folder, embedded by the build.
+// page.html, the shared scripts and page.css of this folder, embedded by the build.
 extern const char* const page_form;
 extern const char* const shared_page_script;
 extern const char* const shared_page_style;

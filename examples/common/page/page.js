@@ -1,14 +1,15 @@
-// The page: the script of a study calls page({...}) once. What it draws stands in the run's data, or
-// is computed by functions that check() holds against the library's values.
+// The page: the script of a study calls page({...}) once. It draws the data of the run, and values of
+// functions that check() compares with values computed by the library.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-let described = null;  // the page's description, its state and what is drawn: for tests, too
+let described = null;  // the page's description, its state and its panels; tests read it
 
-/// {controls, panels, draw(state, panels, data), says(state, data), predict, drag, functions}:
-/// `controls` and `panels` in the order in which they stand; drag: {name, panel, points} are points
-/// of a panel that the reader moves, and state[name]; draw fills the panels, which are empty, and
-/// leaves out what answers the prediction until state.committed; says gives the sentence below them;
-/// functions are those that the data's checks name.
+/// Builds the page from {controls, panels, draw(state, panels, data), says(state, data), predict, drag,
+/// functions}. `controls` and `panels` are listed in their order on the page. drag: {name, panel,
+/// points} are points of a panel that the reader can move, available as state[name]. draw() fills the
+/// panels, which are empty when it is called; until state.committed is true it must not show the answer
+/// to `predict`. says() returns the sentence below the panels. `functions` are those that the "checks"
+/// of the data name.
 function page(description) {
   const state = {committed: false}, panels = description.panels.map((panel) => new Panel(panel));
   described = {...description, state, drawn: panels};
@@ -48,8 +49,8 @@ function page(description) {
   else open();
 }
 
-/// The largest difference between the page's functions and the library's values, relative to values
-/// above 1. A check is {function, arguments, value}.
+/// The largest difference between values of the page's functions and those of the library, divided by
+/// the latter's magnitude if that is above 1. A check is {function, arguments, value}.
 function check() {
   let largest = 0;
   for (const {function: name, arguments: given, value} of data.checks ?? []) {
@@ -63,5 +64,5 @@ function check() {
   return largest;
 }
 
-/// `count` numbers that stand in the data in thousandths, without the zeros at their end.
+/// `count` numbers from a row that the data give in thousandths, without the zeros at its end.
 function thousandths(row, count) { return Array.from({length: count}, (_, i) => (row[i] ?? 0) / 1000); }

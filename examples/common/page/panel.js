@@ -1,7 +1,8 @@
 "use strict";
-// Panels: drawings with axes, whose numbers the pointer reads out and a table holds.
+// Panels: drawings with axes. The page shows the values under the pointer, and all values in a table.
 
-/// An HTML element, or one of SVG with `svg:` before its name. Attributes of value null are left out.
+/// An HTML element, or an SVG element if its name begins with `svg:`. Attributes of value null are
+/// left out.
 function element(name, attributes = {}, ...children) {
   const made = name.startsWith("svg:")
     ? document.createElementNS("http://www.w3.org/2000/svg", name.slice(4))
@@ -12,7 +13,7 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/// A number as a reader wants it: four figures, a true minus sign.
+/// A number as text for readers: four significant digits, and a typographic minus sign.
 function shown(number) {
   if (number === null || Number.isNaN(number)) return "–";
   if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
@@ -24,8 +25,8 @@ function shown(number) {
   return text.replace("-", "−");
 }
 
-/// An axis: {label, from, to, log}. Places of round numbers on it: 1, 2, 5 times a power of ten, or
-/// powers alone where there are many; of an axis with names the places of these, 0, 1, 2, ….
+/// Positions of the ticks of an axis {label, from, to, log, names}: 1, 2 and 5 times powers of ten, or
+/// powers of ten alone on a logarithmic axis of more than three decades; on an axis with names 0, 1, 2, ….
 function ticks({from, to, log, names}) {
   if (names) return [...names.keys()];
   const places = [];
@@ -47,20 +48,20 @@ function ticks({from, to, log, names}) {
 function columnNames(label, names) { return {label, names, from: -0.5, to: names.length - 0.5}; }
 function rowNames(label, names) { return {label, names, from: names.length - 0.5, to: -0.5}; }
 
-/// A place of an axis in words.
+/// Text of a position on an axis: its name, or the number.
 function nameOf(axis, value) { return axis.names?.[value] ?? shown(value); }
 
 const usual = {left: 68, right: 14, top: 36, bottom: 56};
 
-/// A drawing with two axes. What is drawn is forgotten by clear().
+/// A drawing with two axes. clear() removes all that was drawn.
 class Panel {
-  /// x, y: axes; width and height in units of the drawing, which grows with the page; room: of what
-  /// stands around the axes, where it is not the usual one.
+  /// x, y: axes; width, height: size in units of the drawing, which is scaled with the page; room: margins
+  /// around the axes that differ from the usual ones.
   constructor({title, x, y, width = 460, height = 360, room = {}}) {
     Object.assign(this, {title, x, y, width, height, room: {...usual, ...room}});
     this.svg = element("svg:svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title});
     this.drawing = element("svg:g");
-    this.over = element("svg:g");  // what the reader takes hold of: it stays when all is drawn anew
+    this.over = element("svg:g");  // handles that the reader drags; clear() does not remove them
     this.svg.append(this.drawing, this.over);
     this.names = element("figcaption", {});
     this.readout = element("p", {class: "readout"}, " ");
@@ -70,7 +71,7 @@ class Panel {
     this.clear();
   }
 
-  /// Empties it, and draws its axes: they may have changed.
+  /// Removes all that was drawn, and draws the axes again, since they may have changed.
   clear() {
     this.series = [];
     this.drawing.replaceChildren();
@@ -108,13 +109,15 @@ class Panel {
   across(value) { return place(value, this.x, this.room.left, this.width - this.room.right); }
   up(value) { return place(value, this.y, this.height - this.room.bottom, this.room.top); }
 
-  /// Points [[x, y], …] of a thing called `name`, style 0 to 11: colour, dash and marker say the same.
+  /// A line through points [[x, y], …], named in the legend. A style from 0 to 11 has its colour, dash
+  /// and marker; any one of them identifies it.
   line(name, points, style = 0) {
     const d = points.map(([x, y], i) => `${i ? "L" : "M"}${this.across(x)} ${this.up(y)}`).join("");
     this.clip.append(element("svg:path", {class: `line s${style}`, d}));
     this.series.push({name, style, points, as: "line"});
   }
-  /// Pieces [[[x, y], …], …] of one thing, such as a contour: without numbers for table and pointer.
+  /// Several lines [[[x, y], …], …] with one name, such as a contour. Neither the table nor the pointer
+  /// shows their values.
   pieces(name, all, style = 0) {
     const d = all.map((points) => points.map(([x, y], i) => `${i ? "L" : "M"}${this.across(x)} ${this.up(y)}`).join("")).join("");
     this.clip.append(element("svg:path", {class: `piece s${style}`, d}));
@@ -149,9 +152,9 @@ class Panel {
     }
     this.series.push({name, style, points: points.map(([x, y]) => [x, y]), as: "columns"});
   }
-  /// A matrix of numbers in [−most, most], as shades; those below 0 in another colour. Axes are to run
-  /// from −½ to size − ½, as those of columnNames and rowNames do. written: the numbers stand in their
-  /// cells, too.
+  /// A matrix of numbers in [−most, most], as shades; negative numbers in another colour. The axes must
+  /// extend from −½ to size − ½, as those of columnNames and rowNames do. written: also write each number
+  /// into its cell.
   cells(name, rows, most = 1, written = false) {
     const points = [], shade = (value) => Math.min(1, Math.abs(value) / most) * (written ? 0.5 : 1);
     rows.forEach((row, i) => row.forEach((value, j) => {
@@ -165,7 +168,7 @@ class Panel {
   }
 
   /// Lets the reader move points [[x, y], …] up and down, by pointer and by arrow keys; moved() is
-  /// called after each move. Draw them, too: what is taken hold of cannot be seen.
+  /// called after each move. draw() must draw the points too, since the handles are invisible.
   drag(name, points, moved) {
     this.handles = points.map((point) => [element("svg:circle", {class: "handle", r: 13, tabindex: 0, role: "slider",
       "aria-orientation": "vertical", "aria-label": `${name} at ${this.x.label} ${shown(point[0])}`,
@@ -178,7 +181,7 @@ class Panel {
         event.preventDefault();
         move(point[1] + part * (this.y.to - this.y.from));
       });
-      // Of SVG's shapes touch-action alone does not keep a finger from scrolling the page.
+      // For SVG shapes, touch-action alone does not prevent a finger from scrolling the page.
       handle.addEventListener("touchstart", (event) => { event.preventDefault(); }, {passive: false});
       handle.addEventListener("pointerdown", (event) => { handle.setPointerCapture(event.pointerId); });
       handle.addEventListener("pointermove", (event) => {
@@ -191,7 +194,7 @@ class Panel {
     this.over.replaceChildren(...this.handles.map(([handle]) => handle));
   }
 
-  /// Says the exact values of the drawn point that is nearest to the pointer.
+  /// Shows the values of the drawn point that is nearest to the pointer.
   point(event) {
     if (!event) { this.readout.textContent = " "; return; }
     const box = this.svg.getBoundingClientRect(), unit = this.width / box.width;
@@ -214,7 +217,7 @@ class Panel {
 
 const gridLine = (d) => element("svg:path", {class: "grid", d});
 
-/// Pixels of a number on an axis.
+/// Coordinate in the drawing of a number on an axis, which extends from `low` to `high` there.
 function place(value, {from, to, log}, low, high) {
   const part = log ? Math.log(Math.max(value, 1e-300) / from) / Math.log(to / from) : (value - from) / (to - from);
   return Math.round(100 * (low + Math.min(9, Math.max(-9, part)) * (high - low))) / 100;
@@ -233,7 +236,7 @@ function marker(style, x, y, size) {
   return element("svg:path", {class: `dot s${style}`, d});
 }
 
-/// Names of a panel's series, each beside its mark.
+/// Legend of a panel: the name of each series beside its line, marker or area.
 function legend({series}) {
   const names = new Map();
   for (const {name, style, as} of series) if (as !== "cells") names.set(name, {style, as});
@@ -246,7 +249,7 @@ function legend({series}) {
   });
 }
 
-/// What the panels draw, in numbers.
+/// Table of the values of all panels.
 function table(panels) {
   const rows = [element("tr", {}, ...["panel", "series", "across", "up", "± or to"].map((name) => element("th", {}, name)))];
   for (const panel of panels)

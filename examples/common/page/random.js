@@ -1,25 +1,26 @@
 // Random numbers, the same for every reader of a page.
 
-/// Uniform numbers in (0, 1) from a seed: "draw again" gives the same draws to every reader. Lehmer's
-/// generator with the multiplier of Park, Miller and Stockmeyer (1993), exact in 53 bits.
+/// Generator of uniform numbers in (0, 1) from a seed, so that "draw again" gives the same draws to
+/// every reader. Lehmer's generator with the multiplier of Park, Miller and Stockmeyer (1993), whose
+/// products are exact in 53 bits.
 function uniforms(seed) {
   const modulus = 2 ** 31 - 1;
   let state = 1 + (seed * 7919) % (modulus - 1);
   const next = () => { state = (state * 48271) % modulus; return state / modulus; };
-  for (let i = 0; i < 10; i++) next();  // like seeds begin alike
+  for (let i = 0; i < 10; i++) next();  // skipped, since they are similar for similar seeds
   return next;
 }
 
 /// Density of N(0, variance).
 function normalDensity(x, variance = 1) { return Math.exp(-x * x / (2 * variance)) / Math.sqrt(2 * Math.PI * variance); }
 
-/// Share of N(0, 1) beyond z, by Simpson's rule.
+/// P(x > z) for x from N(0, 1), by Simpson's rule.
 function normalTail(z) {
   const n = 160, step = 8 / n, parts = Array.from({length: n + 1}, (_, i) => i % n === 0 ? 1 : i % 2 ? 4 : 2);
   return step / 3 * parts.reduce((sum, part, i) => sum + part * normalDensity(z + i * step), 0);
 }
 
-/// Points around the ellipse that holds 95 of 100 draws of N(0, k), k 2 × 2.
+/// Points on the ellipse that contains 95% of the probability of N(0, k), with a 2 × 2 covariance k.
 function ellipse(k) {
   const l = cholesky(k), radius = Math.sqrt(-2 * Math.log(0.05));
   return Array.from({length: 73}, (_, i) => {
@@ -28,14 +29,14 @@ function ellipse(k) {
   });
 }
 
-/// Standard normal numbers, by Box and Muller.
+/// Generator of standard normal numbers, by the method of Box and Muller.
 function normals(seed) {
   const uniform = uniforms(seed);
   return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
 }
 
-/// The length of a vector of n standard normal numbers, without drawing these: the root of twice a
-/// Gamma(n/2) number, by the rejection of Marsaglia and Tsang (2000).
+/// A draw of the length of a vector of n standard normal numbers, without drawing these: the root of
+/// twice a Gamma(n/2) number, by the rejection method of Marsaglia and Tsang (2000).
 function length(n, {normal, uniform}) {
   if (n === 1) return Math.abs(normal());
   const d = n / 2 - 1 / 3;

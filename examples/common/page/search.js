@@ -1,11 +1,11 @@
-// Search of the site, without a network: `sections`, which the site puts before this, has the
-// place, the page's title, the heading and the words of each section.
+// Search of the site, without a network. The constant `sections`, which the build of the site writes
+// before this script, has the address, the page's title, the heading and the text of each section.
 
 const wanted = document.querySelector("#words");
 const found = document.querySelector("#found");
 
-// Rank of a section for words that it must all have: ten of each in the heading, and one for each
-// time in the text, up to five.
+// Rank of a section: for each word, ten if the heading contains it, plus the number of times that the
+// text does, up to five. 0 if a word is in neither.
 function rank(section, words) {
   const heading = (section[1] + " " + section[2]).toLowerCase(), text = section[3].toLowerCase();
   let sum = 0;
@@ -17,7 +17,7 @@ function rank(section, words) {
   return sum;
 }
 
-// Words of the text about the first one that is wanted.
+// Part of the text around the first of the words.
 function excerpt(text, words) {
   const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0);
   const at = Math.max(0, Math.min(...places, text.length) - 60);

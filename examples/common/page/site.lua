@@ -1,5 +1,6 @@
--- Links of a page of the tree as links of the site: README.md is its folder's index.html, another
--- X.md is X.html, a folder is its index.html, and .github is github. Run in the page's folder.
+-- Pandoc filter that turns links in a Markdown page of the repository into links of the site: README.md
+-- becomes the folder's index.html, any other X.md X.html, a folder its index.html, and .github github.
+-- Must run in the page's folder.
 
 local function is_folder(path)
   local file = io.open(path .. "/.", "r")

@@ -20,7 +20,8 @@ Json sizes(const Shape& shape) {
 }  // namespace
 
 Page page() {
-  Tensor x = reshape(arange(0.0, 12.0, 1.0, f64), {3, 4}).set_requires_grad();  // addresses
+  Tensor x =
+      reshape(arange(0.0, 12.0, 1.0, f64), {3, 4}).set_requires_grad();  // element = its address
   const std::pair<const char*, Tensor> views[] = {
       {"transpose(x)", transpose(x)},
       {"x[:, ::2]", slice(x, 1, {.start = 0, .step = 2})},

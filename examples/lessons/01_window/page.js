@@ -2,19 +2,19 @@
 
 const memory = 12, {windows} = data;
 
-/// The place that each element of a window reads, row after row.
+/// The position in memory of each element of a window, in row-major order.
 function placesOf([rows, columns], [down, across], offset) {
   return Array.from({length: rows * columns}, (_, n) =>
     offset + Math.floor(n / columns) * down + (n % columns) * across);
 }
 
-/// Whether the elements stand in memory one after the other, as in a tensor of its own: 1 or 0.
+/// 1 if the elements are next to each other in memory, in row-major order, as in a new tensor; else 0.
 function rowMajor(shape, strides) {
   return Number(placesOf(shape, strides, 0).every((place, n) => place === n));
 }
 
-/// The gradient that arrives at each place where element n = 1, 2, … hands back n: a sum over all
-/// elements that read the place.
+/// The gradient of each position in memory if element n = 1, 2, … of the window has the gradient n: the
+/// sum over all elements that read the position.
 function gradientOf(shape, strides, offset) {
   const sums = Array(memory).fill(0);
   placesOf(shape, strides, offset).forEach((place, n) => { sums[place] += n + 1; });

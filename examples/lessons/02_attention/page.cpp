@@ -8,7 +8,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// One head computed by the library (products, weights, output), to check the page's functions.
+/// Logits, weights and outputs of one head, computed by the library to check the page's functions.
 Json checks(const Tensor& values) {
   Generator rng(7);
   const Tensor query = normal({1, 1, 16}, rng, f64), keys = normal({1, 8, 16}, rng, f64);

@@ -6,7 +6,8 @@
 
 namespace ladon::example {
 
-/// widths: the largest weight for each width d, with and without division by √d.
+/// `widths` is the lesson's table of the largest weight for each width d, with and without division
+/// of the logits by √d.
 Page page(const Table& widths);
 
 }  // namespace ladon::example

@@ -2,14 +2,14 @@
 
 const keys = 8, values = data.values;
 
-/// Logits of a query, divided by the root of its width or not.
+/// Logits of a query with all keys; with `root` divided by the root of the query's width.
 function logitsOf(query, rows, root) {
   const by = root ? Math.sqrt(query.length) : 1;
   return rows.map((key) => dot(key, query) / by);
 }
 
-/// Weights of logits at a temperature: the largest is taken off, so that nothing overflows. A key that
-/// is not seen has the logit −∞.
+/// Attention weights: softmax of the logits divided by the temperature. The largest logit is subtracted,
+/// so that nothing overflows. Only the first `seen` keys are attended to; the others have the logit −∞.
 function weightsOf(logits, temperature, seen) {
   const masked = logits.map((logit, i) => i < seen ? logit / temperature : -Infinity), most = Math.max(...masked);
   const powers = masked.map((logit) => Math.exp(logit - most)), all = powers.reduce((sum, each) => sum + each, 0);
@@ -18,7 +18,8 @@ function weightsOf(logits, temperature, seen) {
 
 function contextOf(weights, rows) { return rows[0].map((_, c) => weights.reduce((sum, a, i) => sum + a * rows[i][c], 0)); }
 
-/// New logits where width, root or draw was turned; else they are the reader's.
+/// Draws new logits if the reader changed the width, the root or the draw; else keeps the logits, which
+/// the reader may have moved.
 let made = "";
 function takeLogits({width, root, again, logits}) {
   const of = `${width} ${root} ${again}`;

@@ -20,7 +20,7 @@ bool study(const CommonOptions& options, const Program& program) {
     o.prior.parameterization = Parameterization::ntk;
     return std::make_unique<Sequential>(MultiHeadAttention(o, own), FirstToken());
   };
-  const auto law = [&](std::int64_t heads, std::int64_t width) {  // width 0: infinite
+  const auto law = [&](std::int64_t heads, std::int64_t width) {  // width 0: infinitely wide
     const auto model = layer({heads, 1}, rng);
     const auto k = latent_kernel(infinite::finite_heads(*model, {heads, width, width}), x);
     return infinite::ScaleMixture(k.at(normal({40000, k.dim}, rng, f64), 1).to_vector());

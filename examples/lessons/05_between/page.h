@@ -10,13 +10,14 @@
 
 namespace ladon::example {
 
-/// Distribution of an output, given the number of heads and their width (0: infinite).
+/// Function that returns the distribution of an output for a number of heads and their width (0:
+/// infinitely wide).
 using Law = std::function<infinite::ScaleMixture(std::int64_t heads, std::int64_t width)>;
-/// Per number of heads (width 8), rows: bin centre |output|/sd, density, its s.e., exact density.
-/// exact density.
+/// Measured density for each number of heads of width 8, one row per bin: bin centre |output|/sd,
+/// density, its standard error, exact density.
 using Drawn = std::map<int, std::vector<std::vector<double>>>;
 
-/// tails, widths: the lesson's tables.
+/// `tails` and `widths` are tables that the lesson prints.
 Page page(const Law& law, const Drawn& drawn, const Table& tails, const Table& widths);
 
 }  // namespace ladon::example

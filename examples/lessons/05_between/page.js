@@ -1,10 +1,11 @@
-// The law of an output of H random heads: the mean of Gaussian densities over draws of the variance s,
-// itself a mean of H variances of one head. Those of one head are quantiles of the run's draws.
+// The distribution of an output of H random heads. Its density is the mean of the densities of N(0, s) over
+// draws of the variance s, which is itself a mean of H draws of the variance of one head. The draws for one
+// head are quantiles of the draws of the run.
 
-/// Density at y of the mean over variances of N(0, s).
+/// Density at y: the mean of the densities of N(0, s) over the variances s.
 function density(variances, y) { return variances.reduce((sum, s) => sum + normalDensity(y, s), 0) / variances.length; }
 
-/// Share beyond ±y.
+/// Probability of outputs beyond ±y.
 function beyond(variances, y) { return 2 * variances.reduce((sum, s) => sum + normalTail(y / Math.sqrt(s)), 0) / variances.length; }
 
 /// Draws of s for H heads, by width and H: means of H draws of one head's variance.

@@ -8,7 +8,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Outputs of two-headed layers by the library, and what the page needs: B = QᵀK and u = VᵀO.
+/// Outputs of layers with two heads, computed by the library, with the matrices B = QᵀK and vectors
+/// u = VᵀO of the heads, from which the page computes the same outputs.
 Json outputs() {
   Generator rng(9);
   Json all = Json::array();

@@ -1,12 +1,12 @@
-// Untrained networks of 64 heads of width 32 on two tokens, drawn here; only the scales of their
-// weights are turned. The law of infinitely many heads is the run's.
+// Untrained networks with 64 heads of width 32 on two tokens, drawn by this script; the reader changes only
+// the scales of their weights. The distribution for infinitely many heads is from the run.
 
 const heads = 64, width = 32, count = 100, channels = [0, 1, 2];
 /// Tokens of the input s: smooth curves in three channels.
 const tokensOf = (s) => [0, 3].map((i) => channels.map((c) => Math.SQRT2 * Math.cos(s * data.frequencies[i + c] + data.phases[i + c])));
 
-/// Output of a network: the mean over both positions of the sum over heads of attention, whose logits
-/// are x·B·xᵀ and whose values and outputs are x·u, with B = QᵀK and u = VᵀO of a head.
+/// Output of a network: the mean over both positions of the sum over heads of attention. A head has the
+/// logits x·B·xᵀ with B = QᵀK, and its values times output weights are x·u with u = VᵀO.
 function output(network, width, tokens, qk, vo) {
   let sum = 0;
   for (const {b, u} of network) {
@@ -21,7 +21,8 @@ function output(network, width, tokens, qk, vo) {
   return vo * sum / Math.sqrt(3 * width * network.length);
 }
 
-/// A head's B, a sum over its width, and its u: |o| times standard normal numbers.
+/// Draws a head: its B, a sum over its width, and its u, standard normal numbers times the length of the
+/// output weights o.
 function head(random) {
   const {normal} = random, size = length(width, random);
   const [queries, keys] = [0, 1].map(() => Array.from({length: width}, () => channels.map(normal)));
@@ -29,7 +30,7 @@ function head(random) {
   return {b, u: channels.map(() => size * normal())};
 }
 
-const drawn = [];  // by the presses of the button
+const drawn = [];  // the networks drawn so far, one set per press of the button
 function networks(again) {
   const random = {normal: normals(30 + again), uniform: uniforms(60 + again)};
   return drawn[again] ??= Array.from({length: count}, () => Array.from({length: heads}, () => head(random)));
@@ -38,7 +39,7 @@ function networks(again) {
 const probability = (f) => 1 / (1 + Math.exp(-f)), sure = Math.log(19);  // 95% : 5%
 const line = Array.from({length: 81}, (_, i) => i / 20 - 2), places = Array.from({length: 20}, (_, i) => (i + 0.5) / 20);
 
-/// Share of normal logits of this variance beyond the logit of 95%, by Simpson's rule.
+/// Share of logits from N(0, variance) that give one class more than 95%, by Simpson's rule.
 function shareSure(variance) {
   const n = 400, step = sure / n, inside = Array.from({length: n + 1}, (_, i) => (i % n === 0 ? 1 : i % 2 ? 4 : 2) * normalDensity(i * step, variance));
   return 1 - 2 * step / 3 * inside.reduce((sum, each) => sum + each, 0);

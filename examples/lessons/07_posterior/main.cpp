@@ -27,7 +27,7 @@ bool study(const CommonOptions& options, const Program& program) {
   const Tensor cross = slice(rest, 1, {0, 6}), k = slice(slice(all, 0, {0, 6}), 1, {0, 6});
   const Tensor a = k + noise * eye(6, f64), y = matmul(cholesky(a), normal({6}, rng, f64));
   Table bands("of", {{"near", "standard deviation at s = -3/2"}, {"far", "the same at s = 3"}});
-  std::vector<Tensor> ends = {cast(s, f64)};  // s, then the edges of the bands
+  std::vector<Tensor> ends = {cast(s, f64)};  // columns of the plot: s, then the edges of the bands
   const auto add = [&](const std::string& name, const Tensor& mean, const Tensor& v) {
     bands.add({name, {{std::sqrt(v.to_vector()[10])}, {std::sqrt(v.to_vector()[40])}}});
     for (const int z : {-2, 2}) ends.push_back(flatten(mean) + z * sqrt(v));

@@ -1,20 +1,24 @@
-// The evidence of one head by draws of its random matrix, and that of infinitely many.
+// The evidence of one head, estimated by draws of its random matrix, and the evidence of infinitely many
+// heads.
 
 const {factors, targets} = data, sets = factors[0].length, noise = 0.05;
 const inputs = Array.from({length: 24}, (_, i) => data.inputs.slice(4 * i, 4 * i + 4));
 
-/// ln B of a data set by the run: source 0 or 1, its number, and the place of N among the sizes.
+/// Log Bayes factor ln B of a data set, from the run: `source` 0 or 1, its number `set`, and the index
+/// `size` of its number of targets N.
 function factor({source, set}, size) { return factors[2 * size + source][set]; }
 
-/// Mean over both tokens of an input of what they take, given a head's matrix z: its logits are 4·qᵀzk.
+/// Mean over both queries of an input of the attention-weighted tokens, given a head's matrix z: its
+/// logits are 4·qᵀzk for query q and key k.
 function taken(z, [a, b, c, d]) {
   const toFirst = (p, q) => 1 / (1 + Math.exp(4 * (p * (z[0] * (c - a) + z[1] * (d - b)) + q * (z[2] * (c - a) + z[3] * (d - b)))));
   const share = (toFirst(a, b) + toFirst(c, d)) / 2;
   return [c + share * (a - c), d + share * (b - d)];
 }
 
-/// ln p(first 1, 2, … targets | z). Given z the outputs are taken·v, v ~ N(0, 1) twice. Each target is
-/// predicted by what those before it tell of v: its mean (m, n), its covariance (p, q; q, r).
+/// ln p(targets | z) for the first target, the first two, and so on. Given z the outputs are taken()·v,
+/// with two independent v ~ N(0, 1). Each target is predicted from the distribution of v given the targets
+/// before it, with mean (m, n) and covariance (p, q; q, r).
 function givenHead(z, y) {
   let [p, q, r, m, n, sum] = [1, 0, 1, 0, 0, 0];
   return y.map((target, i) => {
@@ -26,14 +30,15 @@ function givenHead(z, y) {
   });
 }
 
-/// The same of infinitely many heads: y = L·u.
+/// The same log evidences for infinitely many heads: y = L·u with u ~ N(0, I).
 const root = cholesky(data.limit.map((row, i) => row.map((k, j) => k + (i === j ? noise : 0))));
 function ofLimit(y) {
   let sum = 0;
   return solved(root, y).map((u, i) => sum -= u * u / 2 + Math.log(root[i][i]) + Math.log(2 * Math.PI) / 2);
 }
 
-/// [ln B, its standard error, effective number of draws] of the first 1, 2, … targets of a data set.
+/// [ln B, its standard error, effective number of draws] for the first target of a data set, the first
+/// two, and so on.
 let estimated = {of: ""};
 function estimates({source, set}, {draws, again}) {
   const of = [source, set, draws, again].join();

@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Log evidences of the first 1, 2, … targets.
+/// Log evidences of the first target, the first two targets, and so on.
 Json evidences(const Tensor& kernel, const Tensor& y) {
   Json all = Json::array();
   for (std::int64_t n = 1; n <= y.count(); ++n) {

@@ -1,9 +1,10 @@
-// Bayes factors of 80 data sets. The reader sees one after the other, and says which model made it,
-// before the page does. The page estimates that of the present set; those of all 80 are the run's.
+// Bayes factors of 80 data sets. The reader sees one set after the other, and says which model made it
+// before the page shows the answer. The page estimates the Bayes factor of the present set; those of all 80
+// sets are from the run.
 
 const {sizes} = data, sources = ["one head", "infinitely many"];
 
-/// All data sets, in an order that tells nothing.
+/// All data sets, shuffled.
 const order = [0, 1].flatMap((source) => Array.from({length: sets}, (_, set) => ({source, set})));
 const uniform = uniforms(17);
 for (let i = order.length - 1; i > 0; i--) {
@@ -11,7 +12,8 @@ for (let i = order.length - 1; i > 0; i--) {
   [order[i], order[j]] = [order[j], order[i]];
 }
 
-/// What was said of data sets, in turn: {of, said}. A press more of a button says its source.
+/// The reader's answers for data sets, in order: {of, said}. A button for each source adds one when it is
+/// pressed.
 const verdicts = [];
 let pressed = [0, 0];
 function listen({one, many}) {
@@ -21,7 +23,7 @@ function listen({one, many}) {
   return order[verdicts.length % order.length];
 }
 
-/// Shares of all data sets that a claim beyond ±c gets right and wrong.
+/// Shares of all data sets for which a claim, made if |ln B| is above c, is right and wrong.
 function claims(size, c) {
   return [1, -1].map((sign) =>
     order.filter((of) => sign * (of.source === 0 ? 1 : -1) * factor(of, size) > c).length / order.length);

@@ -18,7 +18,8 @@ const std::vector<Trial> trials = {{"09_particles --seed 3", "picture: how many 
 
 bool study(const CommonOptions& options, const Program& program) {
   Generator rng(options.seed);
-  // Positions per step on ½·N(−c, 1) + ½·N(c, 1), whose score is c·tanh(c·x) − x.
+  // Positions of the particles after each step on the density ½·N(−c, 1) + ½·N(c, 1), whose score
+  // is c·tanh(c·x) − x.
   const auto move = [](const Tensor& start, double c, const SvgdOptions& how) {
     Tensor x = parameter(clone(start));
     Svgd svgd(particles_of_rows(x), how);

@@ -18,8 +18,8 @@ constexpr const char* lesson =
 const std::vector<Trial> trials = {{"10_collapse --seed 99", "distance: it does not change"}};
 
 bool study(const CommonOptions& options, const Program& program) {
-  constexpr double m = 10, b = 1, rate = 0.05;  // M; weight of the noise; ε of steps with noise
-  // Variance per coordinate at rest, of M particles on N(0, 1) in D dimensions.
+  constexpr double m = 10, b = 1, rate = 0.05;  // particles M, weight of the noise, its step size ε
+  // Stationary variance per coordinate of M particles on N(0, 1) in D dimensions.
   const auto variance = [&options](double dim, double diffusion, double lr) {
     std::vector<double> seeds;
     for (std::uint64_t seed = 0; seed < 16; ++seed) {

@@ -37,7 +37,7 @@ bool study(const CommonOptions& options, const Program& program) {
   Table table("step, rule", {{"variance", "of x at rest, in 2048 chains ± standard error"},
                              {"formula", "its formula; the posterior's variance is 1"},
                              {"z", "their difference in standard errors"}});
-  std::vector<std::vector<double>> rows;  // step, formulas, measured variances
+  std::vector<std::vector<double>> rows;  // step size, formulas of the variances, measured ones
   const char* const rules[] = {"Langevin", "batches", "noise through RMSprop"};
   for (unsigned k = 0; k <= 64; ++k) {
     const double step = std::max(k / 80.0, 1e-9), rest = 1 / (1 - step / 2);

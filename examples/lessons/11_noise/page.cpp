@@ -8,8 +8,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Steps of the library's optimizers, and the noise that Sgld drew: from 0, at rate 1/2 and with
-/// gradient 0, a step is that noise alone.
+/// Checks of the page's steps by steps of the library's optimizers. The noise that Sgld drew is
+/// found as a step from 0 at rate 1/2 with gradient 0, which consists of the noise alone.
 Json checks() {
   Json all = Json::array();
   for (const double step : {0.1, 0.8}) {

@@ -6,8 +6,8 @@
 
 namespace ladon::example {
 
-/// rows: step, formulas of the three rules and, at some steps, the variances measured; items: the
-/// data from which batches are drawn.
+/// `rows` have a step size, the formulas of the three rules and, for some step sizes, the measured
+/// variances. `items` are the data from which batches are drawn.
 Page page(const std::vector<std::vector<double>>& rows, const Tensor& items);
 
 }  // namespace ladon::example

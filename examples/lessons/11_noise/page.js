@@ -1,10 +1,10 @@
-// Chains that follow the gradient of x²/2 with noise, in three ways. What they rest at is measured
-// here; the curves are the formulas of the run, its dots what it measured.
+// Chains that follow the gradient of x²/2 with noise, by three rules. Their stationary variance is measured
+// by this script; the curves are the formulas of the run, the dots the variances that the run measured.
 
 /// Langevin's step with noise drawn from N(0, 1).
 function langevin(x, gradient, step, noise) { return x - step * gradient + Math.sqrt(2 * step) * noise; }
 
-/// RMSprop's step, and its running mean of squares.
+/// A step of RMSprop: the new x and the new running mean of squared gradients.
 function rmsprop([x, squares], gradient, step) {
   const mean = 0.995 * squares + 0.005 * gradient * gradient;
   return [x - step * gradient / (Math.sqrt(mean) + 1e-8), mean];
@@ -17,7 +17,7 @@ let run = {of: ""};
 /// One step of all chains.
 function advance({states, normal, uniform}, {rule, step, batch}) {
   for (const [i, [x, squares]] of states.entries()) {
-    let gradient = x;  // a batch's is x less the mean of its items
+    let gradient = x;  // the gradient of a batch is x minus the mean of its items
     if (rule === "batches") for (let j = 0; j < batch; j++) gradient -= items[Math.floor(items.length * uniform())] / batch;
     states[i] = rule === "through"
       ? rmsprop([x, squares], gradient + Math.sqrt(2 / step) * normal(), step)
@@ -25,8 +25,9 @@ function advance({states, normal, uniform}, {rule, step, batch}) {
   }
 }
 
-/// The chains: 400 steps when something was turned, 50 more with each of the player's; the variance is
-/// that of the last 50. RMSprop's mean of squares begins where it settles, near the noise's 2/step.
+/// The chains: 400 new steps after a change of the controls, 50 more for each step of the player. The
+/// variance is that of the last 50 steps. RMSprop's running mean begins at the value to which it converges,
+/// about 2/step, that of the noise.
 function chainsOf(state) {
   const {rule, step, batch, more} = state, of = `${rule} ${step} ${batch}`, normal = normals(5);
   if (run.of !== of)

@@ -16,11 +16,11 @@ inline const std::vector<std::string> arm_names = {"plain",  "start 2",   "start
 /// Results of one study, in which all arms answered the same questions.
 struct Answers {
   std::vector<Tensor> hits;  ///< Per arm, right (1) or wrong (0): [3 seeds, 600 questions].
-  std::vector<double> size;  ///< Per arm, rms of W_s2 after training, mean over fits.
+  std::vector<double> size;  ///< Per arm, root mean square of the trained W_s2, mean over fits.
   std::vector<Fold> folds;
 };
 
-/// The seed determines words, questions, folds and initial weights.
+/// Runs a study. The seed determines words, questions, folds and initial weights.
 Answers fitted(std::uint64_t seed);
 
 }  // namespace ladon::example

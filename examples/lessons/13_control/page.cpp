@@ -11,7 +11,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Difference of two arms, restricted to the first seeds and to the questions of the first folds.
+/// Difference of two arms, from the first `seeds` seeds and the questions of the first `count`
+/// folds.
 Contrast part(const Answers& of, int arm, int base, int seeds, int count) {
   std::vector<std::int64_t> questions;
   std::vector<Fold> some(of.folds.begin(), of.folds.begin() + count);

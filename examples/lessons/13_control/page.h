@@ -8,7 +8,7 @@
 
 namespace ladon::example {
 
-/// Ten studies, of this seed and the next nine: nine times as many fits as the program's own.
+/// Page of ten studies, with this seed and the next nine; runs the fits of all ten.
 Page page(std::uint64_t seed);
 
 }  // namespace ladon::example

@@ -1,8 +1,9 @@
-// Six arms that answered the same questions: differences, and three errors of each.
+// Six arms that answered the same questions: differences between arms, and three standard errors of each
+// difference.
 
 const {arms, studies} = data, errors = ["over questions", "over seeds", "over training sets"];
 
-/// Answers of the arms of a study, [arm][seed][question].
+/// For each study, whether the arms' answers are right (1) or wrong (0): [arm][seed][question].
 const answers = studies.map(({hits, fold}) => hits.map((all) =>
   [0, 1, 2].map((seed) => [...all.slice(seed * fold.length, (seed + 1) * fold.length)].map(Number))));
 
@@ -12,8 +13,9 @@ function standardError(values) {
   return Math.sqrt(squares / (values.length - 1) / values.length);
 }
 
-/// arm − base, its errors over questions, over seeds and over training sets, and p of the first, by the
-/// first `seeds` seeds and the questions of the first `folds` folds.
+/// Difference arm − base, its standard errors over questions, over seeds and over training sets, and the
+/// p value by the first of these errors; from the first `seeds` seeds and the questions of the first
+/// `folds` folds.
 function contrast(study, arm, base, seeds, folds) {
   const fold = [...studies[study].fold], [ours, theirs] = [arm, base].map((a) => answers[study][a].slice(0, seeds));
   const questionsOf = Array.from({length: folds}, (_, f) => [...fold.keys()].filter((q) => Number(fold[q]) === f));

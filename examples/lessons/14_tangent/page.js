@@ -1,11 +1,11 @@
-// Training in closed form, by the eigenvectors of the tangent kernel at the four training inputs, beside
-// the posterior. Where the last layer learns alone, its tangent kernel is the prior's covariance, and
-// the end of training is the posterior.
+// Training in closed form, by the eigenvectors of the tangent kernel at the four training inputs, and the
+// posterior for comparison. If only the last layer learns, its tangent kernel is the covariance of the
+// prior, and the distribution of networks at the end of training is the posterior.
 
 const {line, k, layers, networks} = data, inputs = [-3, -1, 1, 3];
 
-/// How much each target adds to the output at each input of the line after t steps: the rows of
-/// S = Θ*·Σ v (1 − exp(−ηλt/N))/λ vᵀ.
+/// How much each target adds to the output at each input of the plotted line after t steps: the matrix
+/// S = Θ*·Σ v (1 − exp(−ηλt/N))/λ vᵀ over eigenvalues λ and eigenvectors v of Θ, with learning rate η.
 function response(which, t) {
   const {rate, values, vectors, cross} = layers[which];
   const grown = values.map((value) => (1 - Math.exp(-rate * value * t / 4)) / value);
@@ -13,8 +13,8 @@ function response(which, t) {
   return cross.map((row) => inner.map((column) => dot(row, column)));  // inner is symmetric
 }
 
-/// [mean, variance] over all initializations at each input of the line. The prior has the covariance K:
-/// of f − S·f(X) that is K** − 2·S·K*ᵀ + S·K·Sᵀ.
+/// [mean, variance] over all initializations at each input of the line. Before training the networks have
+/// the covariance K, so f − S·f(X) has the covariance K** − 2·S·K*ᵀ + S·K·Sᵀ.
 function ensemble(which, t, targets) {
   return response(which, t).map((s, i) =>
     [dot(s, targets), data.variances[i] - 2 * dot(s, data.cross[i]) + dot(s, k.map((row) => dot(row, s)))]);

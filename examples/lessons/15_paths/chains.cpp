@@ -20,7 +20,7 @@ Chains chains(std::int64_t n, Generator& rng) {
   const Tensor s = matmul(tokens, unsqueeze(side, 1)) * (std::sqrt(2) / d);  // state plus noise
   const Tensor same = softmax(10 * (matmul(s, transpose(s)) + nearby));
   const Tensor looks = softmax(10 * normal({t + 2, t + 1}, rng, f64));  // maps of random heads
-  std::vector<Tensor> paths;  // input of the last token through each path
+  std::vector<Tensor> paths;  // for each path, what the last token receives through it
   for (const Tensor& a : {same, slice(looks, 0, {0, t + 1})})
     for (const Tensor& b : {full({1, t + 1}, 1.0 / (t + 1), f64), slice(looks, 0, {t + 1})})
       paths.push_back(select(matmul(b, matmul(a, x)), 1, 0));

@@ -9,13 +9,14 @@
 namespace ladon::example {
 
 struct Chains {
-  Tensor classes;  ///< [all, 1]: +1 where the state tends to stay, −1 to change.
-  /// C [4, 4, all, n] between all chains and the first n, which are for training. The paths are
-  /// (same, uniform), (same, random), (random, uniform) and (random, random).
+  Tensor classes;  ///< Class of each chain, [all, 1]: +1 if its state tends to stay, −1 to change.
+  /// Kernels C [4, 4, all, n] of pairs of paths, between all chains and the first n, which are for
+  /// training. The paths are (same, uniform), (same, random), (random, uniform) and (random,
+  /// random).
   Tensor overlaps;
 };
 
-/// n chains for training and 400 for testing; the random maps are drawn with them.
+/// Draws n chains for training and 400 for testing, and the attention maps of the random heads.
 Chains chains(std::int64_t n, Generator& rng);
 
 }  // namespace ladon::example

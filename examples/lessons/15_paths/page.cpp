@@ -8,9 +8,10 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr double most = 2047;  // largest rounded overlap: two characters per number
+constexpr double most = 2047;  // largest integer, so that two characters suffice per number
 
-/// Packs integers from −2047 to 2047, as two of the 64 characters from "=" on each.
+/// Packs integers from −2047 to 2047 into text: two characters per number, in base 64 with the 64
+/// characters from "=" on as digits.
 std::string packed(const Tensor& numbers) {
   std::string all;
   for (const double number : numbers.to_vector()) {
@@ -32,7 +33,7 @@ Page page(const Chains& set, const Table& table) {
   for (std::int64_t a = 0; a < 4; ++a)
     for (std::int64_t b = a; b < 4; ++b) overlaps.push_back(packed(at(kept, {a, b})));
   for (const Row& row : table.rows()) {
-    if (row.method == "∞, pruned") continue;  // the page prunes, too
+    if (row.method == "∞, pruned") continue;  // the page computes pruned networks itself
     const int w = row.method == "∞" ? 0 : std::stoi(row.method);
     const PathOptions layers{.heads = {2, 2}, .widths = {w, w}, .readout = w};
     const Tensor u = w > 0 ? path_saddle(known, train, 0.01, layers).order[0] : one;

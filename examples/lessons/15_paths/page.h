@@ -7,7 +7,7 @@
 
 namespace ladon::example {
 
-/// Page of one data set, with 100 of its test chains; table: the lesson's.
+/// Page of one data set, with 100 of its test chains; `table` is the table that the lesson prints.
 Page page(const Chains& set, const Table& table);
 
 }  // namespace ladon::example

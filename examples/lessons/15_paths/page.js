@@ -1,15 +1,16 @@
-// Answers of a network whose paths have the order parameter U: a Gaussian process whose kernel is
-// ¼·Σ U·C. The page has C of one data set, the chains to train on first.
+// Predictions of a network whose paths have the order parameter U: a Gaussian process with the kernel
+// ¼·Σ U_pq·C_pq over pairs of paths. The page has the kernels C of one data set, training chains first.
 
 const {classes, unit, widths} = data, paths = ["same, uniform", "same, random", "random, uniform", "random, random"];
 const known = 100, targets = classes.slice(0, known), right = classes.slice(known);
 const pairs = paths.flatMap((_, a) => paths.map((_, b) => [a, b])).filter(([a, b]) => a <= b);
 
-/// C of each pair, in units: two characters per number, from −2047, in base 64 with the digits from "=" on.
+/// C of each pair of paths, in multiples of `unit`, unpacked from text: two characters per number, which
+/// give number + 2047 in base 64, with the characters from "=" on as digits.
 const overlaps = data.overlaps.map((text) => Int16Array.from({length: text.length / 2}, (_, i) =>
   64 * (text.charCodeAt(2 * i) - 61) + text.charCodeAt(2 * i + 1) - 61 - 2047));
 
-/// Answers to the test chains: k*ᵀ(K + σ²)⁻¹y = (L⁻¹k*)·(L⁻¹y).
+/// Predictions for the test chains: k*ᵀ(K + σ²)⁻¹y = (L⁻¹k*)·(L⁻¹y), with the Cholesky factor L.
 function predicted(...u) {
   const k = (i, j) => pairs.reduce((sum, [a, b], p) => sum + (a === b ? 1 : 2) * u[a][b] * overlaps[p][known * i + j], 0) * unit / 4;
   const row = (i) => targets.map((_, j) => k(i, j));
@@ -18,7 +19,7 @@ function predicted(...u) {
   return right.map((_, i) => dot(solved(root, row(known + i)), weights));
 }
 
-/// U with one path `by` times as strong, and without the paths that take a head.
+/// U with one path `by` times as strong, and without the paths through a pruned head.
 const pruned = {none: [], "the first random": [2, 3], "the second random": [1, 3], "the first same": [0, 1], "the second uniform": [0, 2]};
 function turnedOrder({width, prune, by}) {
   const factor = paths.map((_, path) => pruned[prune].includes(path) ? 0 : path === 0 ? Math.sqrt(by) : 1);

@@ -11,7 +11,7 @@ constexpr const char* summary = "A head is born: the posterior of its logit jump
 constexpr const char* duration = "2 s";
 constexpr const char* lesson = "More data move a posterior gradually only where it has one peak.";
 const std::vector<Trial> trials = {{"16_copy_head --seed 2", "exact: at which N does it jump?"}};
-constexpr double length = 16, noise = 10, spread = 0.1;  // T = V, σ², w
+constexpr double length = 16, noise = 10, spread = 0.1;  // tokens and symbols T = V, σ², w
 
 Tensor strength(const Tensor& g) {
   const Tensor a = sigmoid(0.8 * g - std::log(length - 1));

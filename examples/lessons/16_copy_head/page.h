@@ -7,8 +7,10 @@
 
 namespace ladon::example {
 
-/// x, y: inputs (the tokens before) and targets [positions, symbols], 16 positions per sequence;
-/// noise: variance of the targets; weight: of M times symbols; table: what the samplers found.
+/// `x` and `y` are the inputs (the token before each position) and the targets, [positions,
+/// symbols], with 16 positions per sequence; `noise` is the variance of the targets' noise;
+/// `weight` is w in the outputs ρ·x·M·w/√symbols, where the entries of M are N(0, 1); `table` has
+/// the results of the samplers.
 Page page(const Tensor& x, const Tensor& y, double noise, double weight, const Table& table);
 
 }  // namespace ladon::example

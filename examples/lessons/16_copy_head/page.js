@@ -1,28 +1,29 @@
-// One logit g, its exact posterior, and ascents on it. A head that copies with strength ρ, followed by
-// Gaussian weights, has an evidence in closed form.
+// The exact posterior of one logit g, and gradient ascents on it. A head that copies with strength ρ,
+// followed by Gaussian weights, has an evidence in closed form.
 
 const {symbols, noise, weight, overlaps, found} = data;
 
-/// How much a head copies: the weight of the right token above that of each other one.
+/// Strength of copying: the attention weight of the right token minus that of each other token.
 function strength(g, scale) {
   const right = 1 / (1 + (symbols - 1) * Math.exp(-scale * g));
   return (symbols * right - 1) / (symbols - 1);
 }
 
-/// ln p(targets | g) − ln p(targets | 0) of n sequences. overlap: |XᵀY|² of tokens before and targets.
+/// ln p(targets | g) − ln p(targets | 0) of n sequences. `overlap` is |XᵀY|², with a row of X for the token
+/// before each position and a row of Y for its target.
 function evidence(g, scale, n, overlap) {
   const c = weight ** 2 / (noise * symbols), k = n * symbols ** 2 / (symbols - 1);
   const square = strength(g, scale) ** 2, u = 1 + c * k * square;
   return c * overlap * square / (2 * noise * u) - symbols * (symbols - 1) / 2 * Math.log(u);
 }
 
-/// Logarithm of the posterior of g, above that at g = 0. The prior is N(0, 1).
+/// Logarithm of the posterior of g minus that at g = 0. The prior is N(0, 1).
 function height(g, {scale, n}) { return evidence(g, scale, n, overlapOf.get(n)) - g * g / 2; }
 const overlapOf = new Map(overlaps);
 
-const grid = Array.from({length: 1101}, (_, i) => i / 100 - 3);  // beyond it there is hardly anything
+const grid = Array.from({length: 1101}, (_, i) => i / 100 - 3);  // contains nearly all of the posterior
 
-/// The posterior on the grid, and its part where ρ > ½.
+/// The posterior density on the grid, and its probability of ρ > ½.
 function posterior(state) {
   const values = grid.map((g) => height(g, state)), most = Math.max(...values);
   const masses = values.map((value) => Math.exp(value - most)), all = masses.reduce((sum, each) => sum + each, 0);
@@ -30,7 +31,7 @@ function posterior(state) {
   return {density: grid.map((g, i) => [g, 100 * masses[i] / all]), heights: grid.map((g, i) => [g, values[i]]), copies};
 }
 
-/// 100 ascents. Where the sequences become more or fewer, they go on from where they are.
+/// 100 gradient ascents. If the reader changes the number of sequences, they continue from where they are.
 let climbers = {of: ""};
 function ascents(state) {
   const of = `${state.start} ${state.scale} ${state.again}`, normal = normals(4 + state.again);

@@ -27,7 +27,7 @@ Tensor loss(const LanguageModel& gpt, const Tensor& x, const Tensor& places) {
   const Tensor logits = index_select(gpt(slice(x, 1, {0, -1})), 1, places);
   return cross_entropy(logits, index_select(x, 1, places + 1));
 }
-Tensor maps(const LanguageModel& gpt, const Tensor& x) {  // maps at the marks: [n, heads, 9, 19]
+Tensor maps(const LanguageModel& gpt, const Tensor& x) {  // attention at marks: [n, heads, 9, 19]
   const Tensor y = (*gpt.positions)(gpt.embedding(slice(x, 1, {0, -1})));
   return index_select(gpt.body.forward_with_weights(y, {}).weights[0].detach(), 2, marks);
 }

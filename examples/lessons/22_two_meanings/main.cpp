@@ -14,7 +14,7 @@ constexpr const char* lesson =
 const std::vector<Trial> trials = {{"22_two_meanings --seed 2", "after: 2 is the rare token"}};
 const Tensor says = tensor({0.7998, 0.2, 0.0002, 0.2, 0.798, 0.002}, {2, 3}, f64);
 const Tensor moves = tensor({0.9, 0.1, 0.1, 0.9}, {2, 2}, f64);  // a row per state, as in `says`
-/// Tokens [n, 24], and the exact P(1 | tokens before it) of each from the second on.
+/// Draws tokens [n, 24]; also returns the exact P(1 | tokens before it) of each from the second on.
 std::pair<Tensor, Tensor> draw_chains(std::int64_t n, double surprise, Generator& rng) {
   Tensor state = cast(bernoulli({n}, rng, 0.5), i64), belief = full({n, 2}, 0.5, f64);
   std::vector<Tensor> tokens, exact;
@@ -23,7 +23,7 @@ std::pair<Tensor, Tensor> draw_chains(std::int64_t n, double surprise, Generator
     const Tensor said = squeeze(multinomial(index_select(says, 0, state), 1, rng), 1);
     tokens.push_back(where(bernoulli({n}, rng, surprise), 2, said));
     const Tensor joint = belief * transpose(index_select(says, 1, tokens.back()));
-    belief = matmul(joint / sum(joint, 1, keep_dims), moves);  // Bayes' rule, and a step
+    belief = matmul(joint / sum(joint, 1, keep_dims), moves);  // Bayes' rule, then a transition
     state = squeeze(multinomial(index_select(moves, 0, state), 1, rng), 1);
   }
   return {stack(tokens, 1), slice(stack(exact, 1), 1, {1})};

@@ -41,7 +41,7 @@ nav p { margin: 0 0 9pt; break-inside: avoid }
 
 constexpr std::size_t longest = 42;  // largest number of letters of a formula on one line
 
-/// The first match's group, or an empty text.
+/// The first group of the first match of a pattern in the text, or an empty text.
 std::string found(const std::string& text, const std::string& pattern) {
   std::smatch match;
   return std::regex_search(text, match, std::regex(pattern)) ? match.str(1) : "";
@@ -83,8 +83,8 @@ std::string paragraph(const std::string& markdown, const std::string& style = ""
   return "<p" + (style.empty() ? "" : " class=\"" + style + "\"") + ">" + html(markdown) + "</p>\n";
 }
 
-/// An SVG drawing embedded as an image. Drawings use the same ids for their markers, so that two of
-/// them could not be inlined into one page.
+/// An SVG drawing embedded as an image. It is not inlined, because all drawings use the same ids
+/// for their markers, which would collide on one page.
 std::string image(const std::string& svg) {
   std::string address;
   for (const char c : svg)
@@ -164,7 +164,7 @@ std::vector<std::string> lines_of(const std::string& tex) {
 /// Slides of the displayed formulas, as many per slide as fit.
 std::vector<std::string> formulas(const std::string& title, const std::string& page) {
   static const std::regex display(R"(\$\$([^$]+)\$\$)");
-  constexpr std::size_t room = 11, letters = 75;  // lines per slide, and letters per line
+  constexpr std::size_t room = 11, letters = 75;  // text lines per slide, and letters per line
   std::vector<std::string> all;
   std::string content;
   std::size_t filled = 0;

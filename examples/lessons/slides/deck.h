@@ -13,10 +13,10 @@ struct Lesson {
   std::string picture;  ///< SVG
 };
 
-/// HTML of a lesson's slides, without their frames, in order: the prediction; the displayed
-/// formulas, each below the sentence that introduces it; the picture; the program's tables, with
-/// which the prediction is compared; every question of "Change it", followed by its answer; the
-/// belief that ends.
+/// HTML of each slide of a lesson, without its <section> element. In order: the question to
+/// predict; the displayed formulas, each below the sentence that introduces it; the picture; the
+/// tables that the program prints, to compare with the prediction; every question of the section
+/// "Change it", followed by its answer; the paragraph "The belief that ends here".
 std::vector<std::string> slides_of(const Lesson& lesson);
 
 /// HTML of a title slide, with links to the lessons, and of the slides of all lessons, numbered.

@@ -37,7 +37,7 @@ const std::map<std::string, std::string> operators = {
     {"iff", "⇔"},        {"int", "∫"},       {"lbrace", "{"},     {"rbrace", "}"},
     {"prime", "′"},      {"ast", "∗"},       {"star", "⋆"}};
 
-/// Operators with bounds below and above.
+/// Operators whose bounds are written below and above them.
 const std::map<std::string, std::string> with_bounds = {
     {"sum", "∑"},   {"prod", "∏"},         {"max", "max"},       {"min", "min"},
     {"lim", "lim"}, {"argmax", "arg max"}, {"argmin", "arg min"}};
@@ -62,7 +62,8 @@ std::string tag(const std::string& name, const std::string& content,
   return "<" + name + attributes + ">" + content + "</" + name + ">";
 }
 
-/// Recursive-descent parser. A row is a list of items; an item is an atom with its indices.
+/// Recursive-descent parser of TeX. A row is a list of items; an item is an atom with its
+/// subscript and superscript.
 class Formula {
  public:
   explicit Formula(const std::string& tex) : tex_(tex) {}
@@ -91,7 +92,8 @@ class Formula {
     return true;
   }
 
-  /// Items up to `end`, which is consumed, or up to the end of a cell or a group.
+  /// Parses items up to `end`, which is consumed, or if `end` is empty up to the end of a cell or a
+  /// group.
   std::string row(const std::string& end) {
     std::string all;
     for (;;) {
@@ -113,12 +115,12 @@ class Formula {
       return tag("mn", std::string(1, tex_[at_++]));  // \frac12 has one digit per argument
     return atom().text;
   }
-  /// Raw text between braces, or a single letter.
+  /// Reads an argument as raw text: the text between braces, or a single letter.
   std::string words() {
     skip_spaces();
     if (at_ < tex_.size() && std::isalnum(static_cast<unsigned char>(tex_[at_])))
       return std::string(1, tex_[at_++]);
-    if (!take("{")) fail("a command whose braces are missing");
+    if (!take("{")) fail("a command needs an argument in braces, which is missing,");
     const std::size_t end = tex_.find('}', at_);
     if (end == std::string::npos) fail("missing }");
     const std::string text = tex_.substr(at_, end - at_);
@@ -157,7 +159,7 @@ class Formula {
 
   Atom atom() {
     skip_spaces();
-    if (at_ == tex_.size()) fail("something is missing at the end");
+    if (at_ == tex_.size()) fail("an argument is missing at the end");
     if (take("{")) return {tag("mrow", row("}"))};
     const char c = tex_[at_];
     if (c == '\\') return command();

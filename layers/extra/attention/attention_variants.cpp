@@ -31,13 +31,15 @@ RotaryPositions::RotaryPositions(const RotaryOptions& o) : options(o) {
 AttentionHeads RotaryPositions::heads(const AttentionHeads& h) const {
   const std::int64_t width = h.q.size(-1), dim = options.dim > 0 ? options.dim : width;
   LADON_CHECK(dim <= width && dim % 2 == 0, "RotaryPositions", "rotates ", dim,
-              " channels in pairs, but heads have ", width);
+              " channels in pairs; the number must be even and at most the width of a head, but "
+              "heads have ",
+              width);
   std::vector<double> frequencies;
   for (std::int64_t i = 0; i < dim; i += 2)
     frequencies.push_back(std::pow(options.base, -double(i) / double(dim)) / options.scale);
   const Tensor frequency = from_vector(frequencies, {dim / 2});
   const auto turned = [&](const Tensor& x, const Tensor& positions) {
-    Tensor angle = unsqueeze(cast(positions, f64), -1) * frequency;  // [T, r/2] or [batch, T, r/2]
+    Tensor angle = unsqueeze(cast(positions, f64), -1) * frequency;  // [.., T, dim/2]
     if (angle.rank() == 3) angle = unsqueeze(angle, 1);              // the same for all heads
     return rotary_embedding(x, cast(cos(angle), x.dtype()), cast(sin(angle), x.dtype()),
                             options.interleaved);

@@ -1,7 +1,7 @@
 #pragma once
 // Variants of attention that use the positions of tokens, as hooks: MultiHeadAttention({…, .hook =
-// RotaryPositions({…})}). None has a limit: the distribution of logits then depends on the distance
-// of positions, and no kernel was derived for that.
+// RotaryPositions({…})}). These hooks have no limit: with them the distribution of logits depends
+// on distances between positions, and no kernel has been derived for that.
 
 #include "ladon/layers/attention/attention_hook.h"
 
@@ -9,8 +9,8 @@ namespace ladon {
 
 struct RotaryOptions {
   std::int64_t dim = 0;      ///< Channels of a head that are rotated, an even number; 0: all.
-  double base = 10000;       ///< Pair i rotates by position·base^(−2i/dim).
-  double scale = 1;          ///< Positions are divided by it (Chen et al. 2023).
+  double base = 10000;       ///< Channel pair i rotates by position·base^(−2i/dim).
+  double scale = 1;          ///< Divisor of positions (Chen et al. 2023).
   bool interleaved = false;  ///< As in rotary_embedding().
 };
 
@@ -26,9 +26,9 @@ struct RotaryPositions : AttentionHook {
   std::string describe() const override;
 };
 
-/// Subtracts slope·distance from the logits. Slopes per head: 2^(−8(h + 1)/heads) if heads is a
-/// power of two; else those of the next lower power, then every other slope of twice that power
-/// (Press et al. 2022, "Train short, test long").
+/// Subtracts slope·distance from the logits. The slope of head h is 2^(−8(h + 1)/heads) if heads is
+/// a power of two; otherwise the slopes are those for the next lower power of two, followed by
+/// every other slope for twice that power (Press et al. 2022, "Train short, test long").
 struct AlibiBias : AttentionHook {
   Tensor slopes;  ///< [heads], not trained
 
@@ -41,7 +41,7 @@ struct AlibiBias : AttentionHook {
 struct RelativeBiasOptions {
   std::int64_t heads;
   std::int64_t buckets = 32;
-  std::int64_t max_distance = 128;  ///< All distances from here on share one bucket.
+  std::int64_t max_distance = 128;  ///< Distances from this one on share one bucket.
   bool bidirectional = true;        ///< Half the buckets are for keys after the query.
   double stddev = 0.02;             ///< Elements start as N(0, stddev²).
 };
@@ -52,7 +52,8 @@ struct RelativeBias : AttentionHook {
   Tensor weight;  ///< [buckets, heads]
   RelativeBiasOptions options;
 
-  /// Throws Error for fewer than 2 buckets per direction, or max_distance not above half of them.
+  /// Throws Error for fewer than 2 buckets per direction, or if max_distance is not above half the
+  /// buckets of a direction.
   RelativeBias(const RelativeBiasOptions& options, Generator& rng);
   Tensor bias(const AttentionHeads& h) const override;
   /// The bucket of a key that is `ahead` positions after the query (< 0: before it).

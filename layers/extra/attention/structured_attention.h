@@ -9,15 +9,15 @@ namespace ladon {
 
 struct StructuredAttentionOptions {
   std::int64_t dim;     ///< Width of the positions (2u of the paper).
-  std::int64_t hidden;  ///< d_a.
-  std::int64_t hops;    ///< r: rows of the result. Hops are the heads of this model.
+  std::int64_t hidden;  ///< Width of the inner map (d_a of the paper).
+  std::int64_t hops;    ///< Rows of the result (r of the paper): this model's heads.
   Init init = Init::xavier_uniform;
 };
 
 /// M = A·H with A = softmax(W_s2·tanh(W_s1·Hᵀ)) over positions:  H [batch, T, dim] →
-/// M [batch, hops, dim], which Flatten() makes one vector. Masked positions get no weight; a
+/// M [batch, hops, dim], which Flatten() makes one vector. Masked positions get weight 0; a
 /// sequence without tokens gives zeros. The paper's penalty ‖A·Aᵀ − I‖²_F, which keeps the hops
-/// different, is frobenius_penalty (optim/particles/penalties/head_penalties.h):
+/// different, is frobenius_penalty (optim/extra/penalties/head_penalties.h):
 ///
 ///   const auto details = attention.forward_with_weights(h, tokens);
 ///   backward(loss + 1e-3 * frobenius_penalty(unsqueeze(details.weights, 2)));
@@ -36,7 +36,7 @@ struct StructuredAttention : Layer {
   StructuredAttention(const StructuredAttentionOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  /// mask: bool [batch, T] or undefined. Throws Error where shapes do not fit.
+  /// mask: bool [batch, T] or undefined. Throws Error if shapes do not fit.
   Details forward_with_weights(const Tensor& x, const Tensor& mask = {}) const;
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -34,12 +34,12 @@ BatchNorm::BatchNorm(const BatchNormOptions& o) : dim(o.dim), eps(o.eps), moment
 
 namespace {
 
-/// All vectors of x:  [.., dim] → [n, dim].
+/// The vectors of x as rows:  [.., dim] → [n, dim].
 Tensor rows_of(const Tensor& x) {
   return reshape(x, {x.shape().sub(0, x.rank() - 1).count(), x.size(-1)});
 }
 
-/// Indices of the visible vectors among those of x [.., dim].
+/// Indices of the visible vectors among all vectors of x [.., dim].
 Tensor visible_places(const Tensor& x, const Tensor& mask) {
   const Shape wanted = {x.size(0), x.shape().sub(1, x.rank() - 1).count()};
   LADON_CHECK(mask.dtype() == boolean && mask.shape() == wanted, "BatchNorm", "mask must be bool ",
@@ -71,7 +71,8 @@ Tensor BatchNorm::forward_masked(const Tensor& x, const Tensor& mask) const {
   const NormalizedBatch batch = normalized(weight, bias);
   LADON_CHECK(!(training() && tracked && batch.mean.mapped()), "BatchNorm",
               "batch statistics differ between the ", batch.mean.examples(),
-              " examples of vmap, which share the running ones; did you mean eval()?");
+              " examples of vmap, so they cannot update the running statistics, which the examples "
+              "share; did you mean eval()?");
   if (ParameterUses::active() && weight.defined())
     ParameterUses::report_affine(normalized({}, {}).y, batch.y);
   if (training() && tracked && !detail::replaying())
@@ -93,7 +94,7 @@ void BatchNorm::count(const Tensor& centre, const Tensor& spread, std::int64_t n
   const double largest = visit_floating("BatchNorm", running_var.dtype(), []<class T>() {
     return static_cast<double>(std::numeric_limits<T>::max());
   });
-  copy_(running_var, minimum(running_var, largest));  // an ∞ would never be averaged away
+  copy_(running_var, minimum(running_var, largest));  // an ∞ would stay in the average
 }
 
 infinite::KernelNode BatchNorm::limit(const infinite::KernelNode&) const {

@@ -10,27 +10,28 @@ namespace ladon {
 struct BatchNormOptions {
   std::int64_t dim;
   double eps = 1e-5;
-  /// Weight of the newest batch in running statistics; nullopt: they are the mean over all batches.
+  /// Weight of the newest batch in running statistics; nullopt: they are means over all batches.
   std::optional<double> momentum = 0.1;
   bool affine = true;               ///< Trained weight (initially 1) and bias (initially 0).
   bool track_running_stats = true;  ///< false: evaluation mode uses statistics of the batch too.
 };
 
 /// Normalizes each channel of [.., dim] to zero mean and unit variance over all other axes: in
-/// training mode by statistics of the batch, which also update the running statistics (their
-/// variance has divisor n − 1); in evaluation mode by the running statistics. With a mask only
-/// visible positions are counted, and in training mode the others give 0. A variance that overflows
-/// the dtype of the running one is stored as the largest number.
+/// training mode by statistics of the batch, which also update the running statistics (for n
+/// vectors, the running variance has divisor n − 1); in evaluation mode by the running statistics.
+/// With a mask, batch statistics are those of visible positions, and outputs normalized by batch
+/// statistics are 0 at masked positions. A variance that overflows the dtype of running_var is
+/// stored as its largest finite number.
 ///
 /// Running statistics are part of the state, under PyTorch's names. A forward pass in training mode
 /// updates them in place, even if nothing is recorded; several threads may do so at once, but the
 /// order of their batches is then random. The second run of checkpoint()
-/// (autograd/functional.h) does not update them. There is no limit: outputs depend on
-/// the whole batch.
+/// (autograd/functional.h) does not update them. limit() throws Error: outputs depend on the whole
+/// batch.
 struct BatchNorm : Layer {
   Tensor weight, bias;                       ///< [dim]; undefined when affine = false
   mutable Tensor running_mean, running_var;  ///< [dim], initially 0 and 1; undefined: not tracked
-  mutable Tensor num_batches_tracked;        ///< i64 number
+  mutable Tensor num_batches_tracked;        ///< i64 scalar
   std::int64_t dim;
   double eps;
   std::optional<double> momentum;

@@ -46,7 +46,7 @@ LinearOptions on_patches_options(const ConvOptions& o, const std::vector<Sliding
           .bias_std = o.bias_std};
 }
 
-/// Group i of `groups` along an axis.
+/// Channels of group i, of `groups` equal slices of x along an axis.
 Tensor share(const Tensor& x, int axis, std::int64_t i, std::int64_t groups) {
   const std::int64_t size = x.size(axis) / groups;
   return slice(x, axis, {.start = i * size, .stop = (i + 1) * size});
@@ -81,7 +81,7 @@ Tensor Conv::forward_masked(const Tensor& x, const Tensor& mask) const {
                      on_patches.scaled_bias(), {o.stride, o.before, o.after, o.dilation, groups});
 }
 
-/// Convolution as patches and products in the graph, for ParameterUses: each group is a Linear.
+/// Convolution by explicit patches, for ParameterUses: each group is a Linear on its patches.
 Tensor Conv::of_patches(const detail::Surrounded& seen) const {
   const Tensor patches = unfold(seen.x, detail::sizes_of(windows), seen.options);
   if (groups == 1) return on_patches(patches);
@@ -108,7 +108,8 @@ infinite::KernelNode Conv::limit(const infinite::KernelNode& k) const {
   const Shape before = k.positions;
   const Shape counts = detail::window_counts(name_, windows, before, k.masked);
   const std::int64_t taps = patch_size(windows, 1);
-  // The taps of a 2-D window are all pairs of a row and a column: their sum separates.
+  // The taps of a 2-D window are all pairs of a row and a column, so the sum over taps is one sum
+  // per axis.
   const auto of_pairs = [=, this](const Tensor& block) {
     Tensor sums = infinite::split_positions(block, before);
     for (int i = 0; i < axes; ++i)

@@ -14,9 +14,9 @@ struct ConvOptions {
   Shape stride = {};  ///< Empty: 1 on every axis.
   Padding padding = Padding::same;
   Shape before = {},
-        after = {};         ///< Zeros at both ends, instead of `padding`; no `after`: as before.
+        after = {};         ///< Zeros at both ends, instead of `padding`; no `after`: as `before`.
   Shape dilation = {};      ///< Empty: 1 on every axis.
-  std::int64_t groups = 1;  ///< Each group sees only its share of the channels.
+  std::int64_t groups = 1;  ///< Outputs of a group see only in/groups channels.
   // Options as in LinearOptions, for a Linear on patches: fan_in = taps·in/groups, fan_out = out.
   bool bias = true;
   Init init = Init::kaiming_normal;
@@ -26,9 +26,9 @@ struct ConvOptions {
   double bias_std = 0;
 };
 
-/// A Linear on patches. The patch of a position holds what its window sees: the taps in row-major
-/// order, each with its channels, and zeros outside and at masked positions. With a mask the number
-/// of positions must not change (Error).
+/// A convolution, computed as a Linear on patches. The patch of a position contains the inputs in
+/// its window: the taps in row-major order, each with its channels, with zeros outside the input
+/// and at masked positions. With a mask the number of positions must not change (Error).
 struct Conv : Layer {
   std::vector<SlidingWindow> windows;
   std::int64_t groups;
@@ -36,11 +36,11 @@ struct Conv : Layer {
 
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  /// Linear's limit for the kernel of patches, a mean over taps o, which shift both positions
-  /// alike: k_patch,ab = (1/taps)·Σ_o k_{a+o, b+o}, where terms outside are 0   (Novak et al. 2019;
-  /// Arora et al. 2019, "On exact computation with an infinitely wide neural net"). Diagonal
-  /// entries need only diagonal entries of k. Throws Error for groups: the mean kernel of one
-  /// group's channels may differ from that of all.
+  /// Linear's limit for the kernel of patches, a mean over taps o, each of which shifts both
+  /// positions a and b equally: k_patch,ab = (1/taps)·Σ_o k_{a+o, b+o}, where terms outside the
+  /// input are 0   (Novak et al. 2019; Arora et al. 2019, "On exact computation with an infinitely
+  /// wide neural net"). Diagonal entries need only diagonal entries of k. Throws Error for groups:
+  /// the mean kernel over the channels of one group may differ from that over all channels.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override { on_patches.visit(v); }
   std::string describe() const override;

@@ -28,7 +28,8 @@ ConvTranspose::ConvTranspose(const char* name, int axes, const ConvTransposeOpti
     LADON_CHECK(size > 0, name, "window sizes must be positive, got ", o.window);
     taps = detail::checked_product(name, taps, size);
   }
-  // Drawn as [out, taps·in/groups], for the right fans; then each group is transposed.
+  // Drawn as a matrix [out, taps·in/groups], which has the right fan_in and fan_out; then each
+  // group is transposed.
   const std::int64_t in = o.in / o.groups, out = o.out / o.groups;
   const Tensor drawn =
       initialize(o.init, {o.out, detail::checked_product(name, taps, in)}, {.gain = o.gain}, rng)
@@ -54,7 +55,8 @@ Tensor ConvTranspose::forward(const Tensor& x) const {
   return y;
 }
 
-// y is linear in the weight, whose gradient needs the patches of δ, the gradient of y:
+// y is linear in the weight. With the gradient δ of y, positions i of x, input channel c and output
+// channel o:
 //   ∂/∂w[c, tap, o] = Σ_i x_ic·patches(δ)[i, tap, o] for c and o of one group,  ∂/∂b = Σ_i δ_i.
 void ConvTranspose::report(const Tensor& x, const Tensor& y) const {
   const ConvTransposeOptions& o = options;
@@ -80,7 +82,7 @@ void ConvTranspose::report(const Tensor& x, const Tensor& y) const {
 
 namespace {
 
-/// An option's number for one axis; `usual` if the option is empty.
+/// The value of an option for one axis; `usual` if the option is empty.
 std::int64_t number(const Shape& given, int axis, std::int64_t usual) {
   return given.rank() == 0 ? usual : given[axis];
 }
@@ -92,14 +94,14 @@ std::int64_t spread_count(const char* name, const ConvTransposeOptions& o, int a
   const std::int64_t count = (n - 1) * number(o.stride, axis, 1) - before - after +
                              number(o.dilation, axis, 1) * (o.window[axis] - 1) +
                              number(o.output_padding, axis, 0) + 1;
-  LADON_CHECK(count >= 0, name, n, " positions make ", count,
+  LADON_CHECK(count >= 0, name, n, " positions would become ", count,
               ": (n − 1)·stride + window − before − after is negative, with before = ", before,
               " and after = ", after, "; take smaller before and after");
   return count;
 }
 
-/// Input position that each output position sees through each tap of an axis (`inputs` for none):
-/// output a = i·stride − before + tap·dilation of input i.
+/// Input position that each output position sees through each tap of an axis (`inputs` if there is
+/// none): input i gives output a = i·stride − before + tap·dilation.
 std::vector<Tensor> seen_by_taps(const ConvTransposeOptions& o, int axis, std::int64_t inputs,
                                  std::int64_t outputs) {
   const std::int64_t stride = number(o.stride, axis, 1), before = number(o.before, axis, 0),
@@ -117,8 +119,8 @@ std::vector<Tensor> seen_by_taps(const ConvTransposeOptions& o, int axis, std::i
   return taps;
 }
 
-/// Σ_taps of k at the input positions that taps see along the axes (one, or one per side of a
-/// kernel); 0 where a tap sees none.
+/// Sum over taps of k at the input positions that the taps see along `axes`: one axis, or one axis
+/// for each of the two inputs of a kernel. A tap that sees no position adds 0.
 Tensor sum_over_taps(const Tensor& k, const std::vector<int>& axes,
                      const std::vector<Tensor>& taps) {
   Tensor around = k;
@@ -144,10 +146,11 @@ infinite::KernelNode ConvTranspose::limit(const infinite::KernelNode& k) const {
   LADON_CHECK(o.groups == 1, name_,
               "has no limit with several groups; estimate its kernel from finite networks with "
               "infinite::monte_carlo_kernel");
-  LADON_CHECK(o.init != Init::ones, name_, "weights that are all one have no Gaussian limit");
+  LADON_CHECK(o.init != Init::ones, name_,
+              "weights that are all one have no Gaussian limit; draw them at random");
   LADON_CHECK(k.positions.rank() == axes, name_, "has windows over ", axes,
-              " axes, the inputs have positions ", k.positions);
-  LADON_CHECK(!k.masked, name_, "takes no mask, and the inputs have one");
+              " axes, but the inputs have positions ", k.positions);
+  LADON_CHECK(!k.masked, name_, "takes no mask, but the inputs have a mask");
   k.law.need_channels(name_, o.in);
   Shape counts;
   std::vector<std::vector<Tensor>> taps;

@@ -6,12 +6,13 @@
 
 namespace ladon {
 
-/// Numbers per axis, as in transposed_convolution (autograd/extra/windows/convolution.h).
+/// Options, with one number per axis as in transposed_convolution
+/// (autograd/extra/windows/convolution.h).
 struct ConvTransposeOptions {
   std::int64_t in, out;
   Shape window;                   ///< {w} or {h, w}: taps of the filter.
   Shape stride = {};              ///< Empty: 1 on every axis.
-  Shape before = {}, after = {};  ///< Positions cut off at both ends; no `after`: as before.
+  Shape before = {}, after = {};  ///< Positions cut off at both ends; no `after`: as `before`.
   Shape dilation = {};            ///< Empty: 1 on every axis.
   Shape output_padding = {};      ///< Additional positions at the end.
   std::int64_t groups = 1;
@@ -21,7 +22,8 @@ struct ConvTransposeOptions {
 };
 
 /// The gradient of a convolution with respect to its input: n positions become
-/// (n − 1)·stride − before − after + dilation·(window − 1) + output_padding + 1. It takes no mask.
+/// (n − 1)·stride − before − after + dilation·(window − 1) + output_padding + 1. A mask throws
+/// Error.
 struct ConvTranspose : Layer {
   Tensor weight;  ///< [in, window.., out/groups]
   Tensor bias;    ///< [out]; undefined when bias = false
@@ -30,7 +32,8 @@ struct ConvTranspose : Layer {
   Tensor forward(const Tensor& x) const override;
   /// With `in` weights per tap, each of variance v at initialization, and i(a, o) the input
   /// position that output a sees through tap o, if there is one,
-  ///   k'_ab = v·in·Σ_o k_i(a,o),i(b,o),   Θ'_ab = v·in·Σ_o Θ_i(a,o),i(b,o) + in·Σ_o k_i(a,o),i(b,o),
+  ///   k'_ab = v·in·Σ_o k_i(a,o),i(b,o),
+  ///   Θ'_ab = v·in·Σ_o Θ_i(a,o),i(b,o) + in·Σ_o k_i(a,o),i(b,o),
   /// plus 1 in Θ' for a bias. Throws Error with several groups.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;

@@ -52,7 +52,7 @@ struct Taps {
     for (std::int64_t o = 0; o < window.size; ++o) runs.push_back(runs_of(o));
   }
 
-  /// The position that window i sees at a tap; −1: none.
+  /// The position that window i sees at a tap; −1 if there is none.
   std::int64_t position(std::int64_t i, std::int64_t tap) const {
     const std::int64_t at = i * window.stride - before + tap * window.dilation;
     if (window.padding == Padding::circular) return (at % n + n) % n;
@@ -76,13 +76,14 @@ struct Taps {
   }
 };
 
-/// k [outer, n, between, n, inner], y [outer, count, between, count, inner].
+/// Sizes of the other axes in k [outer, n, between, n, inner] and
+/// y [outer, count, between, count, inner].
 struct Layout {
   std::int64_t outer = 1, between = 1, inner = 1;
 };
 
-/// For one index of the first four axes of y:  y[.., j, c] += k[.., position(j), c] for all j
-/// of the run.
+/// For one index of the first three axes of y:  y[.., j, c] += k[.., position(j), c] for all j of
+/// the run.
 void add_run(const Run& run, std::int64_t stride, std::int64_t inner, const double* k, double* y) {
   double* to = y + run.to * inner;
   const double* from = k + run.from * inner;
@@ -94,7 +95,7 @@ void add_run(const Run& run, std::int64_t stride, std::int64_t inner, const doub
     for (std::int64_t c = 0; c < inner; ++c) to[c] += from[c];
 }
 
-/// y[p, i] = Σ_taps for one p and i:  all of [between, count, inner].
+/// Block [between, count, inner] of y for one outer index and one window i: the sum over taps.
 void sum_taps(const Taps& taps, const Layout& layout, const double* k, std::int64_t i, double* y) {
   const std::int64_t from_row = taps.n * layout.inner, to_row = taps.count * layout.inner;
   std::fill_n(y, layout.between * to_row, 0.0);

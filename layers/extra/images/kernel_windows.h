@@ -1,12 +1,12 @@
 #pragma once
-// Kernels over positions, and sums over windows that slide over them.
+// Sums of kernels over sliding windows of positions.
 
 #include "ladon/core/tensor.h"
 #include "ladon/layers/extra/images/window.h"
 
 namespace ladon::infinite {
 
-/// [.., T, T] → [.., H, W, H, W] for positions {H, W} (for {T}: as it is), and back.
+/// [.., T, T] → [.., H, W, H, W] for positions {H, W} (unchanged for {T}), and back.
 Tensor split_positions(const Tensor& k, const Shape& positions);
 Tensor join_positions(const Tensor& k, const Shape& positions);
 

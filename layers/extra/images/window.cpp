@@ -14,21 +14,22 @@ namespace {
 
 constexpr std::array<std::string_view, 3> padding_names = {"valid", "same", "circular"};
 
-/// Number of positions that the last window lacks, for n positions.
+/// Number of positions by which the last window exceeds n positions.
 std::int64_t lacking(const SlidingWindow& w, std::int64_t n) {
-  const std::int64_t behind = n - (w.count(n) - 1) * w.stride;  // from the last window on
+  const std::int64_t behind = n - (w.count(n) - 1) * w.stride;  // positions from the last window on
   return std::max<std::int64_t>(w.extent() - behind, 0);
 }
 
 /// Throws Error unless the list is empty or has one number per axis, each at least `least`.
 void check_list(std::string_view operation, const char* what, const Shape& list, int axes,
                 std::int64_t least) {
-  LADON_CHECK(list.rank() == 0 || list.rank() == axes, operation, "got ", axes,
-              " window sizes but ", list.rank(), " ", what);
+  LADON_CHECK(list.rank() == 0 || list.rank() == axes, operation,
+              "needs one number per axis in each list; got ", axes, " window sizes but ",
+              list.rank(), " ", what);
   for (const std::int64_t number : list)
     LADON_CHECK(number >= least, operation,
                 "window sizes, strides and dilations must be positive, ",
-                "numbers of zeros not negative; got ", what, " ", list);
+                "and numbers of zeros must not be negative; got ", what, " ", list);
 }
 
 }  // namespace
@@ -102,7 +103,7 @@ std::string detail::channels_hint(const Tensor& x, int axes, std::int64_t channe
 Shape detail::window_counts(std::string_view operation, const std::vector<SlidingWindow>& windows,
                             const Shape& positions, bool masked) {
   LADON_CHECK(positions.rank() == static_cast<int>(windows.size()), operation, "has windows over ",
-              windows.size(), " axes, the inputs have positions ", positions);
+              windows.size(), " axes, but the inputs have positions ", positions);
   Shape counts;
   for (std::size_t i = 0; i < windows.size(); ++i)
     if (const std::int64_t n = positions[static_cast<int>(i)]; n < 0)
@@ -111,7 +112,8 @@ Shape detail::window_counts(std::string_view operation, const std::vector<Slidin
       counts.append(windows[i].count(n));
   LADON_CHECK(!masked || counts == positions, operation, "makes positions ", counts, " of ",
               positions,
-              ", but the inputs have a mask, and later layers would need one of the new positions");
+              ", but with a mask the number of positions must not change: later layers would need "
+              "a mask of the new positions");
   return counts;
 }
 

@@ -18,7 +18,7 @@ using infinite::Pairs;
 
 namespace {
 
-/// Step that averages over a window of x at a and a window of x' at b.
+/// Step of a limit that averages over window a of x and window b of x'.
 infinite::Step averaged(const KernelNode& k, const Shape& after) {
   const auto formula = [] {
     return infinite::Formula{"mean over visible i in window a, visible j in window b of $k_ij",
@@ -44,7 +44,7 @@ Shape counts_on(const char* name, const std::vector<SlidingWindow>& windows, con
   return detail::window_counts(name, windows, x.shape().sub(1, x.rank() - 1), mask.defined());
 }
 
-/// Σ over each window of the axes from `first` on.
+/// Sum over each window, along the axes from `first` on.
 Tensor sums_over(const std::vector<SlidingWindow>& windows, const Tensor& x, int first) {
   Tensor y = x;
   for (std::size_t i = 0; i < windows.size(); ++i)
@@ -65,7 +65,7 @@ Tensor counts_over(const std::vector<SlidingWindow>& windows, const Tensor& mask
   return flatten(sums_over(windows, visible, leading.rank()), leading.rank(), -1);
 }
 
-/// The same for windows of x, shaped to broadcast:  [N or 1, counts of windows.., 1].
+/// counts_over() for the windows of x, shaped to broadcast:  [N or 1, counts of windows.., 1].
 Tensor counts_on_windows(const std::vector<SlidingWindow>& windows, const Tensor& x,
                          const Tensor& mask, const Shape& after) {
   Shape broadcast = {mask.defined() ? x.size(0) : 1};
@@ -147,7 +147,8 @@ namespace {
 void check_counts(const Shape& counts, const Shape& positions, bool masked) {
   LADON_CHECK(!masked || counts == positions, "AdaptiveAveragePool", "makes positions ", counts,
               " of ", positions,
-              ", but the inputs have a mask, and later layers would need one of the new positions");
+              ", but with a mask the number of positions must not change: later layers would need "
+              "a mask of the new positions");
 }
 
 }  // namespace
@@ -162,10 +163,10 @@ Tensor AdaptiveAveragePool::forward_masked(const Tensor& x, const Tensor& mask) 
 KernelNode AdaptiveAveragePool::limit(const KernelNode& k) const {
   k.need_positions("AdaptiveAveragePool");
   LADON_CHECK(counts.rank() == k.positions.rank(), "AdaptiveAveragePool", "has counts for ",
-              counts.rank(), " axes, the inputs have positions ", k.positions);
+              counts.rank(), " axes, but the inputs have positions ", k.positions);
   const Shape before = k.positions, after = counts;
   check_counts(after, before, k.masked);
-  // Averaging over a window of rows and one of columns is pooling over the axes of both.
+  // Averaging a kernel over a window of x and a window of x' is pooling over the axes of both.
   Shape both = after;
   for (const std::int64_t count : after) both.append(count);
   return infinite::map_pairs(k, averaged(k, after), [=](const Pairs& pairs) {

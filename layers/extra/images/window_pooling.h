@@ -1,6 +1,6 @@
 #pragma once
 // Pooling over windows, channel by channel: layers that reduce the number of positions. They wrap
-// the operations of autograd/ops/windows/pooling.h, and add masks (bool [N, positions], true =
+// the operations of autograd/extra/windows/pooling.h, and add masks (bool [N, positions], true =
 // token) and limits.
 
 #include "ladon/layers/extra/images/window.h"
@@ -12,13 +12,13 @@ struct PoolOptions {
   Shape window;       ///< {w} for sequences, {h, w} for images.
   Shape stride = {};  ///< Empty: the window size, so that windows do not overlap.
   Padding padding = Padding::valid;
-  Shape before = {}, after = {};  ///< Zeros, instead of `padding`; no `after`: as before.
+  Shape before = {}, after = {};  ///< Zeros, instead of `padding`; no `after`: as `before`.
   Shape dilation = {};            ///< Empty: 1 on every axis.
 };
 
-/// The mean over each window:  [N, T, d] → [N, T', d], or [N, H, W, d] → [N, H', W', d]. Counts
-/// only positions inside the input that are visible: neither padding nor masked ones. With a mask
-/// the number of positions must not change (Error).
+/// The mean over each window:  [N, T, d] → [N, T', d], or [N, H, W, d] → [N, H', W', d]. The mean
+/// is over visible positions inside the input: it excludes padding and masked positions. With a
+/// mask the number of positions must not change (Error).
 struct AveragePool : Layer {
   std::vector<SlidingWindow> windows;
 
@@ -26,7 +26,7 @@ struct AveragePool : Layer {
   explicit AveragePool(const PoolOptions& options);
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  /// k' = A_n·k·A_mᵀ for the averages A_n of inputs n, as in pooling.h.
+  /// k' = A_n·k·A_mᵀ with the averaging matrices A_n and A_m of inputs n and m, as in pooling.h.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;
@@ -51,7 +51,7 @@ struct MaxPool : Layer {
 struct AdaptiveAveragePool : Layer {
   Shape counts;
 
-  /// Throws Error for counts that are not positive, or none.
+  /// Throws Error if `counts` is empty or has a number that is not positive.
   explicit AdaptiveAveragePool(const Shape& counts);
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;

@@ -43,12 +43,13 @@ TangentMap::TangentMap(Layer& network, const Inputs& inputs, const ParameterSet&
 
 Tensor TangentMap::times(const std::vector<Tensor>& tangents) const {
   LADON_CHECK(tangents.size() == parameters_.size(), "TangentMap", "there are ", parameters_.size(),
-              " parameters but ", tangents.size(), " tangents");
+              " parameters but ", tangents.size(), " tangents; give one per parameter");
   std::vector<Tensor> outputs, cotangents;
   for (std::size_t i = 0; i < tangents.size(); ++i) {
     if (!tangents[i].defined() || !pulled_back_[i].defined()) continue;
     LADON_CHECK(tangents[i].shape() == parameters_[i].shape(), "TangentMap", "tangent ", i,
-                " has shape ", tangents[i].shape(), ", the parameter ", parameters_[i].shape());
+                " has shape ", tangents[i].shape(), ", but must have that of the parameter, ",
+                parameters_[i].shape());
     outputs.push_back(pulled_back_[i]);
     cotangents.push_back(cast(tangents[i].detach(), output_.dtype()));
   }
@@ -61,7 +62,7 @@ Tensor TangentMap::times(const std::vector<Tensor>& tangents) const {
 
 std::vector<Tensor> TangentMap::transposed_times(const Tensor& cotangent) const {
   LADON_CHECK(cotangent.shape() == output_.shape(), "TangentMap", "the cotangent has shape ",
-              cotangent.shape(), ", the output ", output_.shape());
+              cotangent.shape(), ", but must have that of the output, ", output_.shape());
   const NoGrad off;
   return or_zeros(grad({recorded_}, parameters_,
                        {.cotangents = {cast(cotangent.detach(), output_.dtype())},
@@ -83,8 +84,8 @@ Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v) {
 
 namespace {
 
-/// D f[w] = Σ_θ ∂f/∂θ·w_θ, recorded: the gradient with respect to u, along w, of ⟨u, ∂f/∂θ⟩, which
-/// is linear in u.
+/// Directional derivative D f[w] = Σ_θ ∂f/∂θ·w_θ, recorded. The gradient Jᵀu of ⟨u, f⟩ with respect
+/// to θ is linear in u, so the gradient of ⟨w, Jᵀu⟩ with respect to u is J·w = D f[w].
 Tensor along(const Tensor& f, const std::vector<Tensor>& parameters, const std::vector<Tensor>& w) {
   Tensor u = zeros_like(f.detach());
   u.set_requires_grad();
@@ -106,7 +107,7 @@ Tensor along(const Tensor& f, const std::vector<Tensor>& parameters, const std::
 ///   Σ_{1 ≤ k ≤ order} 1/(k−1)!·Dᵏf[w, …, w, ·] = D(Σ_{k < order} 1/k!·Dᵏf[w, …, w]).
 struct Expanded {
   Tensor value;                    // sum of all orders, without history
-  Tensor lower;                    // the sum in brackets, recorded
+  Tensor lower;                    // the sum in D(…), recorded
   std::vector<Tensor> parameters;  // θ
 
   std::vector<Tensor> transposed_times(const Tensor& cotangent) const {
@@ -137,7 +138,7 @@ Expanded expand_around(const TaylorExpansion& t, const Tensor& x, const Tensor& 
       y.value = next.detach();
     else
       y.lower = next;
-    if (!term.requires_grad()) {  // it no longer depends on the parameters
+    if (!term.requires_grad()) {  // the term does not depend on the parameters any more
       y.value = next.detach();
       if (k < t.order) y.lower = next;
       break;
@@ -150,11 +151,11 @@ Expanded expand_around(const TaylorExpansion& t, const Tensor& x, const Tensor& 
 
 TaylorExpansion::TaylorExpansion(std::unique_ptr<Layer> given, int of_order, std::string names)
     : network(std::move(given)), pattern(std::move(names)), order(of_order) {
-  LADON_CHECK(network != nullptr, "TaylorExpansion", "there is no network");
+  LADON_CHECK(network != nullptr, "TaylorExpansion", "the network must not be null");
   LADON_CHECK(order >= 1 && order <= 8, "TaylorExpansion", "the order is ", order,
               "; it must be at least 1 and at most 8");
   LADON_CHECK(!network->parameters().empty(), "TaylorExpansion", network->describe(),
-              " has no parameters");
+              " has no parameters, but the expansion needs at least one");
   network->eval();
   for (const auto& [name, x] : network->choose(pattern).trained())
     displacement.push_back(parameter(zeros_like(x.detach())));
@@ -178,8 +179,10 @@ KernelNode TaylorExpansion::limit(const KernelNode& inputs) const {
 
 Tensor TaylorExpansion::forward_masked(const Tensor& x, const Tensor& mask) const {
   LADON_CHECK(network != nullptr, "TaylorExpansion", moved);
-  LADON_CHECK(!x.requires_grad(), "TaylorExpansion", "gives its inputs no gradient; detach them");
-  for (const auto& [path, value] : network->hyperparameters())  // the network is a constant here
+  LADON_CHECK(!x.requires_grad(), "TaylorExpansion",
+              "computes no gradient with respect to its inputs; detach inputs that require "
+              "gradients");
+  for (const auto& [path, value] : network->hyperparameters())  // Error if one requires gradients
     check_plain("TaylorExpansion", value);
   const auto expanded = std::make_shared<Expanded>(expand_around(*this, x, mask));
   const Tensor y = record_joint("taylor_expansion", expanded->value, displacement,
@@ -188,7 +191,7 @@ Tensor TaylorExpansion::forward_masked(const Tensor& x, const Tensor& mask) cons
                                   for (std::size_t i = 0; i < gradients.size(); ++i)
                                     if (sink.needs(i)) sink.give(i, gradients[i]);
                                 });
-  ParameterUses::report(y, [expanded](const Tensor& delta) {  // example by example, [batch, P]
+  ParameterUses::report(y, [expanded](const Tensor& delta) {  // [batch, number of weights]
     std::vector<Tensor> rows;
     for (std::int64_t n = 0; n < delta.size(0); ++n) {
       Tensor alone = zeros_like(delta);

@@ -22,39 +22,40 @@ namespace ladon::infinite {
 class TangentMap {
  public:
   /// Map with respect to the network's parameters that are not frozen, or to those of `set`. Throws
-  /// Error if there are none, and if dropout draws or batch statistics are used, as in training
-  /// mode.
+  /// Error if there are no such parameters, and if the network draws dropout or uses batch
+  /// statistics, as in training mode.
   TangentMap(Layer& network, const Inputs& inputs);
   TangentMap(Layer& network, const Inputs& inputs, const ParameterSet& set);
 
-  Tensor output() const { return output_; }  ///< f, without history.
-  /// J·v for v shaped as the parameters (in the set's order; undefined: zero): shaped as the
-  /// output.
+  Tensor output() const { return output_; }  ///< f at the inputs, without history.
+  /// J·v, shaped as the output, for tangents v shaped as the parameters, in their order (undefined:
+  /// zero).
   Tensor times(const std::vector<Tensor>& tangents) const;
-  /// Jᵀ·c for c shaped as the output: shaped as the parameters.
+  /// Jᵀ·c, shaped as the parameters, for a cotangent c shaped as the output.
   std::vector<Tensor> transposed_times(const Tensor& cotangent) const;
 
  private:
   std::vector<Tensor> parameters_;
   Tensor recorded_, output_;
-  // Jᵀu is linear in u, so its gradient with respect to u along v is J·v: reverse mode twice.
+  // Jᵀu is linear in u, so the gradient of ⟨v, Jᵀu⟩ with respect to u is J·v: two backward passes.
   Tensor u_;
   std::vector<Tensor> pulled_back_;
 };
 
 /// Θ(a, b)·v = J_a·(J_bᵀ·v) without forming Θ, for v shaped as the outputs of b (cast to their
-/// dtype); shaped as the outputs of a. Θ is the whole tangent kernel, of every pair of outputs, not
-/// averaged over channels. Throws Error as TangentMap.
+/// dtype); the result is shaped as the outputs of a. Θ is the full tangent kernel between all pairs
+/// of outputs, not averaged over channels. Throws Error as TangentMap.
 Tensor ntk_vector_product(Layer& network, const Inputs& a, const Inputs& b, const Tensor& v);
 Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v);
 
 /// The Taylor expansion of a network around its parameters θ0,
 ///   y = Σ_{k ≤ order} 1/k!·Dᵏf(x; θ0)[w, …, w],
-/// where w, one tensor per parameter of the network (or per parameter that is chosen by name),
-/// starts at zero and is what is trained: w stands for θ − θ0. The network stays as it was given,
+/// where w = θ − θ0, one tensor per parameter of the network (or per parameter that is chosen by
+/// name), starts at zero and is the only trained tensor. The network itself does not change, and is
 /// in evaluation mode. At w = 0 the tangent kernel is that of the network with respect to these
-/// parameters. Each order costs two more sweeps, and needs as many derivatives of the operations.
-/// Inputs, and the network's hyper-parameters, get no gradient (Error).
+/// parameters. Each order costs two more backward passes, and needs higher derivatives of the
+/// operations. Inputs, and the network's hyper-parameters, get no gradient (Error if they require
+/// one).
 struct TaylorExpansion : Layer {
   std::unique_ptr<Layer> network;
   std::string pattern;               ///< Chooses the parameters (ParameterSet::choose).
@@ -65,14 +66,15 @@ struct TaylorExpansion : Layer {
   TaylorExpansion(std::unique_ptr<Layer> network, int order, std::string pattern = "*");
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  /// Limit of the network itself: wide networks are linear in their parameters. Throws Error if
-  /// `pattern` chooses only some of the parameters.
+  /// Limit of the network itself, since infinitely wide networks are linear in their parameters.
+  /// Throws Error if `pattern` chooses only some of the parameters.
   KernelNode limit(const KernelNode& inputs) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 };
 
-/// Expansion of order 1, f(x; θ0) + J(x)·w. Its tangent kernel at any w is the network's at θ0.
+/// Expansion of order 1, f(x; θ0) + J(x)·w. Its tangent kernel at any w is that of the network at
+/// θ0.
 struct Linearized : TaylorExpansion {
   explicit Linearized(std::unique_ptr<Layer> given, std::string names = "*")
       : TaylorExpansion(std::move(given), 1, std::move(names)) {}

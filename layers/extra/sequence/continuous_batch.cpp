@@ -27,7 +27,7 @@ struct ContinuousBatch::Row {
   void write() {
     try {
       const bool more = text.grow(logits);
-      goes_on = goes_on && more;  // the caller may have cancelled it meanwhile
+      goes_on = goes_on && more;  // on_token may have cancelled it
       logits = {};
     } catch (...) {
       end_by(std::current_exception());
@@ -45,7 +45,8 @@ ContinuousBatch::ContinuousBatch(NextToken next) : next_(std::move(next)) {
   LADON_CHECK(next_, "ContinuousBatch", "the model is an empty function");
 }
 ContinuousBatch::~ContinuousBatch() = default;
-// If a batch is moved inside on_token, the old object is in a step, and the new one is not.
+// stepping_ is not moved: if a batch is moved inside on_token, the old object is in a step, and the
+// new one is not.
 ContinuousBatch::ContinuousBatch(ContinuousBatch&& other) noexcept
     : next_(std::move(other.next_)),
       cache_(std::move(other.cache_)),
@@ -76,7 +77,8 @@ std::int64_t ContinuousBatch::add(const Tensor& prompt, const GenerateOptions& o
               "a prompt of ", prompt.count(), " tokens and ", options.length,
               " more do not fit into the model's ", most, " positions; ask for ",
               most + 1 - prompt.count(), " at most, or give a shorter prompt");
-  // Made before the aggregate: g++ 12 destroys a nested one twice if a later member throws.
+  // Made before the aggregate Row: g++ 12 destroys a nested aggregate twice if a later member
+  // throws.
   Tensor first = detail::logits_after(logits, {prompt.count() - 1})[0];
   detail::Tokens tokens = prompt.to_vector<std::int64_t>();
   GenerateOptions wanted = options;
@@ -103,7 +105,7 @@ ContinuousBatch::Reading ContinuousBatch::read(const std::vector<std::size_t>& p
   return all;
 }
 
-/// As read(), for those texts that can be processed; the others end.
+/// As read(), one text at a time. A text for which read() throws ends with that error.
 ContinuousBatch::Reading ContinuousBatch::read_each_alone(const std::vector<std::size_t>& places) {
   Reading all;
   for (const std::size_t i : places) try {
@@ -119,7 +121,8 @@ ContinuousBatch::Reading ContinuousBatch::read_each_alone(const std::vector<std:
 }
 
 std::vector<std::pair<std::int64_t, Generated>> ContinuousBatch::step() {
-  LADON_CHECK(!stepping_, "ContinuousBatch", "step() was called inside on_token, in a step");
+  LADON_CHECK(!stepping_, "ContinuousBatch",
+              "step() was called inside on_token, in a step; call it after that step has returned");
   const NoGrad no_grad;
   const RowwiseProducts rowwise;
   std::vector<std::size_t> places;

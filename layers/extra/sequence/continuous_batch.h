@@ -21,7 +21,7 @@ namespace ladon {
 ///
 /// The tokens of a request are those that generate() gives it alone, bit for bit: they depend
 /// neither on the other texts in the batch nor on their failures. If a pass over all texts throws,
-/// each is processed alone. A text that fails alone, or whose `on_token` throws, ends with the
+/// each text is processed alone. A text that fails alone, or whose `on_token` throws, ends with the
 /// exception in its Generated::error, and the others go on. Not recorded, and under
 /// RowwiseProducts. `on_token` may cancel requests; add() and step() throw Error inside it.
 class ContinuousBatch {
@@ -32,14 +32,15 @@ class ContinuousBatch {
   ContinuousBatch(ContinuousBatch&&) noexcept;
 
   /// Adds a request: prompt i64 [T], T > 0; draws from its own split of rng, as generate() does.
-  /// Its number, from 0 on, is the row given to `on_token`. The model processes the prompt at once.
-  /// Throws Error as generate(), for beams or `cached` = false, and if the prompt and `length`
-  /// tokens exceed the model's positions (DecodingCache::most_positions); if anything is thrown,
-  /// neither the batch nor rng has changed.
+  /// Returns the number of the request (0, 1, …), which is the row given to `on_token`. The model
+  /// processes the prompt at once. Throws Error as generate(), for beams or `cached` = false, and
+  /// if the prompt and `length` tokens exceed the model's positions
+  /// (DecodingCache::most_positions); if anything is thrown, neither the batch nor rng has changed.
   std::int64_t add(const Tensor& prompt, const GenerateOptions& options, Generator& rng);
-  /// Generates the next token of every open text. Returns the texts that end with it, by request.
-  /// If memory does not suffice for a pass over one text, that text ends with the error in
-  /// Generated::error. If step() itself throws, the next call continues from there.
+  /// Generates the next token of every open text. Returns the texts that end with this token, with
+  /// their request numbers. If memory does not suffice for a pass over one text, that text ends
+  /// with the error in Generated::error. If step() itself throws, the next call continues where
+  /// this one stopped.
   std::vector<std::pair<std::int64_t, Generated>> step();
   /// Ends a text and returns its tokens so far; step() will not return it. Throws Error if the
   /// request has ended, or was never made.
@@ -54,7 +55,7 @@ class ContinuousBatch {
   Reading read_each_alone(const std::vector<std::size_t>& places);
 
   NextToken next_;
-  DecodingCache cache_;  // its rows are those of rows_
+  DecodingCache cache_;  // its rows correspond to rows_
   std::vector<Row> rows_;
   std::int64_t requests_ = 0;
   bool stepping_ = false;

@@ -18,7 +18,8 @@ namespace {
 using detail::stops;
 using detail::Tokens;
 
-/// Beams compare texts of unequal length by log-probability over a power of their length.
+/// Score by which beam search compares texts of unequal length: log-probability over a power of the
+/// length.
 double score(double log_probability, std::size_t length, double penalty) {
   return log_probability / std::pow(static_cast<double>(length), penalty);
 }
@@ -39,12 +40,13 @@ class Writer {
         const auto at = static_cast<std::size_t>(b * length + t);
         if (flags.empty() || flags[at] != 0) texts_.back().push_back(tokens[at]);
       }
-      LADON_CHECK(!texts_.back().empty(), "generate", "prompt ", b, " has no tokens");
+      LADON_CHECK(!texts_.back().empty(), "generate", "prompt ", b,
+                  " has no tokens; each prompt needs at least one");
     }
     look_at_all();
   }
 
-  /// Logits of the token after each row.
+  /// Logits of the next token of each row.
   const std::vector<Tensor>& logits() const { return logits_; }
   /// The tokens of a row, with its prompt.
   const Tokens& text(std::size_t row) const { return texts_[row]; }
@@ -103,7 +105,7 @@ std::vector<Generated> write_by_drawing(Writer& writer, std::size_t batch, const
                                         Generator& rng) {
   const std::uint64_t first = rng.reserve(1);
   std::vector<detail::DrawnText> texts;
-  std::vector<std::size_t> open(batch);  // rows of the writer are these texts
+  std::vector<std::size_t> open(batch);  // text of each row of the writer
   std::iota(open.begin(), open.end(), std::size_t{0});
   for (std::size_t b = 0; b < batch; ++b)
     texts.push_back({static_cast<std::int64_t>(b), writer.text(b), o, rng.split(first).split(b)});
@@ -133,8 +135,9 @@ struct Candidate {
   bool ended = false;
 };
 
-/// The likeliest continuations of the open texts of one prompt, the likeliest first: enough that
-/// `beams` of them go on even if every text also ends with each stop token.
+/// The likeliest continuations of the open texts of one prompt, in order of decreasing probability:
+/// so many that at least `beams` of them do not end, even if each stop token is among the
+/// continuations of every text.
 std::vector<Candidate> continued(const std::vector<Candidate>& open, const Writer& writer,
                                  const GenerateOptions& o) {
   const std::size_t kept = static_cast<std::size_t>(o.beams) * (1 + o.stop.size());
@@ -179,7 +182,8 @@ std::vector<Generated> write_by_beams(Writer& writer, std::size_t batch, const G
         else if (next.size() < static_cast<std::size_t>(o.beams))
           next.push_back(std::move(c));
       }
-      // Enough have ended, and no open text is better so far. (It might become so when longer.)
+      // Enough texts have ended, and no open text has a better score now. (A longer one might
+      // have.)
       const bool done = ended[b].size() >= static_cast<std::size_t>(o.beams) && !next.empty() &&
                         !better(*std::max_element(ended[b].begin(), ended[b].end(), better),
                                 *std::max_element(next.begin(), next.end(), better));
@@ -209,7 +213,8 @@ std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,
                                 const GenerateOptions& options, Generator& rng, const Tensor& mask,
                                 const DecodingCache& start) {
   detail::check_options(options);
-  LADON_CHECK(next, "generate", "the model is an empty function");
+  LADON_CHECK(next, "generate",
+              "the model must be a function of tokens, but it is an empty function");
   LADON_CHECK(prompt.defined() && prompt.dtype() == i64 && prompt.rank() == 2 &&
                   prompt.size(0) > 0 && prompt.size(1) > 0,
               "generate", "the prompt must be i64 [batch, T] with T > 0",

@@ -10,33 +10,36 @@
 
 namespace ladon {
 
-/// Logits of the token after each of `tokens` (i64 [batch, T]): [batch, T, vocabulary], or only
-/// after the last of each row: [batch, 1, vocabulary], given the tokens in the cache, to which
-/// these are appended. mask: bool [batch, T], false = padding, on the right; may be undefined.
+/// Model of the next token: logits of the token after each of `tokens` (i64 [batch, T]), given the
+/// tokens in the cache, [batch, T, vocabulary]; or only after the last token of each row,
+/// [batch, 1, vocabulary]. Appends `tokens` to the cache. mask: bool [batch, T], false = padding,
+/// on the right; may be undefined.
 using NextToken =
     std::function<Tensor(const Tensor& tokens, DecodingCache& cache, const Tensor& mask)>;
 
 struct GenerateOptions {
-  std::int64_t length = 100;  ///< Most tokens to generate.
+  std::int64_t length = 100;  ///< Maximum number of tokens to generate.
   double temperature = 1;     ///< Logits are divided by it; 0: the likeliest token (greedy).
   std::int64_t top_k = 0;     ///< > 0: draws among the top_k likeliest tokens (Fan et al. 2018).
-  /// Draws among the likeliest tokens that have this probability in all (Holtzman et al. 2020).
+  /// Draws among the fewest likeliest tokens whose probabilities sum to at least top_p (Holtzman et
+  /// al. 2020).
   double top_p = 1;
   std::vector<std::int64_t> stop = {};  ///< Tokens that end a text, as its last token.
-  /// > 0: beam search by the sum of log-probabilities over lengthᵖ, p = length_penalty (Wu et al.
-  /// 2016 without their constants); nothing is drawn, and options for drawing must be defaults.
+  /// > 0: beam search with this many beams, by the sum of log-probabilities over lengthᵖ with
+  /// p = length_penalty (Wu et al. 2016 without their constants). Nothing is drawn, and options for
+  /// drawing must have their defaults.
   std::int64_t beams = 0;
   double length_penalty = 1;
-  /// false: processes the whole text again for each token, slower but with the same bits: to check
-  /// a model's cache.
+  /// false: processes the whole text again for each token; slower, with bitwise the same result, to
+  /// check a model's cache.
   bool cached = true;
   double min_p =
-      0;  ///< Applied first: least probability relative to the likeliest (Nguyen et al. 2024).
-  /// > 1: logits of tokens that are in the text or its prompt are divided by it if they are
-  /// positive, else multiplied by it (Keskar et al. 2019, "CTRL").
+      0;  ///< Minimum p relative to the likeliest token; applied first (Nguyen et al. 2024).
+  /// > 1: logits of tokens that are in the text or its prompt are divided by this if they are
+  /// positive, and multiplied by it if not (Keskar et al. 2019, "CTRL").
   double repetition_penalty = 1;
-  /// Called with each token as it is generated, in row `row`: to show a text while it grows. If it
-  /// returns false, the text of that row ends.
+  /// Called with each token that is generated in row `row`, to show a text while it grows. If the
+  /// function returns false, the text of that row ends.
   std::function<bool(std::int64_t row, std::int64_t token)> on_token = {};
 };
 
@@ -49,13 +52,12 @@ struct Generated {
   std::exception_ptr error = {};
 };
 
-/// Generates a text for each row of `prompt` (i64 [batch, T], T > 0; mask as above for prompts of
-/// unequal length, which are padded on the right). `start` is the initial cache: for a decoder it
+/// Generates a text for each row of `prompt` (i64 [batch, T], T > 0; prompts of unequal length are
+/// padded on the right, with the mask of NextToken). `start` is the initial cache: for a decoder it
 /// holds the memory. Not recorded, and under RowwiseProducts: a text depends neither on the other
 /// rows of the batch nor on whether there is a cache. Row b draws from its own split of rng, which
-/// advances by one block (not with beams, which draw nothing).
-/// Throws Error for an empty function, options out of range, logits of a wrong shape, and logits
-/// that are NaN.
+/// advances by one block (not with beams, which draw nothing). Throws Error for an empty function,
+/// options out of range, logits of a wrong shape, and logits that are NaN.
 std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,
                                 const GenerateOptions& options, Generator& rng,
                                 const Tensor& mask = {}, const DecodingCache& start = {});

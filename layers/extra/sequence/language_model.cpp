@@ -85,16 +85,16 @@ Tensor LanguageModel::features(const Tensor& tokens, DecodingCache& cache,
                                const Tensor& mask) const {
   LADON_CHECK(!training() || dropout.p == 0, "LanguageModel",
               "is in training mode, and dropout would be drawn at every step; call eval() first");
-  LADON_CHECK(tokens.rank() == 2, "LanguageModel", "tokens are [batch, T], got shape ",
+  LADON_CHECK(tokens.rank() == 2, "LanguageModel", "tokens must be [batch, T], got shape ",
               tokens.shape());
   Tensor x = embedding(detail::blank_masked(tokens, mask));
   if (positions) {
     cache.most_positions = positions->weight.size(0);
     Tensor at = cache.next_positions(tokens.size(0), tokens.size(1), mask);
-    if (mask.defined()) at = masked_fill(at, logical_not(mask), 0);  // padding has no position
+    if (mask.defined()) at = masked_fill(at, logical_not(mask), 0);  // position 0 for padding
     const std::int64_t last = at.count() > 0 ? amax(at).item<std::int64_t>() : 0;
     LADON_CHECK(last < cache.most_positions, "LanguageModel", "the text has reached position ",
-                last, ", but positions are trained up to ", cache.most_positions,
+                last, ", but the model has trained positions only below ", cache.most_positions,
                 "; generate fewer tokens, or give a shorter prompt");
     x = x + ladon::embedding(positions->weight, at);
   }

@@ -13,7 +13,7 @@ namespace ladon {
 struct LanguageModelOptions {
   std::int64_t vocabulary;
   std::int64_t layers;
-  TransformerEncoderLayerOptions layer;  ///< Made causal; its hook: rotary positions or ALiBi.
+  TransformerEncoderLayerOptions layer;  ///< Made causal. Its hook may be rotary or ALiBi.
   std::int64_t max_length = 0;           ///< > 0: adds trained positions, up to this length.
   bool tied = true;        ///< Logits are inner products with the embeddings (Press and Wolf 2017).
   double init_std = 0.02;  ///< Standard deviation of embeddings, trained positions, untied head.
@@ -35,13 +35,13 @@ struct LanguageModel : Callable<LanguageModel> {
   std::optional<LearnedPositions> positions;
   Dropout dropout;
   TransformerEncoder body;
-  Part<Linear> head;  ///< Map to untied logits.
+  Part<Linear> head;  ///< Map to the logits; absent if tied.
 
   LanguageModel(LanguageModelOptions options, Generator& rng);
   Tensor forward(const Tensor& tokens) const override { return forward_masked(tokens, {}); }
   Tensor forward_masked(const Tensor& tokens, const Tensor& mask) const override;
-  /// New tokens after those in the cache; mask: bool [batch, T], false = padding. Not
-  /// recorded.
+  /// Logits for new tokens that follow those in the cache; mask: bool [batch, T], false = padding.
+  /// Not recorded.
   Tensor forward(const Tensor& tokens, DecodingCache& cache, const Tensor& mask = {}) const;
   void visit(Visitor& v) override;
   std::string describe() const override;
@@ -52,19 +52,20 @@ struct LanguageModel : Callable<LanguageModel> {
   Tensor features(const Tensor& tokens, DecodingCache& cache, const Tensor& mask) const;
 };
 
-/// generate() with this model, which must outlive the returned function: logits of only the last
-/// tokens. Put the model into evaluation mode first.
+/// Function for generate() that calls this model, which must outlive it; it computes logits of only
+/// the last tokens. Put the model into evaluation mode first.
 NextToken next_token(const LanguageModel& model);
 NextToken next_token(const LanguageModel&& temporary) = delete;
 
 /// Copies the weights of a model of the same architecture that was trained elsewhere, under Hugging
 /// Face's names for GPT-2 (`h.0.attn.c_attn.weight`, with or without the prefix `transformer`) or
-/// Llama (`model.layers.0.self_attn.q_proj.weight`); the names decide which. Buffers that are not
-/// weights are skipped. Throws Error naming the first name that is missing or surplus, or whose
-/// shape differs; the model then stays unchanged.
+/// Llama (`model.layers.0.self_attn.q_proj.weight`); the names tell which of the two it is. Buffers
+/// that are not weights are skipped. Throws Error naming the first name that is missing or surplus,
+/// or whose shape differs; the model then stays unchanged.
 void from_names(LanguageModel& model, const StateDict& state);
-/// The model's weights under these names: those of GPT-2 (with the prefix) if it has trained
-/// positions, else those of Llama. Throws Error if the model has tensors without such a name.
+/// The model's weights under Hugging Face's names: those of GPT-2 (with the prefix) if the model
+/// has trained positions, else those of Llama. Throws Error if the model has tensors without such a
+/// name.
 StateDict to_names(const LanguageModel& model);
 
 }  // namespace ladon

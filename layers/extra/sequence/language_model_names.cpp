@@ -16,7 +16,7 @@ using Change = std::function<Tensor(const Tensor&)>;
 
 Tensor turned(const Tensor& x) { return transpose(x); }
 
-/// List of names for those tensors that a model has.
+/// Builder of a list of names, for those tensors that a model has.
 class Names {
  public:
   explicit Names(const LanguageModel& model) : own_(model.state_dict()) {}
@@ -26,7 +26,7 @@ class Names {
            const Change& in = {}) {
     if (own_.contains(own)) list.push_back({own, foreign, out, in});
   }
-  /// Tensors that are concatenated elsewhere, along an axis.
+  /// Tensors that are one tensor in the file, concatenated along an axis.
   void add_parts(const std::string& prefix, std::initializer_list<const char*> own,
                  const std::string& foreign, int axis, const Change& out, const Change& in) {
     if (!own_.contains(prefix + *own.begin())) return;
@@ -34,7 +34,8 @@ class Names {
     for (const char* name : own)
       list.push_back({prefix + name, foreign, out, in, axis, part++, static_cast<int>(own.size())});
   }
-  /// A norm, or a map whose weight has the same layout or is transposed.
+  /// A norm, or a linear map, whose weight has the same layout in the file or (`turn`) is
+  /// transposed.
   void add_affine(const std::string& own, const std::string& foreign, bool turn = false) {
     const Change change = turn ? Change(turned) : Change();
     add(own + ".weight", foreign + ".weight", change, change);
@@ -45,7 +46,7 @@ class Names {
   StateDict own_;
 };
 
-/// GPT-2 stores its maps as [in, out].
+/// GPT-2 stores the weights of linear maps as [in, out].
 std::vector<ForeignTensor> gpt2_names(const LanguageModel& model, const std::string& prefix) {
   Names names(model);
   names.add("embedding.weight", prefix + "wte.weight");
@@ -87,7 +88,7 @@ std::vector<ForeignTensor> llama_names(const LanguageModel& model) {
       names.add(own + "attention." + name + "_bias", to + ".bias", heads_joined,
                 heads_apart(heads));
     };
-    if (attention) {  // a layer that replaced it has no names elsewhere
+    if (attention) {  // a layer that replaced it has no names in Llama
       project("query", "q_proj", attention->heads());
       project("key", "k_proj", attention->kv_heads());
       project("value", "v_proj", attention->kv_heads());
@@ -126,7 +127,7 @@ void from_names(LanguageModel& model, const StateDict& state) {
               "from_names",
               "`lm_head.weight` is not the embedding, which this model uses as its head; make it "
               "with .tied = false");
-  // The head if it is the embedding again, and masks and frequencies that old files contain.
+  // Skips the head if it repeats the embedding, and masks and frequencies that old files contain.
   const auto passed_over = [&](const std::string& name) {
     return (!model.head && name == "lm_head.weight") ||
            ends_with_any(name, {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"});

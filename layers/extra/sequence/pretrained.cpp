@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr const char* operation = "read_language_model_config";
 constexpr std::uint64_t largest_config = 1'000'000;
 
-/// The values of one object, each checked for its kind. null counts as missing.
+/// The values of one JSON object, each checked for its type. null counts as missing.
 class Fields {
  public:
   Fields(const json& object, std::string where) : object_(object), where_(std::move(where)) {
@@ -31,7 +31,7 @@ class Fields {
     if (const json* x = given(key, otherwise.has_value())) return whole(key, *x, 1);
     return *otherwise;
   }
-  /// A number, a list of numbers, or nothing.
+  /// Token indices: a number, a list of numbers, or (missing) none.
   std::vector<std::int64_t> tokens(const char* key) const {
     const json& x = json_at(object_, key);
     if (x.is_null()) return {};
@@ -144,7 +144,7 @@ LanguageModelConfig gpt2_config(const Fields& f) {
   return {options, length, f.tokens("eos_token_id")};
 }
 
-/// Number of weights in the large maps of a model of this form.
+/// Number of weights in the large linear maps of a model with these options.
 double weights_of(const LanguageModelOptions& o) {
   const TransformerEncoderLayerOptions& l = o.layer;
   const auto real = [](std::int64_t x) { return static_cast<double>(x); };

@@ -1,6 +1,6 @@
 #pragma once
-// Language models that were trained elsewhere, from folders of Hugging Face: config.json with
-// model.safetensors, or with an index and its shards.
+// Language models that were trained elsewhere, from folders in Hugging Face's format: config.json
+// with model.safetensors, or with an index and its shards.
 //
 //   const LanguageModel model = load_language_model(folder);
 //   const BytePairTokenizer tokenizer = BytePairTokenizer::load(folder + "/tokenizer.json");
@@ -20,23 +20,23 @@ struct LanguageModelConfig {
   std::vector<std::int64_t> end = {};  ///< Tokens that end a text (GenerateOptions::stop).
 };
 
-/// Reads the configuration of a model of type "llama" or "gpt2", of at most 1 MB; missing keys have
-/// Hugging Face's defaults. Keys that do not change what the model computes are ignored. Throws
-/// Error, naming the path and the key, for a text that is not JSON, a value that is missing, of a
-/// wrong kind or out of range, another type of model, and for features that are not supported:
-/// rotary positions scaled other than linearly, activations other than silu (Llama) and gelu_new
-/// (GPT-2), biases of Llama's maps, and GPT-2's other scalings of attention. `parse_…` takes the
-/// text and its name.
+/// Reads the configuration of a model of type "llama" or "gpt2" from a file of at most 1 MB;
+/// missing keys have Hugging Face's defaults. Keys that do not change what the model computes are
+/// ignored. Throws Error, naming the path and the key, for a text that is not JSON, a value that is
+/// missing, of a wrong kind or out of range, another type of model, and for features that are not
+/// supported: rotary positions scaled other than linearly, activations other than silu (Llama) and
+/// gelu_new (GPT-2), biases of Llama's maps, and GPT-2's other scalings of attention.
+/// parse_language_model_config() takes the text, and its name for Errors.
 LanguageModelConfig read_language_model_config(const std::string& path);
 LanguageModelConfig parse_language_model_config(std::string_view text, const std::string& name);
 
-/// A model of that architecture with these weights, by their names (from_names); in evaluation
-/// mode. Throws Error if it needs more numbers than `state` has, before memory is allocated, and as
-/// from_names does.
+/// A model of this architecture with the weights in `state`, by their names (from_names), in
+/// evaluation mode. Throws Error if the model needs more weights than `state` has, before memory is
+/// allocated, and as from_names does.
 LanguageModel make_language_model(const LanguageModelConfig& config, const StateDict& state);
 
-/// The model of a folder; while it is loaded, the files' tensors are in memory too. Throws Error as
-/// the two functions above and load_safetensors() do.
+/// The model in a folder. During loading the tensors of the files are in memory too. Throws Error
+/// as the two functions above and load_safetensors() do.
 LanguageModel load_language_model(const std::string& folder);
 
 }  // namespace ladon

@@ -62,9 +62,10 @@ void Recurrent::check(const Tensor& x, const RecurrentInputs& inputs) const {
               directions.size(), " of its ", state[0], " directions: it was moved from");
   detail::warn_of_precision(name, x, directions[0].weight_ih);
   const auto& [h, c] = inputs.state;
-  LADON_CHECK(cell == RecurrentCell::lstm || !c.defined(), name, "its cells have no state c");
+  LADON_CHECK(cell == RecurrentCell::lstm || !c.defined(), name,
+              "its cells have no state c, which only Lstm has; leave c undefined");
   LADON_CHECK(cell != RecurrentCell::lstm || h.defined() == c.defined(), name,
-              "needs both h and c to begin from, or neither");
+              "needs both h and c as initial state, or neither of them");
   for (const Tensor* part : {&h, &c})
     LADON_CHECK(!part->defined() || part->shape() == state, name,
                 "needs an initial state of shape ", state, ", got ", part->shape());
@@ -73,7 +74,8 @@ void Recurrent::check(const Tensor& x, const RecurrentInputs& inputs) const {
               inputs.mask.shape());
 }
 
-/// Initial state of one direction of one layer: [batch, S], or undefined.
+/// Initial state of one direction of one layer: [batch, S], or undefined. S is hidden, or 2·hidden
+/// for h and c of an LSTM.
 Tensor Recurrent::initial(const RecurrentState& state, std::int64_t index) const {
   if (!state.h.defined()) return {};
   const Tensor h = select(state.h, 0, index);
@@ -96,8 +98,8 @@ Tensor Recurrent::run(const Tensor& x, const RecurrentInputs& inputs, std::int64
   return states;
 }
 
-// The state's part of the gates is b = W·h + c at each step. With δ the gradient of b,
-// ∂/∂W = Σ_t δ_t h_tᵀ and ∂/∂c = Σ_t δ_t.
+// At each step t, the hidden state contributes b_t = W·h_t + c to the gates. With δ_t the gradient
+// with respect to b_t, ∂/∂W = Σ_t δ_t h_tᵀ and ∂/∂c = Σ_t δ_t.
 void Recurrent::report(const Tensor& gates, const Tensor& weight, const RecurrenceOptions& how,
                        const Tensor& states) const {
   kernels::Recurrence r{cell,        gates.detach(), weight.detach(), how.bias,
@@ -105,7 +107,7 @@ void Recurrent::report(const Tensor& gates, const Tensor& weight, const Recurren
   if (!r.initial.defined()) r.initial = zeros({states.size(0), states.size(2)}, states.dtype());
   ParameterUses::report(states, [r, y = states.detach()](const Tensor& delta) {
     const kernels::RecurrenceGradients d = kernels::recurrence_backward(r, y, delta);
-    const Tensor by_weight = matmul(transpose(d.hidden_gates), d.hidden);  // [batch, G, n]
+    const Tensor by_weight = matmul(transpose(d.hidden_gates), d.hidden);  // Σ_t δ_t h_tᵀ
     const Tensor flat = reshape(by_weight, {y.size(0), by_weight.size(1) * by_weight.size(2)});
     return r.bias.defined() ? concat({flat, sum(d.hidden_gates, 1)}, 1) : flat;
   });
@@ -115,7 +117,7 @@ RecurrentResult Recurrent::forward_with_state(const Tensor& x,
                                               const RecurrentInputs& inputs) const {
   check(x, inputs);
   const std::int64_t count = x.size(1), n = options.hidden;
-  const auto at_tokens = [&](const Tensor& t) {  // zeros in the padding, which may hold NaN
+  const auto at_tokens = [&](const Tensor& t) {  // zeros at padding, which may be NaN
     const Tensor& mask = inputs.mask;
     return mask.defined() ? masked_fill(t, unsqueeze(logical_not(mask), -1), 0) : t;
   };
@@ -162,7 +164,7 @@ std::string Recurrent::describe() const {
 Rnn::Rnn(const RecurrentOptions& o, Generator& rng, RecurrentCell which)
     : Recurrent(which, o, rng) {
   LADON_CHECK(cell == RecurrentCell::tanh || cell == RecurrentCell::relu, "Rnn",
-              "its cell must be tanh or relu; for the others use Lstm or Gru");
+              "its cell must be tanh or relu; for other cells use Lstm or Gru");
 }
 
 }  // namespace ladon

@@ -5,8 +5,8 @@
 //   Tensor y = lstm(x, tokens);                       // [batch, T, 2·128]; tokens: bool [batch, T]
 //   auto [output, state] = lstm.forward_with_state(x, {.mask = tokens});
 //
-// A step that the mask excludes keeps the state and outputs zero; so the reverse direction begins
-// at the last token, wherever the padding is. No recurrent layer has a limit here.
+// A masked step keeps the state and outputs zero; so the reverse direction begins at the last
+// token, wherever the padding is. Recurrent layers have no limit().
 
 #include "ladon/autograd/extra/recurrent/recurrent.h"
 #include "ladon/layers/dropout.h"
@@ -28,7 +28,8 @@ struct RecurrentState {
   Tensor h = {}, c = {};
 };
 
-/// Initial state (undefined: zeros), and which positions are tokens (undefined: all).
+/// Further inputs: the initial state (undefined: zeros), and the mask of tokens (undefined: all
+/// positions are tokens).
 struct RecurrentInputs {
   RecurrentState state = {};
   Tensor mask = {};  ///< bool [batch, T].
@@ -39,10 +40,11 @@ struct RecurrentResult {
   RecurrentState state;  ///< After the last token (reverse: after the first).
 };
 
-/// Stacked layers of one cell, each on the outputs of the one below: both directions concatenated,
-/// forward first. Lstm, Gru and Rnn set the cell. State dict: weight_ih_l0 [gates·hidden, in],
-/// weight_hh_l0 [gates·hidden, hidden], bias_ih_l0, bias_hh_l0 [gates·hidden], …_l0_reverse, …_l1,
-/// …, with the gates in PyTorch's order, so that its files can be loaded.
+/// Stacked layers of one cell. The input of each layer is the output of the layer below, in which
+/// both directions are concatenated, forward first. Lstm, Gru and Rnn set the cell. State dict:
+/// weight_ih_l0 [gates·hidden, in], weight_hh_l0 [gates·hidden, hidden], bias_ih_l0, bias_hh_l0
+/// [gates·hidden], …_l0_reverse, …_l1, …, with the gates in PyTorch's order, so that files from
+/// PyTorch can be loaded.
 struct Recurrent : Layer {
   struct Direction {
     Tensor weight_ih, weight_hh, bias_ih, bias_hh;  ///< Biases are undefined when bias = false.
@@ -56,8 +58,8 @@ struct Recurrent : Layer {
   Recurrent(RecurrentCell cell, const RecurrentOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
-  /// Begins with a state and returns the last one; without tokens the state is unchanged. Throws
-  /// Error if shapes do not fit.
+  /// Runs from the initial state in `inputs`, and also returns the last state, which is the initial
+  /// one if there are no tokens. Throws Error if shapes do not fit.
   RecurrentResult forward_with_state(const Tensor& x, const RecurrentInputs& inputs = {}) const;
   void visit(Visitor& v) override;
   std::string describe() const override;
@@ -83,7 +85,7 @@ struct Gru : Recurrent {
 
 /// h' = φ(W_ih·x + W_hh·h + b), φ = tanh (Elman 1990) or relu.
 struct Rnn : Recurrent {
-  /// Throws Error for a cell with more than one gate.
+  /// Throws Error unless the cell is tanh or relu.
   Rnn(const RecurrentOptions& o, Generator& rng, RecurrentCell which = RecurrentCell::tanh);
 };
 

@@ -53,12 +53,14 @@ std::vector<Tensor> logits_after(const Tensor& logits, const Tokens& last) {
 }
 
 TokenLogits::TokenLogits(const Tensor& logits) : x_(contiguous(cast(logits, f64))) {
-  LADON_CHECK(x_.count() > 0, "generate", "there are no tokens to choose from");
+  LADON_CHECK(x_.count() > 0, "generate",
+              "there are no tokens to choose from; logits must not be empty");
   likeliest_ = argmax(x_, 0).item<std::int64_t>();  // NaN counts as the largest
   const double top = values()[likeliest_];
-  LADON_CHECK(!std::isnan(top), "generate", "the logit of token ", likeliest_, " is NaN");
+  LADON_CHECK(!std::isnan(top), "generate", "the logit of token ", likeliest_,
+              " is NaN; every logit must be a number");
   LADON_CHECK(std::isfinite(top), "generate", "the largest logit is ", top,
-              "; at least one token must be possible");
+              "; it must be finite: at least one token must be possible");
 }
 
 double TokenLogits::log_probability(std::int64_t token) const {
@@ -99,7 +101,8 @@ Tensor penalized(const Tensor& logits, const DrawnText& text) {
   return x;
 }
 
-/// Draws a token in proportion to the mass of token(i), i < n; `total` is their sum.
+/// Draws one of the tokens token(0), …, token(n − 1) with probability mass[token]/total, where
+/// `total` is the sum of their masses.
 template <class TokenAt>
 std::int64_t draw_by_mass(const double* mass, std::size_t n, double total, const TokenAt& token,
                           Generator& rng) {

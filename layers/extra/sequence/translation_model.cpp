@@ -22,9 +22,9 @@ TranslationModel::TranslationModel(const TranslationModelOptions& o, Generator& 
       dropout(o.body.layer.dropout, rng),
       body(o.body, rng) {}
 
-/// positions: i64 [batch, T], or [T] for all rows.
+/// Embeddings of tokens at `positions`: i64 [batch, T], or [T] for all rows.
 Tensor TranslationModel::embedded(const Tensor& tokens, const Tensor& positions) const {
-  LADON_CHECK(tokens.rank() == 2, "TranslationModel", "tokens are [batch, T], got shape ",
+  LADON_CHECK(tokens.rank() == 2, "TranslationModel", "tokens must be [batch, T], got shape ",
               tokens.shape());
   const std::int64_t dim = embedding.weight.size(1);
   const std::int64_t count = positions.count() > 0 ? amax(positions).item<std::int64_t>() + 1 : 0;
@@ -71,10 +71,10 @@ Tensor TranslationModel::forward(const Tensor& targets, DecodingCache& cache,
   const NoGrad no_grad;
   LADON_CHECK(!training() || dropout.p == 0, "TranslationModel",
               "is in training mode, and dropout would be drawn at every step; call eval() first");
-  LADON_CHECK(targets.rank() == 2, "TranslationModel", "tokens are [batch, T], got shape ",
+  LADON_CHECK(targets.rank() == 2, "TranslationModel", "tokens must be [batch, T], got shape ",
               targets.shape());
   Tensor at = cache.next_positions(targets.size(0), targets.size(1), mask);
-  if (mask.defined()) at = masked_fill(at, logical_not(mask), 0);  // padding has no position
+  if (mask.defined()) at = masked_fill(at, logical_not(mask), 0);  // position 0 for padding
   const Tensor seen = detail::blank_masked(targets, mask);
   return linear(body.decoder(embedded(seen, at), cache, mask), embedding.weight);
 }

@@ -11,7 +11,7 @@ namespace ladon {
 
 struct TranslationModelOptions {
   std::int64_t vocabulary;  ///< Common to sources and targets.
-  TransformerOptions body;  ///< Its dropout is also that of the embeddings.
+  TransformerOptions body;  ///< Its dropout also applies to embeddings.
 };
 
 /// Sources i64 [batch, S] and targets so far i64 [batch, T] → logits of the targets' next tokens
@@ -30,15 +30,16 @@ struct TranslationModel : Callable<TranslationModel> {
   /// Throws Error: it needs targets.
   Tensor forward(const Tensor& sources) const override;
   /// source_mask: bool [batch, S], false = padding; undefined: all are tokens. Targets need no
-  /// mask: padding after their end sees them, but is not seen.
+  /// mask: by causal attention no target token sees the padding after it.
   Tensor forward(const Tensor& sources, const Tensor& targets,
                  const Tensor& source_mask = {}) const;
-  /// The same, with the decoder's attention to the sources: weights [batch, heads, T, S] per layer.
+  /// Output of forward(), with the weights [batch, heads, T, S] of the decoder's attention to the
+  /// sources per layer.
   TransformerDecoder::Details forward_with_weights(const Tensor& sources, const Tensor& targets,
                                                    const Tensor& source_mask) const;
-  /// A cache that holds the encoded sources, and no target yet.
+  /// New cache with the encoded sources, and with no targets yet.
   DecodingCache remember(const Tensor& sources, const Tensor& source_mask = {}) const;
-  /// New target tokens after those in the cache; mask: bool [batch, T], false =
+  /// Logits for new target tokens that follow those in the cache; mask: bool [batch, T], false =
   /// padding. Not recorded. Throws Error unless remember() made the cache.
   Tensor forward(const Tensor& targets, DecodingCache& cache, const Tensor& mask = {}) const;
   void visit(Visitor& v) override;
@@ -50,7 +51,7 @@ struct TranslationModel : Callable<TranslationModel> {
   Tensor encoded(const Tensor& sources, const Tensor& source_mask) const;
 };
 
-/// generate() with this model, which must outlive the returned function, from a cache of
+/// Function for generate() that calls this model, which must outlive it; start from a cache of
 /// remember(). Put the model into evaluation mode first.
 NextToken next_token(const TranslationModel& model);
 NextToken next_token(const TranslationModel&& temporary) = delete;

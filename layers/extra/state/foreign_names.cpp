@@ -50,8 +50,8 @@ void from_foreign(Module& model, const std::vector<ForeignTensor>& list, const S
   std::set<std::string> used;
   for (const ForeignTensor& entry : list) {
     const auto found = state.find(entry.foreign);
-    LADON_CHECK(found != state.end(), "foreign names", "`", entry.foreign, "` is missing; it is `",
-                entry.own, "` here");
+    LADON_CHECK(found != state.end(), "foreign names", "`", entry.foreign,
+                "` is missing from the state; the model needs it for `", entry.own, "`");
     used.insert(entry.foreign);
     Shape expected = laid_out(entry, own).shape();
     const std::int64_t width = expected[entry.axis];
@@ -65,7 +65,7 @@ void from_foreign(Module& model, const std::vector<ForeignTensor>& list, const S
   }
   for (const auto& [name, x] : state)
     LADON_CHECK(used.contains(name) || passed_over(name), "foreign names", "`", name, "` (shape ",
-                x.shape(), ") is not in this model");
+                x.shape(), ") is not in this model; remove it from the state");
   model.load_state_dict(loaded);
 }
 

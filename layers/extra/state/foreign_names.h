@@ -1,5 +1,5 @@
 #pragma once
-// Weights under other names and in other layouts, for exchange with other libraries.
+// Conversion of weights to the names and layouts of other libraries, and back.
 
 #include <functional>
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace ladon {
 
-/// One tensor of a model, with its name and layout elsewhere.
+/// One tensor of a model, with its name and layout in another library.
 struct ForeignTensor {
   std::string own = {}, foreign = {};
-  std::function<Tensor(const Tensor& own)> out = {};  ///< To the foreign layout; empty: the same.
-  std::function<Tensor(const Tensor& foreign)> in = {};  ///< From it; empty: the same.
-  int axis = 0;  ///< If parts > 1: the foreign tensor is that many own ones, concatenated here.
-  int part = 0, parts = 1;  ///< Index among them. They follow each other in the list.
+  std::function<Tensor(const Tensor& own)> out = {};  ///< To the foreign layout; empty: no change.
+  std::function<Tensor(const Tensor& foreign)> in = {};  ///< From it; empty: no change.
+  int axis = 0;  ///< Axis along which the foreign tensor concatenates `parts` tensors of the model.
+  int part = 0, parts = 1;  ///< Index among these parts, which follow each other in the list.
 };
 
 /// [heads, width, ..] → [heads·width, ..], the foreign layout of the weights of all heads, and

@@ -10,7 +10,8 @@
 namespace ladon {
 namespace {
 
-/// Members that hold the parameters of a set, each with its value. A parameter may be in several.
+/// Members of a module that hold the parameters of a set, each with the value to put there. Several
+/// members may hold one parameter.
 class Places {
  public:
   Places(Module& module, const ParameterSet& set, const std::vector<Tensor>& values) {
@@ -44,8 +45,9 @@ class Places {
   static void check(const std::string& name, const Tensor& x, const Tensor& value) {
     LADON_CHECK(value.defined(), "functional_call", "the value for `", name, "` is undefined");
     LADON_CHECK(value.shape() == x.shape() && value.dtype() == x.dtype(), "functional_call", "`",
-                name, "` is ", x.dtype(), " of shape ", x.shape(), "; the value is ", value.dtype(),
-                " of shape ", value.shape());
+                name, "` is ", x.dtype(), " of shape ", x.shape(),
+                ", and its value must be the same; got ", value.dtype(), " of shape ",
+                value.shape());
   }
   void swap() {
     for (auto& [place, value] : places_) std::swap(*place, value);

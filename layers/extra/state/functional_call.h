@@ -8,12 +8,12 @@
 
 namespace ladon {
 
-/// Runs f() with `values` in place of the parameters of a set, in its order; the parameters are put
-/// back when f returns or throws. So derivatives with respect to parameters are taken as for
-/// inputs: jvp along a direction of all weights, vmap over a stack of them (an ensemble in one
-/// pass), or the derivative of a learning step. Throws Error if a value has another shape or dtype
-/// than its parameter, and if one is not the module's. No other thread may use the module
-/// meanwhile.
+/// Runs f() with `values` in place of the parameters of `set`, in the order of the set; the
+/// parameters are put back when f returns or throws. So derivatives with respect to parameters are
+/// taken as for inputs: jvp along a direction of all weights, vmap over a stack of weights (an
+/// ensemble in one pass), or the derivative of a learning step. Throws Error if a value has another
+/// shape or dtype than its parameter, and if a parameter of the set is not in the module. No other
+/// thread may use the module meanwhile.
 ///
 ///   const Tensor scores = vmap([&](const std::vector<Tensor>& weights) {
 ///     return functional_call(model, weights, x);

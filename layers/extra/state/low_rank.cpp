@@ -22,7 +22,7 @@ double scale_of(const LowRankOptions& o) {
   return o.alpha / (o.stabilized ? std::sqrt(rank) : rank);
 }
 
-/// A [rank, in] and B [out, rank] for a matrix.
+/// Initial A [rank, in] and B [out, rank] for a weight [out, in].
 std::pair<Tensor, Tensor> drawn(std::int64_t out, std::int64_t in, std::int64_t rank, DType dtype,
                                 Generator& rng) {
   LADON_CHECK(rank >= 1 && rank <= std::min(in, out), "LowRank", "the rank is ", rank,
@@ -52,7 +52,8 @@ Tensor LowRank::forward(const Tensor& x) const {
 
 infinite::KernelNode LowRank::limit(const infinite::KernelNode& k) const {
   LADON_CHECK(all(equal(lora_B, 0.0)).item<bool>(), "LowRank",
-              "was trained: B is not 0, and the distribution of its outputs is not known");
+              "has a limit only at initialization, but was trained: B is not 0, and the "
+              "distribution of its outputs is not known");
   const double learned = scale * scale * static_cast<double>(lora_A.size(0));
   const infinite::Step step{.makes = infinite::Law::random_linear(),
                             .formula =
@@ -91,14 +92,15 @@ Linear LowRank::merged() const {
 
 LowRankUpdate::LowRankUpdate(const ParameterSet& of, const LowRankOptions& o, Generator& rng)
     : set(of), scale(scale_of(o)) {
-  LADON_CHECK(!set.empty(), "LowRankUpdate", "there is no parameter");
+  LADON_CHECK(!set.empty(), "LowRankUpdate",
+              "there is no parameter in the set; it needs at least one");
   set.check_in_place("LowRankUpdate");
   LADON_CHECK(set.distinct().size() == set.size(), "LowRankUpdate", "the set of ", set.size(),
               " parameters has only ", set.distinct().size(),
               " tensors, and each gets one update; use distinct()");
   for (const auto& [name, w] : set) {
     LADON_CHECK(w.rank() >= 2 && w.count() > 0, "LowRankUpdate", "`", name, "` has shape ",
-                w.shape(), "; it must have two axes");
+                w.shape(), "; it must have two axes or more, and at least one element");
     const auto [a, b] = drawn(w.count() / w.size(-1), w.size(-1), o.rank, w.dtype(), rng);
     adapters.emplace_back(name + ".lora_A", a);
     adapters.emplace_back(name + ".lora_B", b);
@@ -130,7 +132,7 @@ void LowRankUpdate::merge() const {
 
 namespace {
 
-/// Hint for a pattern that matches parameters, but no part that can be replaced.
+/// Hint for a pattern that matches no part that can be replaced, but may match parameters.
 std::string weights_called(const Module& model, const std::string& pattern) {
   for (const std::string& name : {pattern, pattern + ".weight"})
     for (const auto& [path, x] : model.named_parameters())
@@ -183,8 +185,8 @@ void unmerge_low_rank(Module& model, const std::map<std::string, LowRank>& apart
     const Tensor& before = at->second.base.weight;
     LADON_CHECK(merged && merged->weight.shape() == before.shape(), "unmerge_low_rank", "`", path,
                 "` is ", place->describe(),
-                " now, not the Linear of merge_low_rank(), and would be "
-                "lost: take it out, or leave `",
+                " now, not the Linear of merge_low_rank(), and would be overwritten: take it out "
+                "of the model, or leave `",
                 path, "` out of the map");
     if (merged->weight.dtype() != before.dtype()) at->second.to(merged->weight.dtype());
   });

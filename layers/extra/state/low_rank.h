@@ -1,14 +1,14 @@
 #pragma once
-// Low-rank adapters: a trained map that stays as it is, and a small one in parallel that is
-// trained.
+// Low-rank adapters: a linear map whose weights stay fixed, and a small trained map in parallel to
+// it.
 //
 //   model.freeze();
 //   const ParameterSet adapters = add_low_rank(model, "*.expand", {.rank = 4}, rng);
 //   AdamW adam(adapters, {.lr = 1e-3});
 //   …
 //   adapters.save("adapters.safetensors");       // only the adapters
-//   const auto apart = merge_low_rank(model);    // one product per map again, for to_names() too
-//   unmerge_low_rank(model, apart);              // and back, bit for bit
+//   const auto apart = merge_low_rank(model);    // plain Linears, also for to_names()
+//   unmerge_low_rank(model, apart);              // restores the adapters, bit for bit
 
 #include <map>
 #include <string>
@@ -28,8 +28,8 @@ struct LowRankOptions {
 };
 
 /// y = base(x) + s·x·Aᵀ·Bᵀ, A [rank, in], B [out, rank]   (Hu et al. 2022, "LoRA", arXiv
-/// 2106.09685). A ~ N(0, 1/in) and B = 0, so that it starts equal to the base. The base is trained
-/// too, unless you freeze() it.
+/// 2106.09685). At first A ~ N(0, 1/in) and B = 0, so that the layer starts equal to its base. The
+/// base is trained too, unless you freeze() it.
 struct LowRank : Layer {
   Linear base;
   Tensor lora_A, lora_B;
@@ -40,20 +40,21 @@ struct LowRank : Layer {
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
   /// Limit at initialization: k' = k_base, t' = t_base + s²·rank·k (t_base if the base is trained;
-  /// only B has a gradient at first). At any rank it is the mean over A, and as rank → ∞ the kernel
-  /// itself: deviations are O(1/√rank). Throws Error once B is not 0, and as the base's limit.
+  /// of A and B only B has a gradient at first). At finite rank this is the mean of the kernel over
+  /// A, from which the kernel deviates by O(1/√rank). Throws Error once B is not 0, and as the
+  /// base's limit.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
 
-  /// Single Linear that equals this layer: weight W + (s/base.scale())·B·A, in new tensors, frozen
-  /// if the base is.
+  /// Single Linear that equals this layer, with weight W + (s/base.scale())·B·A, in new tensors,
+  /// which are frozen if those of the base are.
   Linear merged() const;
 };
 
 /// Low-rank updates W + s·B·A of parameters of any layer, such as the queries and values of
-/// attention (as published). W is a parameter as a matrix, whose columns are the last axis. The
-/// layers do not know of the updates; their model is run with the updated values:
+/// attention (as published). W is a parameter, reshaped to a matrix with the last axis as columns.
+/// The layers themselves do not change; the model is run with the updated values:
 ///   LowRankUpdate update(model.choose({"*.query", "*.value"}), {.rank = 4}, rng);
 ///   backward(functional_call(model, update.set, update.values(), loss));
 struct LowRankUpdate {
@@ -66,21 +67,22 @@ struct LowRankUpdate {
   LowRankUpdate(const ParameterSet& set, const LowRankOptions& options, Generator& rng);
   /// Updated values in the order of the set, recorded. Throws Error as check_in_place does.
   std::vector<Tensor> values() const;
-  /// Writes the updated values into the parameters; B is 0 from then on. Throws Error while a
-  /// parameter holds an averaged value (WeightAverage::apply): restoring its own would undo this.
+  /// Writes the updated values into the parameters, and sets B to 0. Throws Error while a parameter
+  /// holds an averaged value (WeightAverage::apply): restoring its own value would undo the merge.
   void merge() const;
 };
 
-/// Replaces each Linear whose path matches (replace.h) by a LowRank around it. Returns all their A
-/// and B, to be trained. Throws Error if no path matches, or one is not of a Linear.
+/// Replaces each Linear whose path matches (replace.h) by a LowRank around it. Returns the
+/// parameters A and B of all of them, to be trained. Throws Error if no path matches, or a matching
+/// part is not a Linear.
 ParameterSet add_low_rank(Module& model, const std::string& pattern, const LowRankOptions& options,
                           Generator& rng);
 
 /// Replaces each LowRank by merged(). Returns the LowRanks, by path. Until they are put back, sets
 /// and optimizers of their adapters hold replaced parameters (replace.h): save adapters first.
 std::map<std::string, LowRank> merge_low_rank(Module& model);
-/// Puts them back, in the dtype that the model has by then. Throws Error, and changes nothing, if
-/// the layer at a path is not a Linear of that shape.
+/// Puts the LowRanks of merge_low_rank() back, in the dtype that the model has by then. Throws
+/// Error, and changes nothing, if the layer at a path is not a Linear of that shape.
 void unmerge_low_rank(Module& model, const std::map<std::string, LowRank>& apart);
 
 }  // namespace ladon

@@ -32,7 +32,7 @@ std::vector<Place> places_in(Module& model) {
 }
 
 Owned<Layer> exchange(const Place& place, Owned<Layer> layer) {
-  LADON_CHECK(layer, "replace", "there is no layer for `", place.path, "`");
+  LADON_CHECK(layer, "replace", "there is no layer for `", place.path, "`; it must not be null");
   layer->train(place.training);
   return std::exchange(*place.layer, std::move(layer));
 }
@@ -49,7 +49,8 @@ Owned<Layer> replace(Module& model, const std::string& path, Owned<Layer> layer)
 
 std::vector<std::string> replace_each(Module& model, const std::string& pattern,
                                       const std::function<Owned<Layer>(Owned<Layer> part)>& make) {
-  LADON_CHECK(static_cast<bool>(make), "replace_each", "the function is empty");
+  LADON_CHECK(static_cast<bool>(make), "replace_each",
+              "the function that makes the new layers must not be empty");
   std::vector<Place> taken, matched;
   for (Place& place : places_in(model))
     if (*place.layer) taken.push_back(std::move(place));
@@ -61,7 +62,8 @@ std::vector<std::string> replace_each(Module& model, const std::string& pattern,
     }
   if (matched.empty()) fail_without(model, pattern, taken);
   const detail::Replacing replacing(model, "replace_each()");
-  // Replaced layers are kept until the end: the members of inner parts are in them.
+  // Replaced layers are kept until the end, since inner parts that are also replaced are their
+  // members.
   std::vector<Owned<Layer>> before(matched.size());
   std::size_t next = matched.size();
   try {

@@ -14,28 +14,28 @@
 
 namespace ladon {
 
-/// Replaces the part with that dotted path (as in summary()) by `layer`, which gets the mode of the
-/// old layer, and returns the old one. Such parts are the layers of containers, the norms of
-/// Transformer layers, their attention and linear maps ("expand", "gate", "contract"), and
-/// "feedforward" for these three together (the first time nothing is returned, and the three are
-/// kept, unlisted); the head of a language model, which sees only the last positions. A layer gets
-/// the mask of padding (forward_masked). In place of attention it gets nothing else: in a decoder
-/// or a language model it must be causal by itself, and cannot use a cache; nor can a feed-forward
-/// block with a layer that is not per_position().
+/// Replaces the part with the dotted path `path` (as in summary()) by `layer`, which gets the
+/// training mode of the old layer, and returns the old layer. Replaceable parts are the layers of
+/// containers; the norms of Transformer layers, their attention, their linear maps ("expand",
+/// "gate", "contract"), and "feedforward" for these three together (the first replacement returns
+/// null, and keeps the three maps, no longer listed by visit()); and the head of a language model,
+/// which gets only the last positions. The new layer gets the padding mask (forward_masked). In
+/// place of attention it gets no other mask: in a decoder or a language model it must be causal by
+/// itself, and it cannot use a cache. A feed-forward block with a layer that is not per_position()
+/// cannot use a cache either.
 ///
 /// Names follow the new layer's members, also in files. Parameters that were shared stay shared if
-/// the new layer holds them. Make optimizers, averages and particle methods anew, for the
-/// parameters that there are now: one that holds parameters which left the model throws Error at
-/// its next step, even if another model still holds them; that model needs a new optimizer, too.
-/// (The layer that was taken out may be trained by itself, with an optimizer made afterwards; one
-/// that is put back belongs to the model again.) Throws Error if there is no such part, and for a
-/// null layer.
+/// the new layer holds them. Optimizers, averages and particle methods must be made anew: if one
+/// holds parameters that left the model, it throws Error at its next step, even if another model
+/// still contains these parameters (that model needs a new optimizer, too). The old layer may be
+/// trained by itself, with an optimizer made afterwards; if it is put back, its parameters belong
+/// to the model again. Throws Error if there is no such part, and for a null layer.
 Owned<Layer> replace(Module& model, const std::string& path, Owned<Layer> layer);
 
 /// Replaces each part whose path matches a pattern (as ParameterSet::choose) by make(part), inner
 /// parts before outer ones. Returns the paths, in visiting order. make() gets a copy, which holds
-/// the same tensors but no forward hooks. Throws Error if none matches, and as make() does; the
-/// model then stays unchanged.
+/// the same tensors but no forward hooks. Throws Error if no part matches, and passes on exceptions
+/// of make(); in both cases the model stays unchanged.
 std::vector<std::string> replace_each(Module& model, const std::string& pattern,
                                       const std::function<Owned<Layer>(Owned<Layer> part)>& make);
 

@@ -26,7 +26,8 @@ void check_torch_form(const MultiHeadAttention& layer) {
                   layer.output.size(2) == dim && layer.value_head_dim() == layer.head_dim() &&
                   layer.heads() * layer.head_dim() == dim,
               "torch layout",
-              "needs queries, keys, values and output of one width dim = heads·head_dim; they are ",
+              "needs queries, keys, values and output of one width dim = heads·head_dim; the "
+              "weights are ",
               layer.query.shape(), ", ", layer.key.shape(), ", ", layer.value.shape());
 }
 
@@ -57,7 +58,7 @@ ForeignTensor weight_of(const Conv& conv) {
   return {.foreign = "weight", .out = out, .in = in};
 }
 
-/// PyTorch's name of a module's member, and its layout there.
+/// Name and layout in PyTorch of the member `name` of the module `parent`.
 ForeignTensor form_of(const Module& parent, const std::string& name) {
   if (const auto* own = dynamic_cast<const TorchForm*>(&parent)) return own->torch_form(name);
   if (dynamic_cast<const TransformerEncoderLayer*>(&parent))
@@ -86,7 +87,7 @@ ForeignTensor form_of(const Module& parent, const std::string& name) {
   return {.foreign = name};
 }
 
-/// Lists the tensors of a model under both names.
+/// Lists the tensors of a model with their names in Ladon and in PyTorch.
 class TorchNames final : public Visitor {
  public:
   std::vector<ForeignTensor> list;
@@ -126,7 +127,9 @@ class TorchNames final : public Visitor {
   }
 
   static void check(const FeedForward& block) {
-    LADON_CHECK(!block.gate, "torch layout", "has no feed-forward block with a gate");
+    LADON_CHECK(!block.gate, "torch layout",
+                "PyTorch has no feed-forward block with a gate; make the layers with gated = "
+                "false");
   }
 
   void add(const MultiHeadAttention& layer) {

@@ -5,22 +5,22 @@
 
 namespace ladon {
 
-/// The state dict of the same model in PyTorch, whose modules have the names of this one's members.
-/// Layers that PyTorch has too get its names and layouts:
+/// The state dict of the same model in PyTorch, whose modules are named as the members of this
+/// model. Layers that PyTorch has too get PyTorch's names and layouts:
 ///   MultiHeadAttention   in_proj_weight [3·dim, dim] (q, k, v), in_proj_bias, out_proj.weight, …
 ///   TransformerEncoderLayer  self_attn, linear1, linear2, norm1, norm2
 ///   TransformerDecoderLayer  self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3
 ///   TransformerEncoder, TransformerDecoder   layers.0, …, norm
 ///   Sequential               0, 1, …
-///   Conv, ConvTranspose  weight [out, in, window..], [in, out, window..] (here: window first)
+///   Conv, ConvTranspose  weight [out, in, window..], [in, out, window..] (Ladon: channels last)
 /// All other layers keep their names and layouts. (The activation, the position of norms,
 /// final_norm, which nn.Transformer always has, and eps are options that must match.)
 /// Throws Error if a layer has no equivalent in PyTorch: attention of another form, with shared
 /// keys, a hook, inputs of several widths, in ntk parameterization; a gated feed-forward block.
 /// A user-defined layer gives its names by TorchForm.
 StateDict to_torch(const Module& model);
-/// Copies such a state dict into the model, from any floating dtype. Also throws Error as
-/// from_foreign() does.
+/// Copies a state dict as that of to_torch() into the model, from any floating dtype. Also throws
+/// Error as from_foreign() does.
 void from_torch(Module& model, const StateDict& state);
 
 /// Base, in addition to Layer, of a user-defined layer whose members have other names or layouts in

@@ -28,7 +28,8 @@ std::string hash_of(const Inputs& in) {
   return hash.text();
 }
 
-/// Hash of the model's description. Options that it does not mention change hash_of_kernels().
+/// Hash of the model's description. Options that the description does not mention change
+/// hash_of_kernels().
 std::string hash_of(const Layer& model) {
   // Listing its members does not change a model, though visit() would allow it.
   Layer& listed = const_cast<Layer&>(model);
@@ -77,7 +78,7 @@ GramCheckpoint::GramCheckpoint(const Limit& limit, const GramPlan& plan, const G
     const double tiles = options.checkpoint_seconds / seconds;
     part_tiles_ = static_cast<std::int64_t>(
         std::clamp(tiles, options.checkpoint_seconds > 0 ? num_threads() : 1.0, 1e8));
-    ranks::broadcast(std::as_writable_bytes(std::span(&part_tiles_, 1)), 0);  // from measured times
+    ranks::broadcast(std::as_writable_bytes(std::span(&part_tiles_, 1)), 0);  // ranks' times differ
   }
   LADON_CHECK(part_tiles_ > 0, "gram", (folder_.path() / "manifest.txt").string(),
               ": \"tiles a part\" is not a number: ", stored.value("tiles a part"));

@@ -1,6 +1,7 @@
 #pragma once
-// Finished tiles of a Gram matrix in a folder. Internal to gram.cpp. Each part
-// (core/extra/io/parts.h) holds consecutive tiles; those of a damaged part are computed again.
+// Storage of finished tiles of a Gram matrix in a folder. Internal to gram.cpp. Each part
+// (core/extra/io/parts.h) is a file of consecutive tiles; tiles of a damaged part are computed
+// again.
 
 #include "ladon/core/extra/io/parts.h"
 #include "ladon/layers/infinite/gram/plan.h"
@@ -13,8 +14,8 @@ detail::Manifest manifest_of(const Limit& limit, const GramPlan& plan, Get get);
 class GramCheckpoint {
  public:
   /// Creates the folder, or continues from its content and removes parts of other manifests. Throws
-  /// Error if it belongs to another computation, naming the difference, if another run is working
-  /// in it, or if it cannot be written.
+  /// Error if the folder belongs to another computation, naming the difference, if another run is
+  /// working in it, or if it cannot be written.
   GramCheckpoint(const Limit& limit, const GramPlan& plan, const GramOptions& options);
 
   /// Number of tiles in a part; the last may have fewer.
@@ -23,13 +24,13 @@ class GramCheckpoint {
   bool read(std::int64_t part, Gram& result) const;
   void write(std::int64_t part, const Gram& result) const;
 
-  /// The side of the tiles in a folder; 0 if it holds none.
+  /// Side of the tiles that a folder contains; 0 if it contains none.
   static std::int64_t stored_tile(const std::string& folder);
 
  private:
   /// Index of a part's first tile.
   std::int64_t first_of(std::int64_t part) const;
-  /// f(row, bytes) for each row of a part's tiles in each defined matrix.
+  /// Calls f(row, bytes) for each row of a part's tiles in each defined matrix of `result`.
   template <class F>
   void for_each(std::int64_t part, const Gram& result, const F& f) const;
   std::uint64_t payload_of(std::int64_t part, const Gram& result) const;

@@ -10,7 +10,7 @@
 namespace ladon::infinite {
 namespace {
 
-constexpr std::int64_t piece_numbers = std::int64_t{1} << 20;  // 8 MB stay in the caches
+constexpr std::int64_t piece_numbers = std::int64_t{1} << 20;  // 8 MB, which fit in the caches
 
 std::int64_t numbers_of(const Gram& result, const GramTile& tile) {
   std::int64_t numbers = 0;
@@ -18,8 +18,8 @@ std::int64_t numbers_of(const Gram& result, const GramTile& tile) {
   return numbers;
 }
 
-/// Tiles of one rank that go in one message, and the start of each in it; the last start is the end
-/// of the message.
+/// Tiles of one rank that are sent in one message, and the start of each tile in the message; the
+/// last element of `starts` is the message's length.
 struct Piece {
   std::vector<std::int64_t> tiles, starts = {0};
 };
@@ -37,7 +37,7 @@ std::vector<Piece> pieces_of(const Gram& result, const GramPlan& plan, const Gra
   return pieces;
 }
 
-/// f(tile, its start in the message), on all threads.
+/// Calls f(tile, its start in the message) for each tile, on all threads.
 template <class F>
 void for_each_tile(const Piece& piece, const F& f) {
   parallel::for_range(std::ssize(piece.tiles), 1, [&](std::int64_t begin, std::int64_t end) {

@@ -31,7 +31,7 @@ class SharedExecutor final : public GramExecutor {
   }
   void compute(const GramPlan& plan, Gram& result, GramReport& report) override {
     const GramDeal deal{stored_ ? stored_->part_tiles() : 1};
-    std::vector<std::int64_t> own;  // all tiles, or those of one part to be stored
+    std::vector<std::int64_t> own;  // this rank's tiles: all, or those of one part to be stored
     for (std::int64_t i = 0; i < plan.tiles.count(); ++i) {
       if (!deal.mine(i)) continue;
       own.push_back(i);

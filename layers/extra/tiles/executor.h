@@ -1,6 +1,6 @@
 #pragma once
-// Executors of a Gram matrix beyond one process and its memory: tiles kept on disk, and shared out
-// among ranks. Internal to gram().
+// Executor of a Gram matrix that stores finished tiles on disk, and distributes tiles among ranks.
+// Internal to gram().
 
 #include <memory>
 
@@ -8,8 +8,8 @@
 
 namespace ladon::infinite {
 
-/// Ranks share the tiles out, each in parts of consecutive ones, and keep finished parts in the
-/// folder of options.checkpoint, if it names one.
+/// Executor that distributes tiles among ranks, in parts of consecutive tiles, and stores finished
+/// parts in the folder options.checkpoint, if it is not empty.
 std::unique_ptr<GramExecutor> shared_executor(const GramOptions& options);
 
 }  // namespace ladon::infinite

@@ -1,10 +1,10 @@
 #pragma once
-// Registration of what lets gram() keep its tiles, or share them out.
+// Registration of the executor with which gram() stores tiles or distributes them among ranks.
 
 namespace ladon::infinite {
 
-/// Lets gram() keep checkpoints and share its tiles out among ranks. "ladon/ladon.h" calls it
-/// before main. Always true.
+/// Registers the executor with which gram() stores checkpoints and distributes tiles among ranks.
+/// "ladon/ladon.h" calls it before main. Returns true.
 bool register_executors();
 
 }  // namespace ladon::infinite

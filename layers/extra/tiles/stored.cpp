@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* operation = "store_gram";
 constexpr const char* title = "Ladon stored Gram matrix 1";
-constexpr std::int64_t largest_side = 2048;  // larger ones do not make products faster
+constexpr std::int64_t largest_side = 2048;  // larger tiles do not make products faster
 constexpr double tiles_in_budget = 12;
 static_assert(ranks::largest_block % vector_unit == 0);
 
@@ -44,7 +44,8 @@ std::int64_t tile_side(std::int64_t n, std::int64_t wanted, double budget) {
   return std::clamp(side / vector_unit * vector_unit, vector_unit, most);
 }
 
-/// Whether a tile is this rank's, as the block of a Cholesky factor, which has the lower triangle.
+/// Whether this rank holds a tile: as for the blocks of a Cholesky factor, which has the lower
+/// triangle.
 bool mine(const GramTile& tile, std::int64_t side) {
   return ranks::holder(tile.column / side, tile.row / side) == ranks::rank();
 }
@@ -65,7 +66,8 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& f
   LADON_CHECK(options.dtype == f64 || options.dtype == f32, operation,
               "tiles are stored as f64 or f32, not as ", options.dtype);
   LADON_CHECK(options.tile >= 0, operation, "the tile must not be negative, got ", options.tile);
-  LADON_CHECK(x.x.defined() && x.x.rank() > 0 && x.count() > 0, operation, "there are no inputs");
+  LADON_CHECK(x.x.defined() && x.x.rank() > 0 && x.count() > 0, operation,
+              "there are no inputs; it needs at least one");
   const std::int64_t n = x.count();
   StoredPlan plan;
   plan.budget =
@@ -82,7 +84,7 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& f
   const auto pairs = static_cast<double>(std::min(side, n) * std::min(side, n));
   const auto item = static_cast<double>(item_size(options.dtype));
   const GramTiles tiles(n, n, side, true);
-  // Two tiles of the folder, or all in memory, and one in use as f64.
+  // Bytes of two tiles of the folder, or of all tiles in memory, and of one tile in use as f64.
   const double held = (in_memory ? own_pairs(tiles, side) : 2 * pairs) * item +
                       (options.dtype == f64 ? 0 : 8 * pairs);
   plan.gram = plan_gram(limit, x, x, true,
@@ -91,7 +93,8 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& f
                          .replicates = options.replicates},
                         *shared_executor({}), held);
   LADON_CHECK(plan.gram.shape.rank() == 2, operation,
-              "the model ends with positions; end it in vectors");
+              "the model ends with positions; end it in vectors (MeanPositions, Flatten, "
+              "FirstToken)");
   plan.gram.tiles = tiles;
   plan.estimate = {in_memory ? 0 : static_cast<std::uint64_t>(tiles.pairs() * item),
                    plan.gram.estimate.bytes(), plan.gram.estimate.seconds, side,
@@ -99,7 +102,7 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& f
   return plan;
 }
 
-/// Entries of one stored tile: those below the diagonal are mirrored.
+/// Entries of one stored tile; in a tile on the diagonal, those below the diagonal are mirrored.
 Tensor compute(const GramPlan& plan, const GramTile& tile, Get get) {
   const bool diagonal = tile.row == tile.column;
   const GramTiles cut(tile.rows, tile.columns, plan.estimate.tile, diagonal);
@@ -166,8 +169,8 @@ struct StoredGram::State {
       to.write(block.strided_bytes(), payload(tiles[index]));
     });
   }
-  /// Keeps a tile if there is room, so that a later pass over all tiles finds the first ones.
-  /// Without a folder all are kept.
+  /// Keeps a tile in memory if there is room, so that a later pass over all tiles finds the first
+  /// tiles there. Without a folder all tiles are kept.
   void keep(std::int64_t index, const Tensor& block) {
     const auto bytes = static_cast<double>(payload(tiles[index]));
     Tensor& place = kept[static_cast<std::size_t>(index)];
@@ -192,7 +195,7 @@ struct StoredGram::State {
   }
   /// Whether this rank processes a tile when all ranks work together.
   bool own(const GramTile& t) const { return mine(t, estimate.tile); }
-  /// use(tile, block) for all tiles with wanted(tile), in order.
+  /// Calls use(tile, block) for all tiles with wanted(tile), in order.
   template <class Wanted, class Use>
   void for_each(const Wanted& wanted, const Use& use) {
     std::vector<std::int64_t> indices;

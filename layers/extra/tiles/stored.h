@@ -1,11 +1,11 @@
 #pragma once
-// A Gram matrix that no process holds whole: its tiles are in a folder, or in the memory of many
-// ranks (core/ranks/ranks.h), each tile in that of one rank.
+// A Gram matrix that no process holds whole: its tiles are in a folder, or in the memory of several
+// ranks (core/extra/ranks/ranks.h), each tile in the memory of one rank.
 //
 // N inputs have N(N + 1)/2 pairs: 30,000 take 3.6 GB as f64, 100,000 take 40 GB. Such a matrix is
 // used tile by tile: in products with a few vectors (optim/extra/posterior/cg_solver.h), or for a
-// factor that is on disk as well (optim/posterior/solvers/stored_factor.h), or in the memory of the
-// ranks (optim/extra/posterior/distributed_factor.h).
+// Cholesky factor that is also on disk (optim/extra/posterior/stored_factor.h), or in the memory of
+// the ranks (optim/extra/posterior/distributed_factor.h).
 
 #include <cstdint>
 #include <functional>
@@ -20,7 +20,7 @@ namespace ladon::infinite {
 /// Cost of storing a Gram matrix.
 struct StoredGramEstimate {
   std::uint64_t disk_bytes = 0;    ///< Bytes of all tiles; 0 if they are in memory.
-  std::uint64_t memory_bytes = 0;  ///< At most, without the inputs and the operands of multiply().
+  std::uint64_t memory_bytes = 0;  ///< Maximum, without inputs and operands of multiply().
   double seconds = 0;              ///< On all threads, with nothing stored yet and a fast disk.
   std::int64_t tile = 0;           ///< Inputs per side of a tile; the last may be smaller.
   std::int64_t tiles = 0;          ///< Number of tiles on and above the diagonal.
@@ -30,7 +30,7 @@ struct StoredGramEstimate {
   std::string describe() const;
 };
 
-/// Reported once before anything is computed, and after each tile.
+/// Progress of store_gram(), reported once before anything is computed, and after each tile.
 struct StoredGramProgress {
   StoredGramEstimate estimate;
   std::int64_t tiles_done = 0;  ///< Out of estimate.tiles.
@@ -41,16 +41,16 @@ struct StoredGramOptions {
   /// Which kernel is stored. No default: GaussianProcess needs nngp, gradient descent ntk.
   std::optional<Get> get = {};
   DType dtype = f64;  ///< Dtype of stored tiles, f64 or f32. Computation is always in f64.
-  /// Inputs per side of a tile, rounded up to a multiple of vector_unit. 0: that of the folder, or
-  /// such that a dozen tiles fit in the budget, 2048 at most. In memory never more than 512
-  /// (ranks::largest_block).
+  /// Inputs per side of a tile, rounded up to a multiple of vector_unit. 0: the tile size in the
+  /// folder or, if it is new, such that a dozen tiles fit in the budget, at most 2048. For tiles in
+  /// memory at most 512 (ranks::largest_block).
   std::int64_t tile = 0;
-  /// Bytes that tiles and their computation may take together, without the inputs. Tiles that fit
-  /// are kept in memory for the next use. 0: all free memory.
+  /// Bytes that tiles and their computation may take together, without the inputs. As many tiles as
+  /// fit are kept in memory for the next use. 0: all free memory.
   std::uint64_t memory_budget = 0;
-  /// Its exceptions end the computation and come out of store_gram().
+  /// Called with the progress. Its exceptions end the computation, and store_gram() passes them on.
   std::function<void(const StoredGramProgress&)> progress = {};
-  int replicates = 8;  ///< The mean of so many estimates is stored, at least 2, if a layer samples.
+  int replicates = 8;  ///< If a layer samples: the mean of this many estimates (≥ 2) is stored.
 };
 
 /// A symmetric matrix [N, N], f64, of which only tiles on and above the diagonal are stored. It
@@ -64,7 +64,7 @@ class StoredGram {
   ~StoredGram();
 
   std::int64_t size() const;
-  Get kind() const;     ///< Which kernel it is.
+  Get kind() const;     ///< The kernel: nngp or ntk.
   DType dtype() const;  ///< Dtype of the stored tiles.
   const StoredGramEstimate& estimate() const;
   /// Checksum of inputs, model and tiles, which identifies this matrix in files made from it.
@@ -74,17 +74,18 @@ class StoredGram {
   /// Rows [begin, end), [end − begin, N]. Reads all tiles that they cross. For tiles in memory all
   /// ranks must call it, and each uses its own tiles.
   Tensor rows(std::int64_t begin, std::int64_t end) const;
-  /// K·V.   [N, k] → [N, k], of any floating dtype → f64. Each tile is read once, while the
-  /// previous one is multiplied; the result has the same bits with any number of threads. All ranks
-  /// multiply together, each with a share of the tiles, which it keeps if they fit: the result
-  /// equals that of one process up to rounding, and is the same in all ranks.
+  /// K·V for this matrix K and vectors V:  [N, k] of any floating dtype → [N, k] f64. Each tile is
+  /// read once, while the previous one is multiplied; the result is bitwise the same with any
+  /// number of threads. All ranks multiply together, each with a part of the tiles, which it keeps
+  /// in memory if they fit: the result equals that of one process up to rounding, and is the same
+  /// in all ranks.
   Tensor multiply(const Tensor& v) const;
 
   /// Number of tiles per side.
   std::int64_t across() const;
   /// The first input of tile row i; first(across()) is N.
   std::int64_t first(std::int64_t i) const;
-  /// Rows of tile row i and columns of tile column j; in new memory unless the tile is kept. Throws
+  /// The tile in tile row i and tile column j, f64; in new memory unless the tile is kept. Throws
   /// Error for a tile in the memory of another rank.
   Tensor tile(std::int64_t i, std::int64_t j) const;
 
@@ -103,14 +104,15 @@ StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,
                                         const std::string& folder = {},
                                         const StoredGramOptions& options = {});
 
-/// Computes the Gram matrix of x, with the bits of gram(limit, x, …) (as f32: rounded), into
-/// `folder`, which is made if it is missing; tiles of an earlier run that was ended or killed are
-/// verified and reused. Ranks (core/ranks/ranks.h) share the tiles, and the folder, on a file
-/// system that all of them see. The caller removes the folder. Without a folder each rank keeps its
-/// tiles in memory, about 4·N²/count() bytes of f64, and only the diagonal is sent. Throws Error if
-/// options.get is not set, the model ends with positions, the memory needed exceeds the budget, the
-/// disk has no room for the tiles, the folder belongs to another computation, another run is
-/// working in it, or ranks compute different things.
+/// Computes the Gram matrix of x, bitwise equal to gram(limit, x, …) (rounded if stored as f32),
+/// and stores it in `folder`, which is created if it is missing; tiles of an earlier run that was
+/// ended or killed are verified and reused. Ranks (core/extra/ranks/ranks.h) share the computation
+/// of tiles, and the folder, which must be on a file system that all of them see. The caller
+/// removes the folder. Without a folder each rank keeps its tiles in memory, about
+/// 4·N²/ranks::count() bytes of f64, and only the diagonal is sent. Throws Error if options.get is
+/// not set, the model ends with positions, the memory needed exceeds the budget, the disk has no
+/// room for the tiles, the folder belongs to another computation, another run is working in it, or
+/// ranks call it with different arguments.
 StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& folder = {},
                       const StoredGramOptions& options = {});
 

@@ -1,7 +1,8 @@
-// P' = ζ(G(m)), and the moments are those of one head (head_moments.cpp): P·v·P'ᵀ, P·u·P'ᵀ, and
-// with J(X), the sum over softmax's Jacobians, J(k) and J(t). The tangent kernel, like the NNGP
-// kernel, is an inner product of features of single inputs (features.h), and so a mean over draws
-// of positive semidefinite matrices.
+// Softmax attention as an average over draws of the logits. For one draw of a pair (n, m) of inputs
+// let P = ζ(G(n)) and P' = ζ(G(m)). The moments are those of one head (head_moments.cpp): P·v·P'ᵀ,
+// P·u·P'ᵀ, and with J(X), the sum over softmax's Jacobians, J(k) and J(t). The tangent kernel, like
+// the NNGP kernel, is an inner product of features of single inputs (features.h), and so a mean
+// over draws of positive semidefinite matrices.
 
 #include "ladon/layers/infinite/attention/draws.h"
 
@@ -23,7 +24,8 @@ void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pa
   const LogitDraws right(seen.right_root, seen.right, blocks.right_may(), qk);
   const std::int64_t r = left.rank();
   const bool same = same_elements(seen.nngp, values.nngp), may_be_features = same && r < 2 * t;
-  // Only if cheaper than J(k) without them, which takes 3·T³ + 3·T²·R multiplications.
+  // Covariances are used only if they cost less than J(k) without them: 3·T³ + 3·T²·R
+  // multiplications.
   const bool covariances = tangent && covariance_size(r) <= 3 * (t + r);
   PairSums sums(layer, blocks, r, same, value, tangent);
   SharedDraws shared(layer.rng, r);
@@ -39,7 +41,7 @@ void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pa
     sums.add(count, [&](std::int64_t pair) {
       const std::int64_t n = blocks.left_input(pair), m = blocks.right_input(pair);
       DrawnPair drawn{p.of(n).rows, q.of(m), left.common(n), right.common_turned(m)};
-      // Decided per pair, so that its bits do not depend on the rest of the block.
+      // Decided per pair, so that a pair's bits do not depend on the rest of the block.
       if (!may_be_features || !left.explained(n) || !right.explained(m)) return drawn;
       drawn.left_means = one->means(n), drawn.right_means = other->means(m);
       if (!covariances) return drawn;

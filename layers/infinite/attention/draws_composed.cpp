@@ -1,7 +1,6 @@
 // The average over draws in differentiable operations: the same draws, one after the other, each
-// recomputed for its gradient, so that memory does not grow with their number. The gradient goes
-// through kernels and roots (kernel/roots.h) with the draws fixed: it is that of the average
-// itself.
+// recomputed for its gradient, so that memory does not grow with their number. The gradient is that
+// of the average with its draws fixed, through the kernels and the roots (kernel/roots.h).
 
 #include <algorithm>
 
@@ -47,7 +46,7 @@ Tensor both_logits(const Tensor& query_key, const Side& x, const Tensor& shared,
   return stack({g, -g}, 0);
 }
 
-/// The tensors that a draw depends on, as a list and back.
+/// Conversion of the tensors that a draw depends on to a list, and back.
 constexpr std::size_t of_a_side = 6;
 void list(const Side& x, std::vector<Tensor>& to) {
   for (const Tokens* tokens : {&x.queries, &x.keys})

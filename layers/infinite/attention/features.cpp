@@ -9,7 +9,8 @@
 namespace ladon::infinite {
 namespace {
 
-/// Products of the coordinates of each token, [T, F], f = (r, q ≤ r); those with q < r times √2.
+/// Products x_i·x_j of the R coordinates of each token, for j ≤ i, as [T, F]; those with j < i
+/// times √2.
 std::vector<double> squares(const double* common, std::int64_t t, std::int64_t r) {
   std::vector<double> y;
   y.reserve(static_cast<std::size_t>(t * covariance_size(r)));

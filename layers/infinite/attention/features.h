@@ -1,9 +1,9 @@
 #pragma once
 // Features of single inputs at given draws; moments of pairs are inner products of these.
 //
-// If the common coordinates explain the tokens of both inputs, k = v = Φ·Φ'ᵀ. For one draw of the
-// weights P let φ̄_a = Σ_c P_ac·φ_c and C_a = Σ_c P_ac·φ_c·φ_cᵀ − φ̄_a·φ̄_aᵀ be mean and covariance
-// of the tokens that query a attends to. Then
+// If the common coordinates explain the tokens of both inputs, k = v = Φ·Φ'ᵀ. Let φ_c be row c of
+// Φ, the coordinates of token c. For one draw of the weights P let φ̄_a = Σ_c P_ac·φ_c and C_a =
+// Σ_c P_ac·φ_c·φ_cᵀ − φ̄_a·φ̄_aᵀ be mean and covariance of the tokens that query a attends to. Then
 //   (P·v·P'ᵀ)_ab = ⟨φ̄_a, φ̄'_b⟩, and the sum over softmax's Jacobians for X = k is ⟨C_a, C'_b⟩
 // (head_moments.cpp). The symmetric C_a is stored as R·(R + 1)/2 numbers, those off its diagonal
 // times √2.
@@ -12,11 +12,11 @@
 
 namespace ladon::infinite {
 
-/// Features of a block of inputs at S draws: [T, S, F] for the left side of pairs, [S, F, T] for
-/// the right one, so that the sum over draws of a pair is one matrix product.
+/// F features of each token of a block of inputs at S draws: [T, S, F] for the left side of pairs,
+/// [S, F, T] for the right one, so that the sum over draws of a pair is one matrix product.
 class DrawFeatures {
  public:
-  /// Features from the weights of one side; `covariances`: C in addition to φ̄.
+  /// Features from the attention weights of one side; `covariances`: C_a in addition to φ̄_a.
   DrawFeatures(const LogitDraws& draws, const DrawnWeights& weights, std::int64_t positions,
                std::int64_t count, bool covariances);
 

@@ -21,7 +21,8 @@
 namespace ladon::infinite {
 namespace {
 
-/// ζ(G) of one side, [S, P, Tq, Tk], and dζ/dG for an elementwise ζ.
+/// Attention weights ζ(G) of one side of the pairs, [S, P, Tq, Tk], and the slopes dζ/dG of an
+/// elementwise ζ.
 struct HeadWeights {
   Tensor zeta, slope;
 };
@@ -47,7 +48,7 @@ HeadWeights with_slopes(const AttentionLimit& layer, const Tensor& logits, const
   return {zeta, may * slope_of(layer.form.weighting, logits)};
 }
 
-/// Kernels of several heads, one for each: [S, P, Tq, Tq].
+/// AttentionMoments of each of S heads: [S, P, Tq, Tq].
 class SomeHeads {
  public:
   SomeHeads(const AttentionLimit& layer, const Seen& seen, const Pairs& values, const Tensor& left,

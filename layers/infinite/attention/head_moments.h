@@ -5,8 +5,9 @@
 
 namespace ladon::infinite {
 
-/// Σ_s weights_s·(moments of one head with logits s). Logits of the left and of the right sides
-/// [S, P, Tq, Tk], with P broadcast; weights [S].
+/// Weighted sum Σ_s weights_s·(moments of the head with logits s) over S heads, with weights [S].
+/// `left` and `right` are the logits for the left and right inputs of the pairs, [S, P, Tq, Tk],
+/// with P broadcast.
 AttentionMoments sum_over_heads(const AttentionLimit& layer, const Seen& seen, const Pairs& values,
                                 const Tensor& left, const Tensor& right, const Tensor& weights);
 

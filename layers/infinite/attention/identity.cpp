@@ -19,7 +19,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// The formulas in differentiable operations.
+/// The formulas for value and tangent above, in differentiable operations.
 AttentionMoments composed(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
   const Tensor &k = seen.queries.nngp, &t = seen.queries.ntk, &keys = seen.keys.nngp;
   const auto may = [&](const Tensor& mask) {
@@ -38,7 +38,7 @@ AttentionMoments composed(const AttentionLimit& layer, const Seen& seen, const P
   return m;
 }
 
-/// Evaluates the formulas for one pair at a time, so that its numbers stay in the cache.
+/// Evaluates the same formulas for one pair at a time, so that its numbers stay in the cache.
 class Identity {
  public:
   Identity(const AttentionLimit& layer, std::int64_t positions)
@@ -69,10 +69,11 @@ class Identity {
   }
 
  private:
-  /// ⟨x, y⟩ for every (a, b). Rows up to a are added into one vector over the columns, whose
-  /// running sum up to b is the result.
+  /// ⟨x, y⟩ for every (a, b). The products x_ij·y_ij of visible rows i ≤ a are added to one vector
+  /// over the columns j, whose running sum over j ≤ b is the result. (Without causality all rows
+  /// and columns count.)
   void inner(const double* x, const double* y, const PairBlocks& pair, double* sums) {
-    // The last query sees every key that any query sees.
+    // Masks are read from the last query's row, since it sees every key that any query sees.
     const double *rows = pair.left_may + (t_ - 1) * t_, *columns = pair.right_may + (t_ - 1) * t_;
     std::fill(column_.begin(), column_.end(), 0);
     double* column = column_.data();

@@ -18,7 +18,7 @@ using std::int64_t;
 
 constexpr double strong = 0.9;  // the series is not used for two correlations that both exceed it
 
-/// α² and β² of ζ = φ with φ(x) = αx + β|x|.
+/// α² and β² of ζ(x) = αx + β|x|.
 struct Squares {
   double alpha2, beta2;
 };
@@ -43,7 +43,7 @@ struct KeyList {
   }
 };
 
-// --- every key for every r ---
+// --- direct sums over all keys ---
 
 RectifierSums sum_all(const Squares& zeta, const KeyList& keys, bool causal, bool tangent,
                       int64_t t, int64_t a, int64_t b) {
@@ -54,10 +54,10 @@ RectifierSums sum_all(const Squares& zeta, const KeyList& keys, bool causal, boo
   return sums;
 }
 
-// --- by moments ---
+// --- sums by moments ---
 
-/// κ of abs is (2/π)·(√(1−x²) + x·asin x), κ' is (2/π)·asin x:  Σ c_k·x^2k and x·Σ d_k·x^2k, as
-/// rows c, c, d, d.
+/// Coefficients of the power series of abs: κ(x) = (2/π)·(√(1−x²) + x·asin x) = Σ c_k·x^2k and
+/// κ'(x) = (2/π)·asin x = x·Σ d_k·x^2k, as rows c, c, d, d.
 std::vector<double> series_factors() {
   std::vector<double> y(4 * power_terms);
   double even = 2 / std::numbers::pi, odd = even;
@@ -73,8 +73,8 @@ std::vector<double> series_factors() {
   return y;
 }
 
-/// Σ w_m·(ρ²)^k for κ's weights and Σ w_m·ρ·(ρ²)^k for those of κ', over some keys; and for the
-/// linear part of ζ Σ w_m·ρ and Σ w_m.
+/// Moments of some keys: for each power k, Σ w_m·(ρ²)^k for the weights of κ and Σ w_m·ρ·(ρ²)^k for
+/// those of κ'; and for the linear part of ζ, Σ w_m·ρ and Σ w_m.
 class Moments {
  public:
   explicit Moments(bool tangent) : count_(tangent ? 4 : 1), sums_(4 + 4 * power_terms) {}
@@ -110,7 +110,7 @@ class Moments {
   std::vector<double> sums_;  // the four linear sums, then [count, power_terms]
 };
 
-/// Moments of the keys with correlations up to `strong`, and of those above.
+/// Moments of the keys with |correlation| up to `strong`, and of those above.
 struct SplitMoments {
   explicit SplitMoments(bool tangent) : mild(tangent), strong(tangent) {}
   void add(const KeyList& key) {
@@ -127,7 +127,8 @@ struct SplitMoments {
   Moments mild, strong;
 };
 
-/// The keys above `strong`, stored contiguously: those of row i are [begins[i], begins[i + 1]).
+/// The keys with |correlation| above `strong`, stored contiguously: those of row i are [begins[i],
+/// begins[i + 1]).
 class StrongKeys {
  public:
   void take(const KeyList& keys, int64_t t) {
@@ -185,7 +186,7 @@ class ByMoments {
     for (SplitMoments& column : columns_) column.clear();
     for (int64_t ij = 0; !causal_ && ij < t_ * t_; ++ij) seen_.add(keys.from(ij));
     for (int64_t a = 0; a < t_; ++a) {
-      // Rows up to a that b sees: moments per column of keys, added from the first column to b.
+      // Sums over the rows i ≤ a and columns j ≤ b: moments per column, added from column 0 to b.
       if (causal_) {
         seen_.clear();
         for (int64_t j = 0; j < t_; ++j) column(j).add(keys.from(a * t_ + j));

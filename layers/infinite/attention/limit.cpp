@@ -12,7 +12,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// Values, whose tangent kernel includes that of their trained biases.
+/// Kernels of the values, with the part of their trained biases added to the tangent kernel.
 Pairs with_bias(const AttentionLimit& layer, const Pairs& values) {
   Pairs moved = values;
   if (values.ntk.defined() && layer.value_bias_trained != 0)
@@ -39,7 +39,7 @@ PairKernels by_weights(const AttentionLimit& layer, const Tensor& left, const Te
 /// Logits are their means: QK·k(n, n) for tied queries and keys, 0 otherwise.
 PairKernels linear_scaling(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
   LADON_CHECK(seen.self() || !layer.form.tied, "MultiHeadAttention",
-              "no limit is known for cross-attention with tied queries and keys");
+              "no limit is known for cross-attention with tied queries and keys; untie them");
   const auto weights = [&](const Tensor& queries, const Tensor& keys, const Tensor& mask) {
     const Tensor logits =
         layer.form.tied ? layer.query_key * keys : zeros({queries.size(-1), keys.size(-1)}, f64);
@@ -75,7 +75,7 @@ struct KnownForm {
   PairKernels (*kernels)(const AttentionLimit&, const Seen&, const Pairs&);
 };
 
-/// A form that is not in this list has no limit, whatever is added to AttentionForm later.
+/// Forms with a known limit. Any other form has none, whatever is added to AttentionForm later.
 constexpr KnownForm known_forms[] = {
     {{by_root, softmax, false}, sqrt_scaling<softmax_moments>},
     {{by_root, identity, false}, sqrt_scaling<identity_moments>},
@@ -95,12 +95,14 @@ constexpr KnownForm known_forms[] = {
 
 namespace {
 
-/// Throws Error for a form that is not in the list.
+/// The entry of known_forms for the layer's form. Throws Error if there is none.
 const KnownForm& known_form(const AttentionLimit& layer) {
   LADON_CHECK(layer.window == 0 || layer.form.weighting == Weighting::softmax ||
                   layer.form.scaling == AttentionScaling::linear,
-              "MultiHeadAttention", "no limit is known for attention in a window with ",
-              to_string(layer.form), ", got window = ", layer.window);
+              "MultiHeadAttention",
+              "no limit is known for attention in a window unless the weights are softmax or the "
+              "scaling is linear; got ",
+              to_string(layer.form), ", and window = ", layer.window);
   for (const KnownForm& known : known_forms)
     if (known.form == layer.form) return known;
   const bool unbounded = layer.form.tied && layer.form.scaling == AttentionScaling::sqrt;

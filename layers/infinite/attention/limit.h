@@ -3,14 +3,15 @@
 // attention: NNGP and NTK for deep attention networks"; the NTK with nonlinear ζ and sqrt scaling
 // is ours, below).
 //
-// For a pair of inputs (n, m) let k, t be the kernels [T, T] of the inputs of queries and keys
-// (with positional encodings; indices a and b mean those of queries, c, e, i and j those of keys,
-// which differ in cross-attention), v, u the kernels of the inputs of values, and G the logits of
-// one head,
+// For a pair of inputs (n, m) let k and t be the NNGP kernel and NTK [T, T] of the inputs of
+// queries and keys (with positional encodings), and v and u those of the inputs of values. Indices
+// a and b are positions of queries, c, e, i and j positions of keys, which differ in
+// cross-attention. QK = σ_Q·σ_K and OV = σ_O·σ_V are products of the weights' standard deviations,
+// σ_b is that of the output bias b, ζ turns logits into weights, G_h are the logits of head h,
 //   out = OV/sqrt(..)·Σ_h ζ(G_h)·V_h·O_h + σ_b·b.
 // The heads are independent and their number goes to infinity, so the kernels are expectations over
-// one head's logits; the mean over V_h leaves v_ij. With ζ = ζ(G(n)), ζ' = ζ(G(m)), and one term of
-// the NTK per group of trained weights Q, K, V and O,
+// the logits G of one head; the mean over V_h leaves v_ij. With ζ = ζ(G(n)), ζ' = ζ(G(m)), and one
+// term of the NTK per group of trained weights Q, K, V and O,
 //   S_ab    = OV²·Σ_ij v_ij·E[ζ_ai·ζ'_bj]
 //   NNGP_ab = S_ab + σ_b²
 //   NTK_ab  = S_ab (from O) + S_ab (from V) + OV²·Σ_ij u_ij·E[ζ_ai·ζ'_bj] + σ_b²
@@ -47,24 +48,25 @@ namespace ladon::infinite {
 struct AttentionLimit {
   AttentionForm form;
   bool causal;
-  std::int64_t window = 0;  ///< > 0: a query sees only the last `window` keys, its own included.
+  std::int64_t window = 0;  ///< > 0: a query sees only the last `window` keys up to its position.
   Tensor query_key, value_output;  ///< QK and OV, rank 0
   Tensor bias_variance;            ///< σ_b², rank 0
-  // Factors of each weight group's part of the NTK: 1 per tensor in ntk parameterization. In
-  // standard parameterization the gradient is with respect to W = σ/sqrt(fan_in)·w instead of w,
-  // which multiplies the group's part by fan_in/σ² = 1/Var W.
+  // Factors of the parts of the NTK from Q and K, and from V and O: sums over the two weights of 1
+  // in ntk parameterization. In standard parameterization the gradient is with respect to W =
+  // σ/sqrt(fan_in)·w instead of w, which makes each summand fan_in/σ² = 1/Var W.
   double query_key_trained, value_output_trained;
-  Tensor bias_trained;  ///< The NTK of the output bias, rank 0.
-  // Added by trained biases of queries, keys and values, initially 0, to the tangent kernels of
-  // their projections' inputs: 1/σ² of the group's weights; 0 without a bias.
+  Tensor bias_trained;  ///< Contribution of the output bias to the NTK, rank 0.
+  // Constants that trained biases of queries, keys and values, initially 0, add to the tangent
+  // kernels of their projections' inputs: 1/σ² of the group's weights; 0 without a bias.
   double query_bias_trained = 0, key_bias_trained = 0, value_bias_trained = 0;
-  std::shared_ptr<const HeadLatents> heads = {};  ///< Finitely many given heads; null: infinite.
-  std::int64_t samples;                           ///< Number of draws of random logits.
+  /// Latents of finitely many heads; null: infinite.
+  std::shared_ptr<const HeadLatents> heads = {};
+  std::int64_t samples;          ///< Number of draws of random logits.
   Generator rng = Generator(0);  ///< Generator of the draws, different per layer and replicate.
 };
 
-/// Kernels of the inputs of queries and keys, per pair: the same in self-attention, otherwise
-/// [P, Tq, Tq] and [P, Tk, Tk].
+/// Kernels of the inputs of queries and of keys, for each pair of network inputs: the same [P, T,
+/// T] in self-attention, otherwise [P, Tq, Tq] and [P, Tk, Tk].
 struct Seen {
   Seen(const Pairs& both) : queries(both), keys(both) {}  // NOLINT: implicit
   Seen(const Pairs& of_queries, const Pairs& of_keys) : queries(of_queries), keys(of_keys) {}
@@ -78,7 +80,7 @@ struct Seen {
 /// given_weights, which handle masks, causality and the window.
 using AttentionMap =
     std::function<PairKernels(const AttentionLimit& layer, const Pairs& seen, const Pairs& values)>;
-/// attention_kernels, for a layer with a known limit. Throws Error for any other.
+/// Returns attention_kernels if the layer's form has a known limit; otherwise throws Error.
 AttentionMap attention_map(const AttentionLimit& layer);
 /// Kernels of the outputs for pairs whose queries and keys see `seen` and whose values see `values`
 /// ([P, Tk, Tk]; masks are the keys'). ntk is undefined if `values` has none. Throws Error for a
@@ -91,10 +93,11 @@ PairKernels attention_kernels(const AttentionLimit& layer, const Seen& seen, con
 /// f64 [P, Tq, Tk] for a mask [P, Tk], or [Tq, Tk] without one.
 Tensor visible(const AttentionLimit& layer, const Tensor& mask, std::int64_t queries,
                std::int64_t keys);
-/// ζ of logits [.., P, Tq, Tk], or broadcast to that, at visible keys; 0 elsewhere.
+/// Attention weights ζ(logits) at visible keys, 0 elsewhere. Logits are [.., P, Tq, Tk], or
+/// broadcast to that.
 Tensor weights_of(const AttentionLimit& layer, const Tensor& logits, const Tensor& mask);
 /// The kernels of attention with weights that are not random: A for x and A' for x', [P, Tq, Tk] or
-/// [Tq, Tk].
+/// [Tq, Tk], and kernels v and u (NNGP and NTK) of the values:
 ///   NNGP = S + σ_b²,  NTK = OV²·A·u·A'ᵀ + 2·S + σ_b²,  S = OV²·A·v·A'ᵀ   (in ntk parameterization)
 PairKernels given_weights(const AttentionLimit& layer, const Tensor& left, const Tensor& right,
                           const Pairs& values);

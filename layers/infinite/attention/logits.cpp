@@ -17,7 +17,7 @@
 namespace ladon::infinite {
 namespace {
 
-constexpr std::int64_t most_orthogonal = 12;  // coordinates; r² orthogonal draws cost O(r⁶)
+constexpr std::int64_t most_orthogonal = 12;  // largest r: r² orthogonal draws cost O(r⁶)
 
 bool any_not_zero(const double* x, std::int64_t n) {
   return std::any_of(x, x + n, [](double v) { return v != 0; });
@@ -44,7 +44,8 @@ Tensor SharedDraws::operator[](std::int64_t number) {
     group_ = number / size;
     Generator group = rng_.split(1).split(static_cast<std::uint64_t>(group_));
     const Tensor x = normal({size, size}, group, 0, 1, f64);
-    // Q with orthonormal rows, x = L·Q: from x·xᵀ = L·Lᵀ. The lengths of x are independent of Q.
+    // x = L·Q, where Q has orthonormal rows and x·xᵀ = L·Lᵀ. The lengths of x's rows are
+    // independent of Q.
     const Tensor gram = matmul(x, transpose(x));
     const Tensor lengths = sqrt(unsqueeze(diagonal(gram), 1));
     orthogonal_ = reshape(lengths * lapack::solve_triangular(lapack::cholesky(gram), x),
@@ -93,7 +94,7 @@ OwnNumbers::OwnNumbers(const Root& root)
       queries_(places_of(root)),
       keys_(queries_) {}
 
-// The key of two roots does not depend on which of them is zero: hyper-parameters may change that.
+// The key does not depend on which of the two roots is zero: hyper-parameters may change that.
 OwnNumbers::OwnNumbers(const Root& queries, const Root& keys)
     : shape_(numbers_shape(keys.own, queries.own.size(-1), keys.own.size(-1))),
       key_(names_of(queries)),

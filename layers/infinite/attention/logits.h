@@ -2,16 +2,18 @@
 // Softmax weights of inputs for drawn logits.
 //
 // With the root k = Φ·Φᵀ over the tokens of all inputs (kernel/roots.h) and one standard normal Z
-// [R, R] for all of them, G(n) = QK·Φ_n·Z·Φ_nᵀ has Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. If the
-// root leaves a remainder, k(n, n) = Φ_n·Φ_nᵀ + Ψ_n·Ψ_nᵀ, the input draws it independently,
+// [R, R] for all of them, the logits G(n) = QK·Φ_n·Z·Φ_nᵀ of input n have the right covariance,
+// Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. If the root leaves a remainder, k(n, n) = Φ_n·Φ_nᵀ +
+// Ψ_n·Ψ_nᵀ, its part of the logits is drawn independently for each input,
 //   G(n) = QK·[F Ψ]·[· Z₁₂; Z₂₁ Z₂₂]·[F Ψ]ᵀ + QK·Φ·Z·Φᵀ,   F·Fᵀ = Φ_n·Φ_nᵀ,
 // with random numbers keyed by the input's content, so that it draws the same in any block.
 //
-// Two measures reduce the variance of the mean without changing the distribution of a draw. A draw
-// counts twice, as G and −G. And the Z of a group are orthogonal as vectors of R² numbers, with
-// lengths distributed as for independent ones (as in the orthogonal random features of Yu et al.
-// 2016): with R² draws or more the standard error is 2 to 4 times smaller. With more than 12
-// coordinates this holds for the first 12, which explain most.
+// Two techniques reduce the variance of the mean without changing the distribution of a draw. Each
+// draw is used twice, as G and as −G. And the matrices Z of a group of R² draws are orthogonal as
+// vectors of R² elements, with lengths distributed as for independent ones (as in the orthogonal
+// random features of Yu et al. 2016): with R² draws or more the standard error is 2 to 4 times
+// smaller. With more than 12 coordinates, Z is orthogonal only in the first 12, which explain most
+// of the variance.
 
 #include <cstdint>
 #include <vector>
@@ -26,26 +28,27 @@ namespace ladon::infinite {
 class SharedDraws {
  public:
   SharedDraws(const Generator& rng, std::int64_t rank);
-  /// Z of a draw, [R, R], which depends only on rng and number.
+  /// Z [R, R] of the draw with this index. It depends only on the index and on the generator.
   Tensor operator[](std::int64_t number);
   const Generator& generator() const { return rng_; }
 
  private:
   Generator rng_;
   std::int64_t rank_, first_, group_ = -1;
-  Tensor orthogonal_;  // [r², r, r]: the first r rows and columns of a group's matrices
+  Tensor orthogonal_;  // [r², r, r]: the first r = first_ rows and columns of a group's Z
 };
 
-/// Standard normal draws per input, for inputs with a nonzero residual root Ψ. They depend only on
-/// rng, the draw and the input's name. Visible tokens take them in order, masked ones get zeros, so
-/// that an input draws the same with any padding.
+/// Standard normal numbers that are drawn separately for each input with a nonzero residual root Ψ.
+/// They depend only on the generator, the index of the draw and the input's name. Visible tokens
+/// take them in order, masked ones get zeros, so that an input draws the same with any padding.
 class OwnNumbers {
  public:
-  /// Draws of inputs with the residual roots Ψ [.., T, T].
+  /// Numbers for inputs with the residual roots Ψ [.., T, T].
   explicit OwnNumbers(const Root& root);
-  /// Draws of inputs whose queries and keys see different tokens: [3, Tq, Tk], keyed by both names.
+  /// Numbers for inputs whose queries and keys see different tokens: [3, Tq, Tk], keyed by both
+  /// names.
   OwnNumbers(const Root& queries, const Root& keys);
-  /// Whether this input draws.
+  /// Whether this input draws numbers: its Ψ is not 0.
   bool any(std::int64_t input) const { return key_[static_cast<std::size_t>(input)] != 0; }
   /// Z₁₂, Z₂₁ and Z₂₂ of an input that draws: [3, T, T].
   Tensor of(std::int64_t input, const Generator& rng, std::int64_t number) const;
@@ -56,15 +59,17 @@ class OwnNumbers {
   using Places = std::vector<std::vector<std::int64_t>>;
   static Places places_of(const Root& root);
 
-  Shape shape_;                     // of the result
+  Shape shape_;                     // of operator()'s result
   std::vector<std::uint64_t> key_;  // one per input; 0: it does not draw
-  Places queries_, keys_;           // indices of each input's visible tokens; empty: all are
+  Places queries_, keys_;           // indices of each input's visible tokens; empty: all tokens
 };
 
 /// Attention weights of one input at S draws.
 struct InputWeights {
-  const double* rows;    ///< P: [T, S, T] (query, draw, key) for a left side, [S, T, T] for a right
-  const double* turned;  ///< Pᵀ: [S, T, T] (draw, key, query) for a right side, null for a left
+  /// P: [T, S, T] (query, draw, key) for the left input of a pair, [S, T, T] for the right.
+  const double* rows;
+  /// Pᵀ: [S, T, T] (draw, key, query) for the right input of a pair, null for the left.
+  const double* turned;
 };
 
 /// Attention weights of a block of inputs at S draws, in the layouts that the products for pairs
@@ -76,10 +81,10 @@ struct DrawnWeights {
   Tensor rows, turned;  // f64 [N, …]
 };
 
-/// One block of inputs, prepared for drawing.
+/// Draws the attention weights of one block of inputs.
 class LogitDraws {
  public:
-  /// cov: k(n, n) [N, T, T]; may: visible() of the block, [N, T, T] or [T, T].
+  /// `cov` is k(n, n) [N, T, T], `may` is visible() of the block, [N, T, T] or [T, T].
   LogitDraws(const Root& root, const Tensor& cov, const Tensor& may, double query_key);
 
   std::int64_t inputs() const { return inputs_; }

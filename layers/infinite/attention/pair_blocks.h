@@ -17,7 +17,7 @@ struct PairBlocks {
   const double *left_may, *right_may;  ///< 1 where query a may attend to key i, else 0
 };
 
-/// List of all pairs, by index.
+/// The PairBlocks of all pairs, by index.
 class BlockList {
  public:
   BlockList(const AttentionLimit& layer, const Pairs& seen, const Pairs& values);

@@ -15,7 +15,7 @@ namespace ladon::infinite {
 
 PairIndex::PairIndex(const Tensor& pairs) : rows_(1), columns_(1), positions_(pairs.size(-1)) {
   detail::require(pairs.rank() >= 2 && pairs.rank() <= 4 && pairs.size(-2) == positions_,
-                  "pairs are [P, T, T] or [P1, P2, T, T]");
+                  "pairs must have shape [P, T, T] or [P1, P2, T, T]");
   if (pairs.rank() == 4) rows_ = pairs.size(0);
   if (pairs.rank() >= 3) columns_ = pairs.size(-3);
 }
@@ -42,7 +42,8 @@ Tensor composed(const Tensor& left, const Tensor& x, const Tensor& right,
 Tensor pair_by_pair(const Tensor& left, const Tensor& x, const Tensor& right,
                     const SandwichTerms& terms) {
   const Tensor a = contiguous(left), k = contiguous(x);
-  const Tensor b = contiguous(transpose(right));  // small products are fastest row-major
+  // small products are fastest with row-major factors
+  const Tensor b = contiguous(transpose(right));
   const Tensor added = terms.added.defined() ? contiguous(terms.added) : terms.added;
   const PairIndex index(k);
   const std::int64_t t = index.positions(), size = t * t;

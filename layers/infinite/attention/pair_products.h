@@ -24,20 +24,20 @@ class PairIndex {
   std::int64_t rows_, columns_, positions_;
 };
 
-/// Terms that are added to a sandwich product while it is in cache. scale and offset are f64 of
-/// rank 0.
+/// Factor and terms that sandwich() applies to its product while that is in cache. scale and offset
+/// are f64 of rank 0.
 struct SandwichTerms {
   Tensor scale, offset;
-  Tensor added = {};  ///< Of X's shape, or undefined.
+  Tensor added = {};  ///< Of x's shape, or undefined.
   double added_scale = 1;
 };
-/// scale·Left·X·Rightᵀ + added_scale·added + offset for each pair:  X [P, T, T]; left and right
-/// [P, T, T], broadcast. f64. Gradients, and left and right [P, Tq, T], use composed products
-/// (slower).
+/// scale·left·x·rightᵀ + added_scale·added + offset for each pair, f64: x [P, T, T], left and right
+/// [P, T, T], broadcast. If gradients are recorded, or left and right are [P, Tq, T], it is
+/// composed of public operations (slower).
 Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
                 const SandwichTerms& terms);
 
-/// Number of pairs that make a task worth a thread, at `work` operations per pair.
+/// Number of pairs per task that outweighs the cost of a thread, at `work` operations per pair.
 std::int64_t pairs_per_task(std::int64_t work);
 
 }  // namespace ladon::infinite

@@ -1,13 +1,13 @@
 // Sums over draws of P·v·P'ᵀ, P·u·P'ᵀ, J(k) and J(t), in the notation of draws.cpp.
 //
-// Which way is cheapest depends on the pair; all agree up to rounding. A product takes T³
-// multiply-adds unless another cost is given.
+// Several ways give the same sums up to rounding; which is cheapest depends on the pair. A product
+// takes T³ multiply-adds unless another cost is given.
 // - J(X): 3 products, and 3 more for P·X, X·P'ᵀ and P·X·P'ᵀ; those of k serve v if both are the
 //   same.
 // - J(k) as an inner product of features (features.h): T²·R·(R + 1)/2 in all, and T²·R each for
 //   P·v, v·P'ᵀ and P·v·P'ᵀ.
 // - J is linear, and 0 for a constant: if t = α·k + β, J(t) = α·J(k). This holds after the first
-//   layers of a network on data. Likewise P·u·P'ᵀ, if u is such a function of v, or of t.
+//   layers of a network on data. Likewise P·u·P'ᵀ follows if u is such a function of v, or of t.
 
 #include "ladon/layers/infinite/attention/pair_sums.h"
 
@@ -29,7 +29,8 @@ struct Line {
   double slope, offset;
 };
 
-/// The line on which all entries of two blocks lie, up to rounding.
+/// The line on which the points (x_i, y_i) of all entries of two blocks lie, up to rounding;
+/// nullopt if there is none.
 std::optional<Line> line(const double* x, const double* y, std::int64_t size) {
   std::int64_t far = 0;
   for (std::int64_t i = 0; i < size; ++i)
@@ -64,8 +65,8 @@ struct Upstream {
 
 namespace {
 
-/// Sums over draws for one pair, [T, T] each: P·v·P'ᵀ; and with an NTK J(k), J(t) and P·u·P'ᵀ (or
-/// P·t·P'ᵀ, if that gives it).
+/// Sums over draws for one pair, [T, T] each: P·v·P'ᵀ, and with an NTK also J(k), J(t) and P·u·P'ᵀ
+/// (or P·t·P'ᵀ, if P·u·P'ᵀ follows from it).
 struct Sums {
   double *value, *tangent, *slope_k, *slope_t;
   Sums from(std::int64_t at) const {
@@ -76,7 +77,8 @@ struct Sums {
 
 /// Adds up the draws of a pair, as many at a time as make products long but stay in the cache. Its
 /// buffers are reused for every pair. The NNGP kernel has the same bits with and without an NTK: an
-/// input's kernel with itself must equal its variance exactly, because there a dual may be steep.
+/// input's kernel with itself must equal its variance exactly, because a dual may be steep at
+/// correlation 1.
 class Average {
  public:
   Average(std::int64_t positions, std::int64_t count, std::int64_t rank, bool same, bool tangent)
@@ -154,7 +156,7 @@ class Average {
                                 {w.turned + s * size_, t_, 1}, 0,
                                 {y.both.data() + s * size_, t_, 1});
   }
-  /// The same for v = Φ·Φ'ᵀ, from features, for the draws from `first` on.
+  /// As around_block() for x = v = Φ·Φ'ᵀ, but from features, for the draws from `first` on.
   void around_means(const DrawnPair& x, std::int64_t first) {
     const std::int64_t row = s_ * t_, own = all_ * r_;
     const double *left = x.left_means + first * r_, *right = x.right_means + first * r_ * t_;
@@ -168,7 +170,7 @@ class Average {
     }
   }
 
-  /// Adds J(k) unless features give it, J(t), and P·t·P'ᵀ if that gives P·u·P'ᵀ.
+  /// Adds J(k) unless features give it, J(t), and P·t·P'ᵀ if P·u·P'ᵀ follows from it.
   void add_slopes(const PairBlocks& x, const Upstream& up, const Weights& w, bool by_k,
                   const Sums& sums) {
     if (by_k && !same_) around_block(w, x.k, x_);
@@ -200,7 +202,7 @@ class Average {
     }
   }
 
-  std::int64_t t_, size_, all_, s_, r_;  // T, T², draws in all, draws at a time, R
+  std::int64_t t_, size_, all_, s_, r_;  // T, T², all draws, draws at a time, R
   bool same_;                            // whether k and v are the same
   Around v_, x_;                         // products of v, and of k or t
   Block w_, xv_;
@@ -243,7 +245,7 @@ PairSums::PairSums(const AttentionLimit& layer, const BlockList& blocks, std::in
 PairSums::~PairSums() = default;
 
 void PairSums::add(std::int64_t count, const std::function<DrawnPair(std::int64_t)>& drawn) {
-  constexpr std::int64_t tasks = 64;  // few enough that their buffers cost nothing
+  constexpr std::int64_t tasks = 64;  // few, so that allocating their buffers costs little
   const std::int64_t t = blocks_.positions(), size = t * t, pairs = blocks_.count();
   const bool first = upstream_.empty();
   if (first) upstream_.resize(static_cast<std::size_t>(pairs));

@@ -9,7 +9,9 @@
 
 namespace ladon::infinite {
 
-/// Weights and tokens of a pair at some draws. Features are null where a pair has none.
+/// Attention weights of a pair of inputs at some draws, p of the left input and q of the right one,
+/// with their tokens' coordinates and their features (features.h). Features are null if the pair
+/// has none.
 struct DrawnPair {
   const double* p;
   InputWeights q;
@@ -18,13 +20,13 @@ struct DrawnPair {
   const double *left_covariances = nullptr, *right_covariances = nullptr;
 };
 
-/// Tangent kernels of a pair as functions of its other kernels.
+/// Linear relations of a pair's tangent kernels to its other kernels, where they exist.
 struct Upstream;
 
-/// The moments of all pairs, [count, T, T] each; `tangent` may be null.
+/// Sums over draws of the AttentionMoments of all pairs, [count, T, T] each; `tangent` may be null.
 class PairSums {
  public:
-  /// rank: R; same: whether k and v are the same kernel.
+  /// rank: number R of coordinates; same: whether the kernels k and v are the same.
   PairSums(const AttentionLimit& layer, const BlockList& blocks, std::int64_t rank, bool same,
            double* value, double* tangent);
   ~PairSums();
@@ -40,7 +42,7 @@ class PairSums {
   std::int64_t rank_;
   bool same_;
   double *value_, *tangent_;
-  std::vector<double> slope_k_, slope_t_;  // Σ J(k) and Σ J(t)
+  std::vector<double> slope_k_, slope_t_;  // Σ J(k) and Σ J(t), see pair_sums.cpp
   std::vector<Upstream> upstream_;
 };
 

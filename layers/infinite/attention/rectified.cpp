@@ -24,7 +24,8 @@
 namespace ladon::infinite {
 namespace {
 
-/// sqrt(p·q), and k/sqrt(p·q), clamped to ±1 and 0 where a variance is 0.
+/// sqrt(p·q) for the variances p and q of a pair, and the correlation k/sqrt(p·q), clamped to ±1;
+/// it is 0 if a variance is 0.
 struct Normalized {
   Tensor scale, correlation;
 };

@@ -21,7 +21,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// Attention of one side's queries to at most two keys.
+/// Attention weights of one side of the pairs, with at most two keys.
 struct View {
   Tensor mean;  ///< E ζ_ai, [P, Tq, Tk]
   Tensor free;  ///< 1 where ζ depends on the logits, because both keys are visible: [P, Tq, 1]
@@ -33,7 +33,7 @@ struct View {
   }
 };
 
-/// Δ(X), [P, 1, 1].
+/// Δ(X) = X_00 − X_01 − X_10 + X_11, [P, 1, 1].
 Tensor difference(const Tensor& x) {
   const Tensor sign = tensor({1, -1}, {1, 2}, f64);
   return matmul(matmul(sign, x), transpose(sign));

@@ -26,7 +26,8 @@ class ClosedRule final : public DualRule {
     Tensor by = record && c.requires_grad() ? c : c.detach().set_requires_grad();
     if (record) by.set_tangent(c.tangent());
     const Tensor value = checked(e_(input(p), input(q), by), c);
-    LADON_CHECK(value.requires_grad(), name_, "E does not depend on c");
+    LADON_CHECK(value.requires_grad(), name_,
+                "E must depend on c through Ladon's operations, but does not");
     const Tensor derivative =
         grad(std::vector{value}, std::vector{by},
              {.cotangents = {ones_like(value)}, .retain_graph = record, .create_graph = record})[0];
@@ -76,14 +77,15 @@ void check_edges(const DualFunction& closed) {
   const DualResult e = dual(closed, one, one, edges, true);
   for (const Tensor* x : {&e.value, &e.derivative})
     for (const double v : numbers_of("dual", *x))
-      LADON_CHECK(std::isfinite(v), closed.name(), "E or ∂E/∂c is ", v,
-                  " where c² = pq; write square roots of pq − c² as sqrt(relu(p·q − square(c)))");
+      LADON_CHECK(std::isfinite(v), closed.name(),
+                  "E and ∂E/∂c must be finite where c² = pq, but one is ", v,
+                  "; write square roots of pq − c² as sqrt(relu(p·q − square(c)))");
 }
 
 }  // namespace
 
 DualFunction DualFunction::closed(std::string name, Pointwise function, Covariance e) {
-  LADON_CHECK(function && e, name, "φ and E must be functions; one is empty");
+  LADON_CHECK(function && e, name, "φ and E must be functions, but one is empty");
   const DualFunction f(name, std::make_shared<ClosedRule>(name, std::move(e)), function);
   check_against(numeric(std::move(function), 128, 1), f);
   check_edges(f);

@@ -60,8 +60,8 @@ struct ExponentialUnit {
   /// φ'' without its term jump·δ(x).
   double curvature(double x) const { return x > 0 ? 0 : below * std::exp(x); }
 
-  /// G(m, τ) and its first three derivatives with respect to m. For τ = 0: φ and its derivatives,
-  /// without delta functions at 0.
+  /// The conditional mean G(m, τ) and its first three derivatives with respect to m. For τ = 0: φ
+  /// and its derivatives, without delta functions at 0.
   struct Means {
     double g, g1, g2, g3;
   };
@@ -83,9 +83,9 @@ struct ExponentialUnit {
   }
 };
 
-/// E f(z) over a standard normal z as Σ weight·(f(x) + f(−x)): nodes from e⁻²⁶, below which less
-/// than 1e-11 of any integral remains, to where the density vanishes. The step makes the rule
-/// accurate to about 1e-13.
+/// Nodes and weights of E f(z) over a standard normal z as Σ weight·(f(x) + f(−x)). Nodes go from
+/// e⁻²⁶, below which less than 1e-11 of any integral remains, to where the density vanishes. The
+/// step makes the rule accurate to about 1e-13.
 struct KernelNode {
   double x, weight;
 };
@@ -103,13 +103,14 @@ const std::array<KernelNode, node_count>& nodes() {
   return made;
 }
 
-/// E first(v, G) and E second(v, G) over v ~ N(0, q), where G are the means for u given v.
+/// The expectations of first(v, G) and second(v, G) over v ~ N(0, q), where G are the means() for u
+/// given v.
 template <class First, class Second>
 EntryPair integrate(const ExponentialUnit& f, double p, double q, double c, const First& first,
                     const Second& second) {
   const double root = std::sqrt(q), slope = q > 0 ? c / root : 0;
   const double variance = q > 0 ? rest_variance(p, q, c) : p;
-  // Below the resolution of the nodes, u counts as a multiple of v.
+  // If the variance of u given v is below the resolution of the nodes, u counts as a multiple of v.
   const double tau = variance > 1e-20 * p ? std::sqrt(variance) : 0;
   EntryPair sum{0, 0};
   for (const KernelNode& node : nodes())
@@ -124,7 +125,8 @@ EntryPair integrate(const ExponentialUnit& f, double p, double q, double c, cons
 
 using Means = ExponentialUnit::Means;
 
-/// E and E'. Bitwise symmetric: v is the variable of larger variance.
+/// E and E'. They have the same bits if p and q are exchanged, since v is the variable of larger
+/// variance.
 EntryPair values_at(const ExponentialUnit& f, double p, double q, double c) {
   if (p > q) std::swap(p, q);
   return integrate(

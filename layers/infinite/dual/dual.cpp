@@ -22,13 +22,14 @@ Tensor unstretched(Tensor x) {
 
 void check_operands(const Tensor& p, const Tensor& q, const Tensor& c) {
   for (const Tensor* x : {&p, &q, &c}) {
-    LADON_CHECK(x->defined(), "dual", "an operand is undefined");
+    LADON_CHECK(x->defined(), "dual", "p, q and c must be defined, but an operand is undefined");
     LADON_CHECK(x->dtype() == f64, "dual", "needs f64 tensors, got ", x->dtype(),
                 "; convert it with cast(x, f64)");
   }
   for (const Tensor* x : {&p, &q})
     LADON_CHECK(broadcast_shapes("dual", x->shape(), c.shape()) == c.shape(), "dual",
-                "the variance ", x->shape(), " does not broadcast to the covariance ", c.shape());
+                "a variance of shape ", x->shape(),
+                " does not broadcast to the covariance's shape ", c.shape());
 }
 
 }  // namespace
@@ -52,7 +53,9 @@ Tensor SlopedRule::record_by(const char* name, const Tensor& value, const Tensor
       name, value, {p, q, c},
       [self = std::static_pointer_cast<const SlopedRule>(shared_from_this()), rule, p = saved(p),
        q = saved(q), c = saved(c)](const Tensor& g, detail::GradientSink& sink) {
-        LADON_CHECK(!grad_enabled(), "dual", "a dual activation has no second derivatives");
+        LADON_CHECK(!grad_enabled(), "dual",
+                    "a dual activation has no second derivatives; take gradients without "
+                    "create_graph, or give the dual in closed form (DualFunction::closed)");
         const auto slopes_at = [&](const Tensor& left, const Tensor& right) {
           return (*self.*rule)(unstretched(left), unstretched(right), c);
         };

@@ -1,8 +1,8 @@
 #pragma once
 // Dual activations: the effect of a nonlinearity φ on the kernels of an infinitely wide network. A
-// pair of pre-activations (u, v) is normal with variances p, q and covariance c; after the
-// nonlinearity its covariance is E[φ(u)φ(v)], and the NTK is multiplied by E[φ'(u)φ'(v)]
-// (Daniely, Frostig and Singer 2016; Jacot, Gabriel and Hongler 2018).
+// pair of pre-activations (u, v) is normal with variances p and q, covariance c and correlation ρ =
+// c/√(pq). After the nonlinearity its covariance is E[φ(u)φ(v)], and the NTK is multiplied by
+// E[φ'(u)φ'(v)] (Daniely, Frostig and Singer 2016; Jacot, Gabriel and Hongler 2018).
 
 #include <functional>
 #include <memory>
@@ -20,7 +20,8 @@ using Covariance = std::function<Tensor(const Tensor& p, const Tensor& q, const 
 
 class DualRule;
 
-/// A function φ with what dual() needs of it. A value type: copies share precomputed tables.
+/// A function φ, with the rule by which dual() computes its dual. A value type: copies share
+/// precomputed tables.
 class DualFunction {
  public:
   static DualFunction identity() { return rectifier(1, 1); }
@@ -33,14 +34,14 @@ class DualFunction {
   static DualFunction step();  ///< 0 for x < 0, 1 for x > 0, ½ at 0
   static DualFunction erf();
   static DualFunction gelu();  ///< x·Φ(x)
-  /// These four are computed as mixtures of erf, gelu and relu: with errors of at most 1e-11 of
-  /// their values at ρ = 1, at any variance.
+  /// tanh, sigmoid, silu and softplus are computed as mixtures of erf, gelu and relu: errors are at
+  /// most 1e-11 of the values at ρ = 1, at any variance.
   static DualFunction tanh();
   static DualFunction sigmoid();   ///< 1/(1 + e⁻ˣ)
   static DualFunction silu();      ///< x·sigmoid(x)
   static DualFunction softplus();  ///< ln(1 + eˣ)
-  /// x·Φ(x) in the tanh approximation of most Transformers: with errors of at most 1e-9 for
-  /// variances up to 3, or both above 1e-6.
+  /// x·Φ(x) in the tanh approximation of most Transformers: errors are at most 1e-9 if both
+  /// variances are at most 3, or both are above 1e-6.
   static DualFunction gelu_tanh();
   /// ELU: x for x > 0, else alpha·(eˣ − 1). SELU: Klambauer et al. 2017. Both have errors of at
   /// most 1e-10 at any variance. Throws Error for an alpha that is not finite.
@@ -51,7 +52,7 @@ class DualFunction {
   static DualFunction exp(double a = 1, double b = 1);                    ///< a·exp(bx)
   /// √2·sin(√(2γ)·x + π/4), whose dual is exp(−γ(p + q − 2c)). Throws Error unless gamma ≥ 0.
   static DualFunction rbf(double gamma);
-  /// x^n. This and the next three throw Error for degrees outside 0 … 64.
+  /// x^n. This function, polynomial() and hermite() throw Error for degrees outside 0 … 64.
   static DualFunction monomial(int n);
   /// Σ_n coefficients[n]·x^n
   static DualFunction polynomial(const std::vector<double>& coefficients);
@@ -61,7 +62,7 @@ class DualFunction {
   /// Σ_n coefficients[n]·He_n(x)/√n!
   static DualFunction hermite(const std::vector<double>& coefficients);
 
-  /// A function whose E is known in closed form:
+  /// A function φ whose E = E[φ(u)φ(v)] is known in closed form, as a function of p, q and c:
   ///
   ///   DualFunction::closed("cube", [](auto& x) { return x * x * x; },
   ///                      [](auto& p, auto& q, auto& c) { return 9 * p * q * c + 6 * c * c * c; });
@@ -77,13 +78,14 @@ class DualFunction {
 
   /// Any pointwise φ that is written in Ladon's operations (φ' comes from its graph).
   ///
-  /// φ(σz) is expanded in orthonormal Hermite polynomials: E = Σ_k a_k(√p)·a_k(√q)·ρ^k over k <
-  /// `terms` (Mehler 1866). Each a_k is an integral over one normal variable, computed once per
-  /// variance by Gauss–Legendre on panels that end at 0. A kink of φ at 0, whose a_k decay slowly,
-  /// is completed by the closed form of |x|. So an entry costs `terms` multiplications (three times
-  /// as many with a kink), and the error is the truncation of the sum. It falls exponentially with
-  /// `terms` for smooth φ, more slowly for larger variances, and for any φ by the factor |ρ|^terms.
-  /// Errors at 128 terms, of value and derivative, relative to their values at ρ = 1:
+  /// φ(σz), for standard normal z, is expanded in orthonormal Hermite polynomials: E[φ(u)φ(v)] =
+  /// Σ_k a_k(√p)·a_k(√q)·ρ^k over k < `terms`, with coefficients a_k(σ) (Mehler 1866). Each a_k is
+  /// an integral over one normal variable, computed once per variance by Gauss–Legendre quadrature
+  /// on panels that end at 0. A kink of φ at 0, for which a_k decays slowly, is completed by the
+  /// closed form of |x|. So an entry costs `terms` multiplications (three times as many with a
+  /// kink), and the error is the truncation of the sum. It falls exponentially with `terms` for
+  /// smooth φ, more slowly for larger variances, and for any φ by the factor |ρ|^terms. Errors at
+  /// 128 terms, of value and derivative, relative to their values at ρ = 1:
   ///
   ///                        |ρ| = 1, p = q = 1      |ρ| = 1, p = q = 10     |ρ| ≤ 0.9, p = q = 10
   ///   gelu_tanh              1e-15    1e-15           9e-9     1e-6           6e-15    6e-13
@@ -91,8 +93,8 @@ class DualFunction {
   ///   selu (kink)            6e-7     1e-4            9e-6     1e-3           2e-12    3e-10
   ///   a jump                 4e-2     –               4e-2     –              2e-9     –
   ///
-  /// The truncated part of E φ² and E φ'² is measured at each variance; if it exceeds the share
-  /// `tolerance` (after the factor |ρ|^terms), dual() throws Error.
+  /// The share of E φ² and E φ'² that the truncated sum omits is measured at each variance; if it
+  /// exceeds `tolerance`, after multiplication by |ρ|^terms, dual() throws Error.
   ///
   /// The gradient of the value is correct if φ is continuous. Throws Error if `function` is empty,
   /// and unless `terms` is a multiple of 8 from 8 to 256; dual() throws if it is not pointwise.
@@ -118,16 +120,17 @@ std::vector<double> unit_coefficients(const char* what, int n);
 /// Tensors of c's shape.
 struct DualResult {
   Tensor value;       ///< E[φ(u)φ(v)]
-  Tensor derivative;  ///< E[φ'(u)φ'(v)]; undefined unless asked for
+  Tensor derivative;  ///< E[φ'(u)φ'(v)]; undefined unless requested
 };
 
 /// The dual of φ for (u, v) ~ N(0, [[p, c], [c, q]]), all f64; p and q broadcast to c's shape. Fast
 /// if p and q are each constant or contiguous along c's last axis: c [N1, N2] with p [N1, 1] and
 /// q [1, N2]; c [N1, N2, T, T] with p [N1, 1, T, 1] and q [1, N2, 1, T].
 ///
-/// φ' counts as 0 at a jump, as in a finite network's gradient. s² = pq − c² below 0 counts as 0. A
-/// variable without variance counts as independent of the other; a kink at 0 then has the mean of
-/// its two slopes. An entry has the same bits at any index and with any number of threads.
+/// φ' counts as 0 at a jump, as in a finite network's gradient. s² = pq − c² counts as 0 if it is
+/// negative. If a variance is 0, u and v count as independent; for that variable, φ' at a kink at 0
+/// is the mean of the two slopes. An entry has the same bits at any index and with any number of
+/// threads.
 ///
 /// The gradients of value and derivative with respect to p, q and c are recorded (first order
 /// only); infinite ones count as 0: at zero variance for a kink or a jump, and at s = 0 the value's

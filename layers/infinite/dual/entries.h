@@ -12,7 +12,7 @@ struct EntryPair {
   double first, second;
 };
 
-/// of(p, q, c) of every entry, on all threads.
+/// Applies `of` to p, q and c of every entry, on all threads.
 kernels::DualPair each_entry(const Tensor& p, const Tensor& q, const Tensor& c,
                              const std::function<EntryPair(double p, double q, double c)>& of);
 
@@ -20,28 +20,30 @@ kernels::DualPair each_entry(const Tensor& p, const Tensor& q, const Tensor& c,
 /// cancellation (Kahan), and never below 0. Operands are scaled by powers of 4 against overflow.
 double rest_variance(double p, double q, double c);
 
-/// E and E' by f's Hermite expansion, which is fast, for the entries where it is exact (`few`,
-/// bool, broadcast), and by `other`, which gets the remaining entries as lists [n]. The choice for
-/// an entry depends only on its own p, q and c.
+/// E = E[φ(u)φ(v)] and E' = E[φ'(u)φ'(v)]: by the Hermite expansion, which is fast, for the entries
+/// where the mask `few` (bool, broadcast) says that its terms suffice, and by `other`, which gets
+/// the remaining entries as lists [n]. The choice for an entry depends only on its own p, q and c.
 kernels::DualPair expanded_where(
     const Tensor& few, const DualRule& expansion, const Tensor& p, const Tensor& q, const Tensor& c,
     bool with_derivative,
     const std::function<kernels::DualPair(const Tensor& p, const Tensor& q, const Tensor& c)>&
         other);
-/// The expansion with 128 terms, without a check of its truncation error.
+/// Hermite expansion of f with 128 terms, without a check of its truncation error.
 std::shared_ptr<const DualRule> expansion_of(const Pointwise& f);
-/// A function constant + slope·x + rest(x), where rest is odd and the slope 0, or rest is even and
-/// the constant 0, so that products of two different parts have mean zero.
+/// A function constant + slope·x + rest(x), where either rest is odd and the slope 0, or rest is
+/// even and the constant 0, so that products of two different parts have mean zero.
 struct Split {
   double constant, slope;
   Pointwise rest;
   kernels::Powers powers;
 };
-/// The same, with half as many terms.
+/// Hermite expansion of such a function. Only the even or the odd ones of its 128 terms are
+/// computed.
 std::shared_ptr<const DualRule> expansion_of(const Split& split);
 /// Mask of entries whose variances are both at most `most`.
 Tensor both_at_most(double most, const Tensor& p, const Tensor& q);
-/// Mask of both_at_most() and |ρ| ≤ 0.8: there 128 terms omit at most 4e-13 of the value at ρ = 1.
+/// Mask of entries with both_at_most() and |ρ| ≤ 0.8: there 128 terms omit at most 4e-13 of the
+/// value at ρ = 1.
 Tensor moderate(double most, const Tensor& p, const Tensor& q, const Tensor& c);
 
 }  // namespace ladon::infinite

@@ -1,4 +1,5 @@
-// Functions whose duals the vectorized loops compute (core/kernels/loops/limits/dual.cpp).
+// Functions whose duals have closed forms, which vectorized loops compute
+// (core/kernels/loops/limits/dual.cpp).
 
 #include <cmath>
 #include <utility>
@@ -43,14 +44,15 @@ std::vector<double> even_and_odd(double a, double b) {
   return {alpha * alpha, beta * beta, 0, 0};
 }
 
-// E = Σ_k a_k(√p)·a_k(√q)·ρ^k with the Hermite coefficients a_k of φ(σz) (Mehler), and for a
-// polynomial a_k(σ) = σ^k·b_k(σ²) with polynomials b_k, so that E = Σ_k b_k(p)·b_k(q)·c^k. From
+// With the orthonormal Hermite polynomials h_k and the Hermite coefficients a_k(σ) of φ(σz), E =
+// Σ_k a_k(√p)·a_k(√q)·ρ^k (Mehler). For a polynomial a_k(σ) = σ^k·b_k(σ²) with polynomials b_k, so
+// that E = Σ_k b_k(p)·b_k(q)·c^k. The b_k follow from
 //   x^n = Σ_j n!/(2^j·j!·√k!)·h_k(x),  k = n − 2j  (so that (σz)^n has a factor σ^n), and
 //   h_n(σz) = Σ_j √(n!/k!)/(2^j·j!)·σ^k·(σ²−1)^j·h_k(z).
 std::shared_ptr<const DualRule> polynomial_family(const std::vector<double>& coefficients,
                                                   bool hermite) {
   const int degree = static_cast<int>(coefficients.size()) - 1;
-  LADON_CHECK(degree >= 0 && degree <= max_degree, "dual", "a polynomial of ", degree + 1,
+  LADON_CHECK(degree >= 0 && degree <= max_degree, "dual", "got a polynomial of ", degree + 1,
               " coefficients; it must have 1 to ", max_degree + 1);
   std::vector<long double> factorial{1};
   for (int n = 1; n <= degree; ++n) factorial.push_back(factorial.back() * n);

@@ -32,7 +32,7 @@ double width(std::size_t j) {
   return 0.4 * std::pow(1.5 / 0.4, static_cast<double>(j) / (amplitudes.size() - 1));
 }
 
-/// x + ε·d with ε² = 0.
+/// Dual number x + ε·d with ε² = 0: a value x and a directional derivative d.
 template <class S>
 struct Forward {
   S x, d;
@@ -76,7 +76,7 @@ S left(const S& p, const S& q, const S& c, const S& b) {
   return p * (b / all) + rest(p, q, c) * (q / all);
 }
 
-/// Contribution of the sum of densities to the dual.
+/// E[φ(u)φ(v)] − E[gelu(u)gelu(v)]: the terms with at least one normal density.
 template <class S>
 S added(const S& p, const S& q, const S& c) {
   using std::sqrt;
@@ -119,8 +119,9 @@ EntryPair curvatures_at(double p, double q, double c) {
   return {added<Twice>(x, y, {by_c, along}).d.d, added<Twice>({x, along}, y, by_c).d.d};
 }
 
-/// Dual rule that uses the Hermite expansion, which costs less, for variances up to 3, and up to 10
-/// if the other variance is small: the fit has an absolute error, so it is less accurate there.
+/// Dual rule that uses the Hermite expansion, which costs less, if both variances are at most 3, or
+/// at most 10 with a product of at most 0.1: there the formulas above are less accurate, since the
+/// fit has an absolute error.
 class GeluTanhRule final : public SlopedRule {
  public:
   GeluTanhRule()

@@ -66,8 +66,9 @@ struct Term {
   double factor, spread;
 };
 
-/// constant + Σ_i terms_i. Uses the Hermite expansion if both variances are at most `small`, or
-/// they and ρ are moderate. (The constant's products with the terms must have mean zero.)
+/// Dual of a function constant + Σ_i terms_i. Uses the Hermite expansion if both variances are at
+/// most `small`, or both are at most 30 and |ρ| ≤ 0.8. The constant's products with the terms must
+/// have mean zero.
 class MixtureRule final : public SlopedRule {
  public:
   MixtureRule(DualForm base, std::vector<Term> terms, double constant, double small,
@@ -100,8 +101,8 @@ class MixtureRule final : public SlopedRule {
     return over_pairs(p, q, c, kernels::dual_curvatures);
   }
 
-  /// Σ_ij of `of` for pairs of base functions. All get p, q and c unchanged: those of u/τ_i and
-  /// v/τ_j would be rounded separately, and with them pq − c², which is 0 at ρ = ±1.
+  /// Σ_ij of `of` for all pairs of terms i and j. Each call gets p, q and c unchanged: those of
+  /// u/τ_i and v/τ_j would be rounded separately, and with them pq − c², which must be 0 at ρ = ±1.
   template <class Of>
   DualPair over_pairs(const Tensor& p, const Tensor& q, const Tensor& c, const Of& of) const {
     DualPair sum{zeros(c.shape(), f64), zeros(c.shape(), f64)};

@@ -26,16 +26,17 @@ namespace {
 using kernels::Powers;
 using std::int64_t;
 
-/// Maps a function's values to its Hermite coefficients, a_k = ∫ φ(z)·h_k(z)·density(z) dz. h_k is
-/// even or odd as k is: so the nodes are z_j > 0, then −z_j, in the same order, and row j of the
-/// tables holds w_j·density(z_j)·h_k(z_j) for even k and for odd k.
+/// Tables that map a function's values to its Hermite coefficients, a_k = ∫ φ(z)·h_k(z)·density(z)
+/// dz with the standard normal density. h_k is even for even k, and odd for odd k: so the nodes are
+/// z_j > 0, then −z_j, in the same order, and row j of the tables holds w_j·density(z_j)·h_k(z_j),
+/// for even k in one table and for odd k in the other.
 struct Expansion {
   Tensor nodes, even, odd;  // [2·half], [half, terms/2] each
 };
 
-// Gauss–Legendre on panels: they end at 0, where most kinks are, are small where σ makes φ(σz)
-// steep, and extend so far that functions that grow as e^4z are integrated to the last digits.
-// The recurrence uses h_k(z)·exp(−z²/4), which stays in range where h_k does not.
+// Gauss–Legendre quadrature on panels. They end at 0, where most kinks are, are small where σ makes
+// φ(σz) steep, and extend so far that functions that grow as e^4z are integrated to the last
+// digits. The recurrence uses h_k(z)·exp(−z²/4), which stays in range where h_k does not.
 Expansion make_expansion(int terms) {
   constexpr double edges[] = {0, 0.125, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20};
   const auto [points, weights] = gauss_legendre(16);
@@ -60,7 +61,7 @@ Expansion make_expansion(int terms) {
           from_vector(tables[1], {count, terms / 2})};
 }
 
-/// Computed once per number of terms.
+/// make_expansion(), computed once per number of terms.
 const Expansion& expansion(int terms) {
   static std::mutex mutex;
   static std::map<int, Expansion> made;
@@ -70,7 +71,7 @@ const Expansion& expansion(int terms) {
                              : made.emplace(terms, make_expansion(terms)).first->second;
 }
 
-/// φ and, if wanted, φ' at x, elementwise; or their coefficients, [m, terms] each.
+/// φ and, if requested, φ' at x, elementwise; or their Hermite coefficients, [m, terms] each.
 struct Values {
   Tensor value, slope;
   Tensor value_square = {}, slope_square = {};  ///< With coefficients: E φ² and E φ'², [m].
@@ -89,8 +90,8 @@ Values values_at(const Pointwise& f, const Tensor& x, bool with_slope) {
   return {y.detach(), slope.defined() ? slope : zeros_like(x)};
 }
 
-/// Coefficients of functions whose values at the nodes are rows of y; each row is computed by the
-/// same instructions, for any number of rows.
+/// Hermite coefficients of functions whose values at the nodes are the rows of y. Each row is
+/// computed by the same instructions, for any number of rows.
 /// [m, half] · [half, terms/2] → [m, terms/2], for even and for odd k.
 Tensor hermite_coefficients(const Tensor& y, const Expansion& e) {
   const RowwiseProducts rowwise;
@@ -100,13 +101,15 @@ Tensor hermite_coefficients(const Tensor& y, const Expansion& e) {
   return reshape(both, {y.size(0), 2 * e.even.size(1)});
 }
 
-/// Σ_j y[i, j]²·density(z_j)·w_j, [m], by the weights that give h_0 = 1 the coefficient 1.
+/// Mean squares Σ_j y[i, j]²·density(z_j)·w_j, [m]. Column k = 0 of the table holds these weights,
+/// since h_0 = 1.
 Tensor mean_squares(const Tensor& y, const Expansion& e) {
   const Tensor weights = select(e.even, 1, 0);
   return sum(square(y) * concat({weights, weights}, 0), -1);
 }
 
-/// The Hermite coefficients of z ↦ φ(√p·z), and of z ↦ φ'(√p·z) if wanted, for each element of p.
+/// The Hermite coefficients of z ↦ φ(√p·z), and of z ↦ φ'(√p·z) if requested, for each element of
+/// p.
 Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_slope) {
   const Expansion& e = expansion(terms);
   const Tensor root = sqrt(reshape(p.detach(), {p.count(), 1}));
@@ -120,7 +123,7 @@ Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_sl
   return a;
 }
 
-/// Coefficients of an even or odd function, for the powers that it has: [m, terms/2].
+/// The same for an even or odd function: only the coefficients that are not 0, [m, terms/2].
 Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_slope,
                     Powers powers) {
   const RowwiseProducts rowwise;
@@ -153,7 +156,7 @@ Sides coefficients(const Pointwise& f, int terms, const Tensor& p, const Tensor&
   return {of({.stop = p.count()}), of({.start = p.count()})};
 }
 
-/// κ = φ'(0+) − φ'(0−); 0 if it is negligible, or infinite.
+/// Kink κ = φ'(0+) − φ'(0−) of φ at 0; 0 if it is negligible, or infinite.
 double kink(const Pointwise& f) {
   constexpr double aside = 1e-12;
   const auto slope = numbers_of("dual", values_at(f, tensor({-aside, aside}, f64), true).slope);
@@ -171,14 +174,16 @@ Values kink_coefficients(double kappa, const Tensor& p, int terms) {
 }
 
 /// Share of E φ² that the truncated sum over k omits, for each variance. `kink` has the
-/// coefficients of the kink, which is completed in closed form, and `all` is E φ² of the kink.
+/// coefficients of the kink, whose part is completed in closed form, and `all` is E φ² of the kink
+/// alone.
 Tensor left_out(const Tensor& a, const Tensor& mean_square, const Tensor& kink, const Tensor& all) {
   Tensor rest = mean_square - sum(square(a), -1);
   if (kink.defined()) rest = rest - (all - sum(square(kink), -1));
   return abs(rest) / maximum(mean_square, scalar(std::numeric_limits<double>::min(), f64));
 }
 
-/// Throws Error if the omitted share, at most about |ρ|^terms of E φ², exceeds `tolerance`.
+/// Throws Error if the omitted share of E exceeds `tolerance`. It is at most about |ρ|^terms times
+/// the share that is omitted of E φ² (`left` for the variances p, `right` for q).
 void check_left_out(const char* of, const Tensor& left, const Tensor& right, const Tensor& p,
                     const Tensor& q, const Tensor& c, int terms, double tolerance) {
   if (c.count() == 0 ||
@@ -256,8 +261,9 @@ void add_rest(DualPair& y, const DualPair& exact, const DualPair& series) {
   add(y.second, exact.second, series.second);
 }
 
-// A kink's coefficients decay slowest, and dominate what the sum over k omits. But the dual of |x|
-// is known in closed form, and with it the whole rest of the sum.
+// A kink's coefficients decay slowest, and dominate the terms that the sum over k omits. But the
+// dual of |x| is known in closed form, and so is the sum of all terms that are omitted for the
+// kink.
 class NumericRule final : public SlopedRule {
  public:
   NumericRule(Pointwise function, int terms, double tolerance)
@@ -318,7 +324,8 @@ class NumericRule final : public SlopedRule {
   double tolerance_;
 };
 
-/// E = constant² + slope²·c + the series of the rest, which has even or odd powers; E' likewise.
+/// E = constant² + slope²·c + the series of Split::rest, which has only even or only odd powers; E'
+/// likewise.
 class SplitRule final : public DualRule {
  public:
   explicit SplitRule(Split split) : split_(std::move(split)) {}
@@ -352,9 +359,10 @@ std::shared_ptr<const DualRule> expansion_of(const Split& split) {
 }
 
 DualFunction DualFunction::numeric(Pointwise function, int terms, double tolerance) {
-  LADON_CHECK(static_cast<bool>(function), "dual", "the function is empty");
+  LADON_CHECK(static_cast<bool>(function), "dual",
+              "φ must be a function, but the function is empty");
   LADON_CHECK(terms >= 8 && terms <= 256 && terms % 8 == 0, "dual", terms,
-              " terms of an expansion; they must be a multiple of 8 from 8 to 256");
+              " terms were requested; the number of terms must be a multiple of 8 from 8 to 256");
   return {"numeric", std::make_shared<NumericRule>(function, terms, tolerance), function};
 }
 

@@ -21,7 +21,8 @@ std::vector<double> eigenvalues(const std::vector<double>& beta) {
 }
 
 void check_count(const char* rule, int n) {
-  LADON_CHECK(n >= 1 && n <= 512, rule, "a rule of ", n, " nodes; there must be 1 to 512");
+  LADON_CHECK(n >= 1 && n <= 512, rule, "got a rule of ", n,
+              " nodes; the number of nodes must be 1 to 512");
 }
 
 /// The recurrences run in higher precision than their results.
@@ -47,8 +48,9 @@ std::pair<Tensor, Tensor> symmetric_rule(std::vector<double> x, Newton newton, W
 
 }  // namespace
 
-// Orthonormal polynomials √(k+1)·h_{k+1} = x·h_k − √k·h_{k−1}: h_n' = √n·h_{n−1}, and the weight is
-// 1/(n·h_{n−1}²). The polynomials are multiplied by exp(−x²/4), which keeps them in range.
+// The orthonormal Hermite polynomials satisfy √(k+1)·h_{k+1} = x·h_k − √k·h_{k−1} and h_n' =
+// √n·h_{n−1}. The nodes are the zeros of h_n, with weights 1/(n·h_{n−1}²). The polynomials are
+// multiplied by exp(−x²/4), which keeps them in range.
 std::pair<Tensor, Tensor> gauss_hermite(int n) {
   check_count("gauss_hermite", n);
   std::vector<double> beta;
@@ -74,8 +76,9 @@ std::pair<Tensor, Tensor> gauss_hermite(int n) {
       });
 }
 
-// (k+1)·P_{k+1} = (2k+1)·x·P_k − k·P_{k−1}: (1 − x²)·P_n' = n·(P_{n−1} − x·P_n), and the weight is
-// 2/((1 − x²)·P_n'²) = 2·(1 − x²)/(n·P_{n−1})².
+// The Legendre polynomials satisfy (k+1)·P_{k+1} = (2k+1)·x·P_k − k·P_{k−1} and (1 − x²)·P_n' =
+// n·(P_{n−1} − x·P_n). The nodes are the zeros of P_n, with weights 2/((1 − x²)·P_n'²) = 2·(1 −
+// x²)/(n·P_{n−1})².
 std::pair<Tensor, Tensor> gauss_legendre(int n) {
   check_count("gauss_legendre", n);
   std::vector<double> beta;

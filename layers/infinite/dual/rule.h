@@ -14,7 +14,7 @@ class DualRule : public std::enable_shared_from_this<DualRule> {
                               bool with_derivative) const = 0;
 };
 
-/// A rule that gives values, and the slopes that gradients of both need.
+/// Rule that computes values of E and E', and the derivatives of both, which their gradients need.
 class SlopedRule : public DualRule {
  public:
   DualResult evaluate(const Tensor& p, const Tensor& q, const Tensor& c,
@@ -24,7 +24,7 @@ class SlopedRule : public DualRule {
   /// E[φ(u)φ(v)] and E[φ'(u)φ'(v)].
   virtual kernels::DualPair values(const Tensor& p, const Tensor& q, const Tensor& c,
                                    bool with_derivative) const = 0;
-  /// ∂E/∂c and ∂E/∂p; 0 for the latter where it is infinite.
+  /// ∂E/∂c and ∂E/∂p of E = E[φ(u)φ(v)]; ∂E/∂p is 0 where it is infinite.
   virtual kernels::DualPair slopes(const Tensor& p, const Tensor& q, const Tensor& c) const = 0;
   /// ∂E'/∂c and ∂E'/∂p of E' = E[φ'(u)φ'(v)]; 0 where they are infinite.
   virtual kernels::DualPair curvatures(const Tensor& p, const Tensor& q, const Tensor& c) const = 0;

@@ -35,8 +35,8 @@ struct Running {
     a.se = kernel.standard_error();
     if (limit_se.defined()) a.se = sqrt(square(a.se) + square(limit_se));
     const Tensor miss = a.mean - limit;
-    // An entry that is the same in every network has no error beyond rounding, nor a standard
-    // error.
+    // An entry that is the same in every network has a standard error of 0 and only rounding
+    // errors; its z is set to 0.
     const Tensor floor = 1e-9 * (1.0 + abs(limit));
     const Tensor z = where(less_equal(abs(miss), floor), zeros_like(miss), miss / a.se);
     a.largest_z = number_of("compare", amax(abs(z)));
@@ -97,7 +97,8 @@ ComparisonRow compare_point(const SizedFactory& make_network, const Inputs& x,
   Running nngp, ntk;
   {
     const auto network = make_network(point.size, any);
-    LADON_CHECK(network != nullptr, "compare", "the factory returned no network");
+    LADON_CHECK(network != nullptr, "compare",
+                "the factory returned no network (null); it must return one");
     row.parameters = network->parameter_count();
     GramOptions options = o.limit;
     options.get = get;
@@ -117,8 +118,9 @@ ComparisonRow compare_point(const SizedFactory& make_network, const Inputs& x,
   };
   std::vector<Tensor> outputs;
   for_each_network(make, x, x, networks, rng, [&](const EmpiricalKernel& k) {
-    LADON_CHECK(k.nngp.shape() == nngp.limit.shape(), "compare", "networks have kernels of shape ",
-                k.nngp.shape(), ", the limit ", nngp.limit.shape());
+    LADON_CHECK(k.nngp.shape() == nngp.limit.shape(), "compare",
+                "kernels of networks and limit must have one shape, but networks have ",
+                k.nngp.shape(), " and the limit ", nngp.limit.shape());
     nngp.add(k.nngp);
     if (get == Get::ntk) ntk.add(k.ntk);
     outputs.push_back(kept_outputs(k.outputs, o.gaussian_channels));
@@ -144,8 +146,8 @@ Slope slope_of(const std::vector<ComparisonRow>& rows, Agreement ComparisonRow::
 }  // namespace
 
 Slope fit_slope(const std::vector<double>& widths, const std::vector<Measured>& errors) {
-  LADON_CHECK(widths.size() == errors.size(), "fit_slope", "there are ", widths.size(),
-              " widths and ", errors.size(), " errors");
+  LADON_CHECK(widths.size() == errors.size(), "fit_slope", "needs one error per width, got ",
+              widths.size(), " widths and ", errors.size(), " errors");
   const bool weighted =
       std::all_of(errors.begin(), errors.end(), [](const Measured& e) { return e.se > 0; });
   double total = 0, x_mean = 0, y_mean = 0, xx = 0, xy = 0;
@@ -174,9 +176,10 @@ Slope fit_slope(const std::vector<double>& widths, const std::vector<Measured>& 
 Comparison compare(const SizedFactory& make_network, const Inputs& x,
                    const std::vector<SweepPoint>& sweep, const CompareOptions& options,
                    Generator& rng) {
-  LADON_CHECK(!sweep.empty(), "compare", "the sweep has no points");
+  LADON_CHECK(!sweep.empty(), "compare", "the sweep has no points, but needs at least one");
   LADON_CHECK(!options.networks.kernel.full, "compare",
-              "compares kernels averaged over channels, which full = true does not give");
+              "needs kernels averaged over channels, which full = true does not give; set "
+              "networks.kernel.full = false");
   const NoGrad off;
   Comparison result;
   for (const SweepPoint& point : sweep)

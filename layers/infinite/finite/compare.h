@@ -7,7 +7,7 @@
 //
 // An average over networks has a standard error, by which the limit is judged: the deviation of the
 // mean from the limit, in standard errors, is of order 1 if they agree, and grows with the number
-// of networks if they do not. A single network deviates by more; the decrease of that error with
+// of networks if they do not. A single network deviates by more; the decrease of its error with
 // width shows whether, and how fast, networks converge. All this concerns networks at
 // initialization, not after training.
 
@@ -36,12 +36,14 @@ struct SweepPoint {
 
 /// One kernel of finite networks, compared with that of the limit.
 struct Agreement {
-  Tensor limit, mean, se;  ///< Per entry. se is that of the mean, and of the limit if it samples.
+  /// Per entry. se is the standard error of mean, combined with that of the limit, if any.
+  Tensor limit, mean, se;
   double largest_z = 0;  ///< Largest |mean − limit|/se of all entries; about sqrt(2·ln 2N) for N
                          ///< entries that agree.
-  double rms_z = 0;      ///< Root mean square of the same: about 1 if mean and limit agree.
-  double mean_error = 0;  ///< |mean − limit|/|limit|, Frobenius.
-  Measured single_error;  ///< The same for single networks, averaged over them.
+  double rms_z = 0;      ///< Root mean square of the same ratio: about 1 if mean and limit agree.
+  double mean_error = 0;  ///< |mean − limit|/|limit|, in Frobenius norms.
+  /// Relative error |k − limit|/|limit| of a single network's kernel k, averaged over networks.
+  Measured single_error;
 };
 
 /// Outputs of finite networks, compared with the limit N(0, K).
@@ -56,7 +58,7 @@ struct Gaussianity {
 struct ComparisonRow {
   SweepPoint point;
   std::int64_t parameters = 0;  ///< Number of trained scalars in a network.
-  Agreement nngp, ntk;          ///< ntk is empty unless wanted.
+  Agreement nngp, ntk;          ///< ntk is empty unless requested.
   Gaussianity gaussianity;
   Tensor outputs;  ///< [draws, N, C], f64, N includes positions: the samples behind `gaussianity`.
   double seconds = 0;
@@ -80,9 +82,9 @@ struct CompareOptions {
   /// Options of the networks. kernel.channels matters for wide outputs: the NTK costs a backward
   /// pass per channel and position.
   MonteCarloOptions networks = {};
-  std::int64_t gaussian_channels = 64;  ///< Most outputs kept per network.
-  std::int64_t mmd_samples = 2000;      ///< Most vectors that the MMD is computed from.
-  GramOptions limit = {};               ///< Options of the limit's computation.
+  std::int64_t gaussian_channels = 64;  ///< Largest number of outputs kept per network.
+  std::int64_t mmd_samples = 2000;  ///< Largest number of vectors that the MMD is computed from.
+  GramOptions limit = {};           ///< Options of the limit's computation.
   /// Called for each network drawn, by one thread at a time.
   std::function<void(const SweepPoint&)> progress = {};
 };

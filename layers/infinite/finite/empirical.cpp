@@ -20,7 +20,8 @@
 namespace ladon::infinite {
 namespace {
 
-/// One pass of a block through the network, with what its layers reported.
+/// One forward pass of a block through the network, and the parameter uses that its layers
+/// reported.
 struct Pass {
   Tensor output;  // [N, S, O], S = 1 where outputs have no positions
   bool positions;
@@ -41,17 +42,19 @@ void verify_alone(const Layer& network, const Tensor& x, const Tensor& mask, con
                                  [](const Tensor& p) { return p.dtype() == f64; });
   const double tolerance = exact ? 1e-8 : 1e-4;  // f64 outputs may come from f32 weights
   const double largest = number_of("empirical_kernel", amax(abs(there)));
-  LADON_CHECK(alone.shape() == there.shape() &&
-                  !(number_of("empirical_kernel", amax(abs(alone - there))) > tolerance * largest),
-              "empirical_kernel", "example ", last.start.value_or(0), " of ", x.size(0),
-              " has other outputs alone than in its batch: ", network.describe(),
-              " draws random numbers or mixes examples; call eval(), and use no batch statistics");
+  LADON_CHECK(
+      alone.shape() == there.shape() &&
+          !(number_of("empirical_kernel", amax(abs(alone - there))) > tolerance * largest),
+      "empirical_kernel", "example ", last.start.value_or(0), " of ", x.size(0),
+      " has other outputs alone than in its batch, but must have the same: ", network.describe(),
+      " draws random numbers or mixes examples; call eval(), and use no batch statistics");
 }
 
 Pass run(Layer& network, const Inputs& in, bool verify) {
   const auto parameters = network.parameters();
-  LADON_CHECK(!parameters.empty(), "empirical_kernel", network.describe(), " has no parameters");
-  const Tensor seen = in.blanked().x;  // the same inputs as the limit's, at masked positions too
+  LADON_CHECK(!parameters.empty(), "empirical_kernel", network.describe(),
+              " has no parameters, but needs at least one");
+  const Tensor seen = in.blanked().x;  // masked tokens are 0, as in the limit
   const Tensor x = seen.dtype() == i64 ? seen : cast(seen, parameters[0].dtype());
   const detail::EvaluationScope evaluating("empirical_kernel", true);
   const EnableGrad on;
@@ -62,7 +65,8 @@ Pass run(Layer& network, const Inputs& in, bool verify) {
               y.shape());
   const std::int64_t positions = y.shape().sub(1, y.rank() - 1).count();
   LADON_CHECK(positions > 0 && y.size(-1) > 0, "empirical_kernel",
-              "the network's outputs have no positions or no channels: shape ", y.shape());
+              "the network's outputs have no positions or no channels, but need both: shape ",
+              y.shape());
   if (verify && x.size(0) > 1) verify_alone(network, x, in.mask, y);
   return {.output = reshape(y, {y.size(0), positions, y.size(-1)}),
           .positions = y.rank() > 2,
@@ -128,7 +132,8 @@ Tensor positions_merged(const Tensor& x, int leading) {
   return cast(reshape(x, shape), f64);
 }
 
-/// One side of a product y = x·Wᵀ:  x [N, t, in], δ [N, R, t, out].
+/// One input block of a product y = x·Wᵀ: its x [N, t, in], and the gradients δ [N, R, t, out] of R
+/// outputs of the network with respect to y.
 struct Side {
   bool indices;  // x is [N, t, 1]: indices of one-hot rows, −1 for zeros
   Tensor x, delta;
@@ -182,7 +187,8 @@ Tensor inner_products(const Pass& a, const std::vector<Tensor>& d1, const Pass& 
                       const std::vector<Tensor>& d2) {
   LADON_CHECK(
       d1.size() == d2.size() && !d1.empty(), "empirical_kernel",
-      "the layers reported nothing, or not the same for both blocks; use NtkMethod::jacobian");
+      "the layerwise method needs the layers to report their parameter uses, but they reported "
+      "none, or different ones for both blocks; use NtkMethod::jacobian");
   const std::int64_t n = a.output.size(0), m = b.output.size(0), r = d1[0].size(1);
   const std::size_t products = a.products.size();
   Tensor total = zeros({n, r, m, r}, f64);
@@ -216,20 +222,21 @@ void verify_reports(Layer& network, const Pass& pass) {
           ? 0
           : number_of("empirical_kernel", sum(inner_products(pass, gradients, pass, gradients)));
   LADON_CHECK(std::isfinite(found) && std::isfinite(wanted), "empirical_kernel",
-              "a squared gradient of ", network.describe(), " is ", wanted, ", the reports make ",
-              found, "; a weight or a visible input is not finite, or too large");
+              "a squared gradient of ", network.describe(), " must be finite, but is ", wanted,
+              ", and from the layers' reports ", found,
+              "; a weight or a visible input is not finite, or too large");
   const double tolerance = pass.output.dtype() == f64 ? 1e-8 : 1e-4;
   LADON_CHECK(std::abs(found - wanted) <= tolerance * wanted, "empirical_kernel",
-              "the layers' reports account for ", found, " of a squared gradient of ", wanted, ": ",
-              network.describe(),
+              "the layers' reports must add up to the squared gradient, but give ", found,
+              " instead of ", wanted, ": ", network.describe(),
               " has a trained tensor that no layer reports (layers/parameter_uses.h), or that two "
               "layers share; use NtkMethod::jacobian");
 }
 
 // --- the two methods ---
 
-/// Calls `part` with the rows of all channels at once if all pairs of channels are wanted,
-/// otherwise channel by channel, and averages.
+/// Result of `part` for the rows of all channels at once if all pairs of channels are requested
+/// (full); otherwise the mean of its results for each channel.
 template <class Part>
 Tensor over_channels(const Pass& pass, const EmpiricalOptions& options, const Part& part) {
   const std::int64_t all = pass.output.size(2), positions = pass.output.size(1);
@@ -258,7 +265,7 @@ Tensor jacobian_rows(Layer& network, const Pass& pass, const Rows& which) {
   return stack(rows);
 }
 
-/// f of both blocks, which for one block with itself is computed once.
+/// Results of f for both blocks; for one block with itself f is called once.
 template <class F>
 auto both(const Pass& a, const Pass& b, const F& f) {
   auto first = f(a);
@@ -322,7 +329,7 @@ EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const Inputs& 
                                  const EmpiricalOptions& options) {
   if (same_elements(a.x, b.x) && same_elements(a.mask, b.mask))
     return empirical_kernel(network, a, options);
-  const bool verify_b = options.verify && a.count() == 1;  // else a has shown it
+  const bool verify_b = options.verify && a.count() == 1;  // otherwise a is verified
   return kernels_of(network, run(network, a, options.verify), run(network, b, verify_b), options);
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 // Kernels of one finite network.
 //
-// A network drawn at random has the kernels f(x)·f(x')ᵀ/O and J(x)·J(x')ᵀ, J = ∂f/∂θ. As it grows
-// wide they approach those of the limit (infinite/limit.h); training moves a network away from
-// them, and agreement at initialization does not show how far.
+// A network f with O outputs and randomly drawn parameters θ has the NNGP kernel f(x)·f(x')ᵀ/O and
+// the NTK J(x)·J(x')ᵀ, J = ∂f/∂θ. As it grows wide they approach the kernels of the limit
+// (infinite/limit.h). Training changes the kernels of a network, and agreement at initialization
+// does not show by how much.
 
 #include "ladon/layers/infinite/kernel/inputs.h"
 #include "ladon/layers/layer.h"
@@ -32,9 +33,9 @@ struct EmpiricalOptions {
 struct EmpiricalKernel {
   Tensor nngp;  ///< [N1, N2, T, T]: ⟨f(x), f(x')⟩/O over the O output channels.
   /// [N1, N2, T, T]: Σ_θ ⟨∂f_o(x)/∂θ, ∂f_o(x')/∂θ⟩ averaged over channels o; undefined unless
-  /// wanted. If full, [N1, N2, T, T, O, O] with channel o of x and o' of x'.
+  /// requested. If full, [N1, N2, T, T, O, O] with channel o of x and o' of x'.
   Tensor ntk;
-  Tensor outputs;  ///< [N1, T, O] (or [N1, O]): f of the first block.
+  Tensor outputs;  ///< [N1, T, O] (or [N1, O]): outputs f(x) of the first block.
 };
 
 /// Kernels of a network's outputs [N, O] or [N, .., O]. Examples must pass through the network
@@ -51,10 +52,10 @@ EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const Inputs& 
 EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a,
                                  const EmpiricalOptions& options = {});
 
-/// empirical_kernel() for many inputs, in tiles of `tile` inputs per side (Error unless ≥ 1). It
-/// holds the result and what one tile needs. Each block goes through the network once per tile. For
-/// one block with itself, tiles on and above the diagonal are computed and mirrored. Verifies
-/// reports once.
+/// empirical_kernel() for many inputs, in tiles of `tile` inputs per side (Error unless ≥ 1).
+/// Memory is that of the result and of one tile. Each block goes through the network once per tile.
+/// For one block with itself, tiles on and above the diagonal are computed and mirrored. With
+/// options.verify, the layers' reports are verified once.
 EmpiricalKernel empirical_gram(Layer& network, const Inputs& a, const Inputs& b, std::int64_t tile,
                                const EmpiricalOptions& options = {});
 EmpiricalKernel empirical_gram(Layer& network, const Inputs& a, std::int64_t tile,

@@ -66,7 +66,7 @@ EmpiricalKernel in_tiles(Layer& network, const Inputs& a, const Inputs& b, bool 
           symmetric && i == j
               ? empirical_kernel(network, row, options)
               : empirical_kernel(network, row, b.rows(j, std::min(m, j + tile)), options);
-      options.verify = false;  // once
+      options.verify = false;  // the first tile has been verified
       tiles.put(k, i, j, symmetric && i != j);
       if (j == (symmetric ? i : 0)) tiles.put_outputs(k.outputs, i);
     }

@@ -17,7 +17,8 @@
 namespace ladon::infinite {
 namespace {
 
-/// A statistic of n draws, from its values with each draw left out (Efron 1982).
+/// Jackknife estimate of a statistic of n draws, with its standard error, from its value for `all`
+/// draws and its values with each draw left out (Efron 1982).
 Measured jackknife(double all, const std::vector<double>& left_out) {
   const auto n = static_cast<double>(left_out.size());
   double mean = 0, squares = 0;
@@ -54,7 +55,8 @@ Measured excess_kurtosis(const Tensor& samples) {
     m2[i % inputs] += second[i];
     m4[i % inputs] += fourth[i];
   }
-  // m4/m2² − 3 from sums over `count` draws, minus the terms of draw i (if any).
+  // Excess kurtosis m4/m2² − 3, averaged over inputs, from sums over `count` draws: those of all
+  // draws minus the terms of one (null: none).
   const auto statistic = [&](double count, const double* less2, const double* less4) {
     double total = 0;
     for (std::size_t n = 0; n < inputs; ++n) {
@@ -88,8 +90,8 @@ double identity_kurtosis(const Tensor& keys, const Tensor& values, const Attenti
 Measured head_kurtosis(const std::function<Tensor(const Tensor&)>& zeta, double qk_std,
                        const Tensor& keys, const Tensor& values, const Tensor& readout,
                        std::int64_t heads, std::int64_t samples, Generator& rng) {
-  LADON_CHECK(samples >= 3 && heads > 0, "head_kurtosis", "needs 1 head and 3 samples, got ", heads,
-              " and ", samples);
+  LADON_CHECK(samples >= 3 && heads > 0, "head_kurtosis",
+              "needs at least 1 head and 3 samples, got ", heads, " and ", samples);
   const NoGrad off;
   const std::int64_t tokens = keys.size(0);
   const Tensor k = cast(keys, f64), w = reshape(cast(readout, f64), {1, 1, tokens});
@@ -134,7 +136,7 @@ double kolmogorov_p_value(double distance, std::int64_t n) {
   const double x = (root + 0.12 + 0.11 / root) * distance;
   if (x <= 0) return 1;
   double sum = 0;
-  if (x < 1) {  // the other form of the theta function, which converges here
+  if (x < 1) {  // another series of the same function, which converges here
     for (int k = 1; k <= 19; k += 2)
       sum += std::exp(-k * k * std::numbers::pi * std::numbers::pi / (8 * x * x));
     return 1 - std::sqrt(2 * std::numbers::pi) / x * sum;
@@ -145,7 +147,7 @@ double kolmogorov_p_value(double distance, std::int64_t n) {
 
 double kolmogorov_critical(double p_value, std::int64_t n) {
   LADON_CHECK(p_value > 0 && p_value < 1 && n > 0, "kolmogorov_critical",
-              "needs 0 < p < 1 and samples, got ", p_value, " and ", n);
+              "needs 0 < p < 1 and n ≥ 1, got p = ", p_value, " and n = ", n);
   double low = 0, high = 1;
   for (int i = 0; i < 60; ++i) {
     const double middle = (low + high) / 2;
@@ -171,7 +173,7 @@ Tensor expected_kernel(const Tensor& x, const Tensor& k, double h2) {
   return root_determinant(k, h2, 1) * exp(-0.5 * sum(square(white), 0));
 }
 
-/// Σ_{j≠i} k(x_i, x_j) for each row.
+/// Σ_{j≠i} k(x_i, x_j) for each row x_i of x.
 std::vector<double> kernel_sums(const Tensor& x, double h2) {
   const auto n = static_cast<std::size_t>(x.size(0)), d = static_cast<std::size_t>(x.size(1));
   const auto values = numbers_of("gaussianity", x);
@@ -204,13 +206,15 @@ double centred_square(const Tensor& k, double h2, double expected) {
 Discrepancy mmd(const Tensor& samples, const Tensor& covariance, double bandwidth) {
   LADON_CHECK(samples.rank() == 2 && samples.size(0) >= 3, "mmd",
               "samples must be [n, d] with n ≥ 3, got shape ", samples.shape());
-  LADON_CHECK(covariance.shape() == (Shape{samples.size(1), samples.size(1)}), "mmd", "samples ",
-              samples.shape(), " do not fit a covariance of shape ", covariance.shape());
+  LADON_CHECK(covariance.shape() == (Shape{samples.size(1), samples.size(1)}), "mmd",
+              "samples [n, d] need a covariance [d, d], got shapes ", samples.shape(), " and ",
+              covariance.shape());
   const NoGrad off;
   const Tensor x = contiguous(cast(samples, f64)), k = cast(covariance, f64);
   const double h2 =
       bandwidth > 0 ? bandwidth * bandwidth : number_of("gaussianity", sum(diagonal(k)));
-  LADON_CHECK(h2 > 0, "mmd", "the covariance is zero; give a bandwidth");
+  LADON_CHECK(h2 > 0, "mmd",
+              "the covariance is zero, so that it gives no bandwidth; pass a positive one");
   const double expected = root_determinant(k, h2, 2);
   const auto mu = numbers_of("gaussianity", expected_kernel(x, k, h2)), sums = kernel_sums(x, h2);
   const auto n = static_cast<double>(x.size(0));

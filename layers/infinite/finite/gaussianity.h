@@ -2,9 +2,9 @@
 // Gaussianity of the outputs of finite networks.
 //
 // A network's limit is a Gaussian process only if its outputs become Gaussian; the right covariance
-// is not enough. Where the variance of an output is itself random from network to network (one
-// attention head with square-root scaling: Hron et al. 2020), outputs are a mixture of Gaussians
-// of different variances, with heavier tails.
+// is not enough. If the variance of an output is itself random from network to network (one
+// attention head with square-root scaling: Hron et al. 2020), outputs are a mixture of Gaussians of
+// different variances, with heavier tails.
 
 #include <cstdint>
 #include <functional>
@@ -29,23 +29,25 @@ struct AttentionWidths {
   std::int64_t heads = 1;
   double key_width = std::numeric_limits<double>::infinity();    ///< d_k
   double value_width = std::numeric_limits<double>::infinity();  ///< d_v
-  /// Channels of the layer, if the output is a random linear readout of all of them.
+  /// d_r: channels of the layer, if the output is a random linear readout of all of them.
   double readout_width = std::numeric_limits<double>::infinity();
 };
 
-/// The exact excess kurtosis of such a layer with identity ζ and no output bias:
+/// The exact excess kurtosis of an output of an attention layer with identity ζ, no output bias and
+/// these widths (H heads):
 ///   3·((1 + 2/d_r)·(1 + ((1 + 2/d_k)(1 + 2/d_v)(1 + 2ρ) − 1)/H) − 1),
 ///   ρ = tr((k·k_v)²)/tr(k·k_v)²,
-/// which is 6ρ/H for wide heads. keys [T, T] is the kernel k of the input as queries and keys see
-/// it (with positions), values [T, T] is k_v, that of the values; the σ cancel, and so does the
-/// fixed combination of tokens that is the output (one token, their mean, …).
+/// which is 6ρ/H for heads of infinite width. keys [T, T] is the kernel k of the input as queries
+/// and keys see it (with positions), values [T, T] is k_v, that of the values; the standard
+/// deviations of the weights cancel, and so does the fixed combination of tokens that is the output
+/// (one token, their mean, …).
 ///
-/// Reason: let g be the combination's row of logits. Given g, the output is Gaussian with variance
-/// s = (1/H) Σ_h q_h, q = gᵀ k_v g, up to a factor, and a Gaussian of random variance has excess
-/// kurtosis 3·Var s/(E s)² = (3/H)·Var q/(E q)². For wide keys g ~ N(0, c·k), so that
-/// E q = c·tr(k·k_v) and Var q = 2c²·tr((k·k_v)²). With finite d_k, |Wx|² of the query makes c a
-/// χ²/d_k variable, and with finite d_v, q is a mean of squares: each multiplies E q² by 1 +
-/// 2/width.
+/// Reason: let g be the row of logits of the combination of tokens. Given g, the output is Gaussian
+/// with variance s = (1/H) Σ_h q_h, q = gᵀ k_v g, up to a factor, and a Gaussian of random variance
+/// has excess kurtosis 3·Var s/(E s)² = (3/H)·Var q/(E q)². For wide keys g ~ N(0, c·k) with a
+/// constant c, so that E q = c·tr(k·k_v) and Var q = 2c²·tr((k·k_v)²). With finite d_k, |Wx|² of
+/// the query makes c a χ²/d_k variable, and with finite d_v, q is a mean of squares: each
+/// multiplies E q² by 1 + 2/width.
 double identity_kurtosis(const Tensor& keys, const Tensor& values, const AttentionWidths& widths);
 
 /// Excess kurtosis for any ζ and wide heads: (3/H)·Var q/(E q)² with q = (wᵀζ(G))·k_v·(wᵀζ(G))ᵀ,
@@ -58,21 +60,22 @@ Measured head_kurtosis(const std::function<Tensor(const Tensor&)>& zeta, double 
 
 // --- the whole distribution ---
 
-/// The largest distance between the distribution function of samples [n] and that of N(0, σ²).
+/// Kolmogorov-Smirnov test of samples [n] against N(0, σ²): the largest distance between their
+/// distribution functions.
 struct KolmogorovSmirnov {
   double distance = 0;
-  double p_value = 1;  ///< P(a larger distance), for independent samples of that distribution.
+  /// P(a larger distance), if the samples are independent draws of that distribution.
+  double p_value = 1;
   std::int64_t count = 0;
 };
 KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples, double stddev);
-/// Kolmogorov-Smirnov test of samples [n] against the distribution with the continuous distribution
-/// function `cdf`.
+/// The same test against the distribution with the continuous distribution function `cdf`.
 KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples,
                                      const std::function<double(double)>& cdf);
-/// P(distance > d) for n samples: Kolmogorov's series at (sqrt(n) + 0.12 + 0.11/sqrt(n))·d
-/// (Stephens 1970); for n ≥ 5 to about 1%.
+/// p-value P(distance > d) for n samples of the tested distribution: Kolmogorov's series at
+/// (sqrt(n) + 0.12 + 0.11/sqrt(n))·d (Stephens 1970); for n ≥ 5 to about 1%.
 double kolmogorov_p_value(double distance, std::int64_t n);
-/// The distance with that p-value: about 1.358/sqrt(n) for 0.05.
+/// The distance with this p-value: about 1.358/sqrt(n) for 0.05.
 double kolmogorov_critical(double p_value, std::int64_t n);
 
 /// Maximum mean discrepancy (Gretton et al. 2012) between samples [n, d], independent draws of a
@@ -85,8 +88,9 @@ struct Discrepancy {
   double null_sd = 0;    ///< Its exact standard deviation if they are the same.
   double bandwidth = 0;  ///< h
 };
-/// bandwidth 0: h² = tr K, half the mean squared distance of two draws of N(0, K). Throws Error for
-/// fewer than 3 samples, or if all of K is zero.
+/// Discrepancy of samples [n, d] from N(0, covariance). bandwidth 0: h² = tr K, half the mean
+/// squared distance of two draws of N(0, K). Throws Error for fewer than 3 samples, or if all of K
+/// is zero and no bandwidth is given.
 Discrepancy mmd(const Tensor& samples, const Tensor& covariance, double bandwidth = 0);
 
 }  // namespace ladon::infinite

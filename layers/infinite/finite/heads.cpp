@@ -19,7 +19,8 @@ namespace ladon::infinite {
 // --- the distribution of an output ---
 
 ScaleMixture::ScaleMixture(std::vector<double> variances) : variances_(std::move(variances)) {
-  LADON_CHECK(!variances_.empty(), "ScaleMixture", "there are no variances");
+  LADON_CHECK(!variances_.empty(), "ScaleMixture",
+              "there are no variances, but at least one is needed");
   for (const double v : variances_)
     LADON_CHECK(v >= 0 && std::isfinite(v), "ScaleMixture", "a variance is ", v,
                 "; it must be finite and must not be negative");
@@ -66,8 +67,8 @@ FiniteHeads::FiniteHeads(Limit limit, const FiniteHeadsOptions& options)
     : limit_(std::move(limit)), options_(options) {
   LADON_CHECK(options.heads > 0, "finite_heads", "heads must be positive, got ", options.heads);
   LADON_CHECK(options.key_width >= 0 && options.value_width >= 0, "finite_heads",
-              "widths must not be negative, got ", options.key_width, " and ", options.value_width,
-              "; 0 stands for infinite");
+              "key_width and value_width must not be negative, got ", options.key_width, " and ",
+              options.value_width, "; 0 stands for infinite");
 }
 
 FiniteHeads finite_heads(const Layer& model, const FiniteHeadsOptions& options) {
@@ -88,7 +89,7 @@ HeadLatents FiniteHeads::draw_layer(std::int64_t rank, Generator rng) const {
   return z;
 }
 
-// The inputs are their own landmarks, of full rank, so that one walk suffices.
+// The inputs serve as landmarks, with full rank, so that one walk suffices.
 Kernel FiniteHeads::run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted,
                         std::vector<HeadMap>* maps) const {
   Landmarks found;
@@ -154,11 +155,13 @@ Kernel FiniteHeads::given(const Inputs& x, const Latents& z, Get get, Entries wa
       x,
       [&](std::int64_t rank) {
         LADON_CHECK(layer < z.size(), "finite_heads", "got latents of ", z.size(),
-                    " layers, but the model has more attention layers");
+                    " layers, but the model has more attention layers with random logits; draw "
+                    "latents for all of them (FiniteHeads::draw)");
         const HeadLatents& own = z[layer++];
         check_latents(own);
-        LADON_CHECK(own.rank() == rank, "finite_heads", "latents of layer ", layer - 1, " have ",
-                    own.rank(), " coordinates, but its tokens have ", rank);
+        LADON_CHECK(own.rank() == rank, "finite_heads",
+                    "latents must be drawn for the same inputs: those of layer ", layer - 1,
+                    " have ", own.rank(), " coordinates, but its tokens have ", rank);
         return own;
       },
       get, wanted, maps);

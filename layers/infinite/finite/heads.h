@@ -4,18 +4,20 @@
 //   const FiniteHeads heads = infinite::finite_heads(model, {.heads = 4});
 //   const Latents z = heads.draw(x, rng);              // the random variables of four heads
 //   const Kernel k = heads.kernel(x, z);               // given z, outputs are N(0, k.nngp)
-//   const ScaleMixture law = heads.outputs(x, 10000, rng)[0];   // first input, any z
+//   const ScaleMixture y = heads.outputs(x, 10000, rng)[0];   // first input, averaged over z
 //
 // With square-root scaling the logits of a wide head stay random. But one small matrix B determines
-// them for all inputs, G(n) = QK·Φ_n·B·Φ_nᵀ with k = Φ·Φᵀ, and given these matrices, z, the outputs
-// are Gaussian (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846):
-//   f | z ~ N(0, K_z),   K_z = OV²/H Σ_h r_h·A_h(n)·k_v(n, m)·A_h(m)ᵀ (+ σ_b²),   A_h = ζ(G_h).
-// For outputs of the attention layer E K_z is the NNGP kernel for every number H of heads, also
-// after further layers that map kernels linearly (Linear, convolutions, pooling); after a
-// nonlinearity, a LayerNorm or another attention the mean differs by O(1/H). The distribution of an
-// output is a mixture of normal distributions with different variances. For given widths of keys
-// and values it is exact; at infinite width r_h = 1. Layers around attention are infinitely wide,
-// and map kernels as they do in the limit; a second attention layer has separate latents, in
+// the logits of a head for all inputs n, G(n) = QK·Φ_n·B·Φ_nᵀ with k = Φ·Φᵀ, and given these
+// matrices of all heads, z, the outputs are Gaussian (Sakai, Karakida and Imaizumi 2025, arXiv
+// 2506.00846):
+//   f | z ~ N(0, K_z),   K_z = OV²/H Σ_h r_h·A_h(n)·k_v(n, m)·A_h(m)ᵀ (+ σ_b²),   A_h = ζ(G_h),
+// where k_v is the kernel of the values; QK, OV, σ_b and ζ are those of attention/limit.h. For
+// outputs of the attention layer E K_z is the NNGP kernel for every number H of heads, also after
+// further layers that map kernels linearly (Linear, convolutions, pooling); after a nonlinearity, a
+// LayerNorm or another attention the mean differs by O(1/H). The distribution of an output is a
+// mixture of normal distributions with different variances. For given widths of keys and values it
+// is exact; for values of infinite width r_h = 1. Layers around attention are infinitely wide, and
+// map kernels as they do in the limit; a second attention layer has separate latents, in
 // coordinates of the first one's outputs. With linear scaling all heads are equal, and nothing is
 // random.
 
@@ -39,11 +41,10 @@ struct FiniteHeadsOptions {
   std::int64_t value_width = 0;  ///< d_v; 0: infinite. If finite, K_z is for one output channel.
 };
 
-/// Distribution of a number that is N(0, v) given v, which is one of `variances` (sorted) with
-/// equal probabilities.
+/// Mixture of the normal distributions N(0, v) for v in `variances` (sorted), with equal weights.
 class ScaleMixture {
  public:
-  /// Throws Error unless there are variances, all finite and none negative.
+  /// Throws Error if there are no variances, or if one is negative or not finite.
   explicit ScaleMixture(std::vector<double> variances);
   const std::vector<double>& variances() const { return variances_; }
   double density(double y) const;  ///< Without the point mass at 0 that variances of 0 give.
@@ -58,7 +59,7 @@ class ScaleMixture {
 };
 
 /// Mean and variance of kernels over draws of the heads, elementwise, and the standard error of the
-/// mean. ntk is undefined unless wanted.
+/// mean. ntk is undefined unless requested.
 struct KernelMoments {
   struct Of {
     Tensor mean, variance, se;
@@ -75,10 +76,11 @@ class FiniteHeads {
   /// inputs belong to one network only if both are in x. Advances rng by one block.
   Latents draw(const Inputs& x, Generator& rng) const;
 
-  /// K_z between all inputs of x, as Limit gives the NNGP kernel (and, at infinite widths, the NTK
-  /// given the latents). Differentiable with respect to the latents. Entries at padded positions
-  /// are meaningless: masked tokens have no coordinates, so that their queries weigh all keys
-  /// equally. Throws Error if the latents do not fit the model's layers and their tokens.
+  /// K_z between all inputs of x, in the form in which Limit gives the NNGP kernel; with Get::ntk,
+  /// at infinite widths, also the NTK given the latents. Differentiable with respect to the
+  /// latents. Entries at padded positions are meaningless: masked tokens have no coordinates, so
+  /// that their queries weigh all keys equally. Throws Error if the latents do not fit the model's
+  /// layers and their tokens.
   Kernel kernel(const Inputs& x, const Latents& z, Get get = Get::nngp,
                 Entries wanted = Entries::full) const;
 
@@ -86,7 +88,8 @@ class FiniteHeads {
   /// attention layer with sqrt scaling. If values see the same tokens, the layer's kernel is OV²/H
   /// Σ_h r_h times their inner products (+ σ_b²), with rank at most H·R.
   std::vector<Tensor> features(const Inputs& x, const Latents& z) const;
-  /// Attention weights of the heads of each such layer in x; tokens of a later layer depend on z.
+  /// Tokens and attention weights (HeadMap) of each attention layer with sqrt scaling, for inputs
+  /// x; the tokens of a later layer depend on z.
   std::vector<HeadMap> maps(const Inputs& x, const Latents& z) const;
 
   /// Calls `use` with kernel() for `draws` independent latents, in order; they are computed on all
@@ -95,7 +98,7 @@ class FiniteHeads {
   void for_each(const Inputs& x, std::int64_t draws, Generator& rng, Get get,
                 const std::function<void(const Kernel&)>& use) const;
 
-  /// Moments over `draws` draws, at least 2.
+  /// Moments of kernel() over `draws` draws of the latents, at least 2.
   KernelMoments moments(const Inputs& x, std::int64_t draws, Generator& rng,
                         Get get = Get::nngp) const;
 

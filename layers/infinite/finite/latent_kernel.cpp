@@ -29,7 +29,8 @@ Tensor row_of_latents(const Latents& z) {
   for (const HeadLatents& layer : z)
     for (const auto member : members)
       if ((layer.*member).defined()) parts.push_back(flatten(layer.*member, 1, -1));
-  LADON_CHECK(!parts.empty(), operation, "there are no latents");
+  LADON_CHECK(!parts.empty(), operation,
+              "there are no latents; they must be of at least one layer");
   return flatten(concat(parts, 1));
 }
 
@@ -58,7 +59,7 @@ Latents latents_of_row(const Tensor& row, const Latents& like) {
 
 namespace {
 
-/// Queries whose weights are used: their mean over tokens, the first, or all.
+/// Queries whose attention weights give the output: the mean over all tokens, the first, or each.
 enum class Readout { mean, first, all };
 constexpr std::array<Readout, 3> readouts = {Readout::mean, Readout::first, Readout::all};
 
@@ -89,7 +90,7 @@ class Features {
     return scale_ * products(z, inputs) + offset_;
   }
 
-  /// Finds a and b from kernels K of rows Z [P, D]. Returns whether they fit.
+  /// Fits a and b to the kernels K of rows Z [P, D]. Returns whether the formula then gives K.
   bool fit(const Tensor& z, const Tensor& k) {
     const Tensor own = products(z, k.size(1));
     const Tensor x = own - mean(own), y = k - mean(k);
@@ -149,9 +150,9 @@ Tensor by_passes(const FiniteHeads& heads, const Inputs& x, const Latents& like,
   std::vector<Tensor> all;
   for (std::int64_t i = 0; i < z.size(0); ++i) {
     const Kernel k = heads.kernel(x, latents_of_row(select(z, 0, i), like));
-    LADON_CHECK(
-        !k.has_positions(), operation,
-        "the model ends with positions; end it with vectors (MeanPositions, FirstToken, …)");
+    LADON_CHECK(!k.has_positions(), operation,
+                "the model ends with positions, but must end with vectors; append MeanPositions, "
+                "FirstToken or Flatten");
     all.push_back(slice(slice(k.nngp, 0, {.stop = inputs}), 1, {.stop = inputs}));
   }
   return stack(all, 0);
@@ -190,7 +191,8 @@ LatentKernel latent_kernel(const FiniteHeads& heads, const Inputs& x) {
   Generator rng(0);
   const Latents like = heads.draw(x, rng);
   LADON_CHECK(!like.empty(), operation,
-              "the model has no attention layer with random logits (sqrt scaling, untied)");
+              "the model has no attention layer with random logits, but needs one (sqrt scaling, "
+              "untied queries and keys)");
   // A kernel of one input is one number: two of them would fit any scale and offset, so 4 are
   // drawn.
   std::vector<Tensor> rows = {row_of_latents(like)};

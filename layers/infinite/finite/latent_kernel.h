@@ -1,7 +1,7 @@
 #pragma once
-// Kernels of many networks with finitely many heads at once, as functions of rows of numbers: for
-// algorithms that need not know about heads, such as samplers of their posterior
-// (optim/posterior/latent_posterior.h).
+// Kernels of many networks with finitely many heads at once, as a function of a matrix with one row
+// of latent numbers per network: for algorithms that need not know about heads, such as samplers of
+// their posterior (optim/posterior/latent_posterior.h).
 
 #include <cstdint>
 #include <functional>
@@ -14,10 +14,10 @@ namespace ladon::infinite {
 ///   f | z ~ N(0, K_z).
 struct LatentKernel {
   std::int64_t dim = 0;  ///< D: length of a row z.
-  std::int64_t parts =
-      1;  ///< Number of equal parts of z, of which any one may be changed alone: heads.
-  /// K_z between the first `inputs` inputs, for rows Z f64 [P, D]: f64 [P, inputs, inputs]. Runs on
-  /// all threads.
+  /// Number of equal parts of z, one per head, which a sampler may update one at a time.
+  std::int64_t parts = 1;
+  /// K_z between the first `inputs` inputs for each of P rows z: maps Z, f64 [P, D], to f64 [P,
+  /// inputs, inputs]. Runs on all threads.
   std::function<Tensor(const Tensor& z, std::int64_t inputs)> at = {};
 };
 
@@ -25,15 +25,16 @@ struct LatentKernel {
 /// layer by layer, the numbers of HeadLatents: logits [R, R] or query and key [R, d_k], and output
 /// [d_v].
 ///
-/// If the kernel is a·Σ_h r_h⟨u_h(n), u_h(m)⟩/H + b, it is computed by this formula, a hundred
-/// times faster than by passing kernels through the model. u_h is the weights of head h (mean over
-/// queries, those of the first query, or all) times the tokens. One attention layer has this kernel
-/// on inputs as they are, or after a Linear, if MeanPositions, FirstToken or Flatten, then at most
-/// a Linear, follow. The formula is tested by two draws of latents, computed both ways. Throws
-/// Error if the model has no layer with random logits, or its outputs have positions.
+/// If the kernel is a·Σ_h r_h⟨u_h(n), u_h(m)⟩/H + b with constants a and b, it is computed by this
+/// formula, a hundred times faster than by passing kernels through the model. u_h is the weights of
+/// head h (mean over queries, those of the first query, or all) times the tokens, and r_h is
+/// HeadLatents::scale(). One attention layer has this kernel on inputs as they are, or after a
+/// Linear, if MeanPositions, FirstToken or Flatten, then at most a Linear, follow. The formula is
+/// tested by a few draws of latents, computed both ways. Throws Error if the model has no layer
+/// with random logits, or its outputs have positions.
 LatentKernel latent_kernel(const FiniteHeads& heads, const Inputs& x);
 
-/// Converts such a row [D] to latents of heads, and back; `like` gives their shapes.
+/// Converts a row z [D] to latents of heads, and back; `like` gives the shapes of the latents.
 Latents latents_of_row(const Tensor& row, const Latents& like);
 Tensor row_of_latents(const Latents& z);
 

@@ -11,8 +11,9 @@
 namespace ladon::infinite {
 namespace {
 
-// In evaluation mode a BatchNorm that has seen no batch has its initial statistics, 0 and 1: the
-// network would be one without it. With batch statistics, single examples have no kernel.
+// In evaluation mode a BatchNorm that has seen no batch normalizes by its initial statistics, mean
+// 0 and variance 1: it would be the identity. In training mode it mixes the examples of a batch, so
+// that a pair of examples has no kernel.
 void check_batch_norms(const Layer& network) {
   constexpr std::string_view counter = "num_batches_tracked";
   for (const auto& [name, value] : network.state_dict())
@@ -58,7 +59,7 @@ std::vector<EmpiricalKernel> sample_kernels(const NetworkFactory& make, const In
 
 namespace {
 
-/// Moments of the networks' kernels.
+/// Running moments of the networks' kernels.
 struct KernelMoments {
   RunningMoments nngp, ntk;
   void add(const EmpiricalKernel& k) {

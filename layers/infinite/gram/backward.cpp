@@ -1,5 +1,6 @@
-// Tiles add their gradients to leaves, which stand for the self-kernels that passes over landmarks
-// and inputs made ([N, ..] numbers per step); once all tiles are done, these are pulled back.
+// The backward pass of each tile adds gradients to leaves, which replace the self-kernels computed
+// by the passes over landmarks and inputs ([N, ..] elements per step). After all tiles, the
+// gradients of these leaves are propagated back through those passes.
 
 #include "ladon/layers/infinite/gram/backward.h"
 
@@ -27,8 +28,8 @@ void check_cotangent(const Tensor& c, std::int64_t n) {
   const double largest = number_of("backward_gram", amax(abs(x))),
                apart = number_of("backward_gram", amax(abs(x - transpose(x))));
   LADON_CHECK(apart <= 1e-8 * largest, "backward_gram",
-              "a cotangent is not symmetric: entries of up to ", largest,
-              " differ from those across the diagonal by ", apart);
+              "a cotangent c is not symmetric, as (c + transpose(c))/2 would be: entries of up to ",
+              largest, " differ from those across the diagonal by up to ", apart);
 }
 
 Tensor leaf_of(const Tensor& made) {
@@ -36,7 +37,8 @@ Tensor leaf_of(const Tensor& made) {
 }
 Inputs with_leaf(const Inputs& in) { return {leaf_of(in.x), in.mask}; }
 
-/// Adds the gradients of `leaves`, which stand for `made`, to the leaves that `made` depends on.
+/// Propagates the gradients of `leaves`, which replace the tensors `made` in the graph, back to the
+/// leaves that `made` depends on.
 void pull_back(const std::vector<Tensor>& made, const std::vector<Tensor>& leaves) {
   Tensor total = scalar(0, f64);
   for (std::size_t i = 0; i < made.size(); ++i)
@@ -57,7 +59,7 @@ Landmarks with_leaves(Landmarks landmarks) {
   return landmarks;
 }
 
-/// Some of the inputs, with leaves in place of them and of their self-kernels.
+/// A block of inputs (`source`), with leaves that replace the inputs and their self-kernels.
 struct Block {
   Inputs source, inputs;
   Selves leaves;
@@ -65,7 +67,8 @@ struct Block {
   Passes::Rows rows() const { return {inputs, leaves, 0, inputs.count()}; }
 };
 
-/// Backward of one replicate, in tiles of `side` inputs.
+/// Backward pass of one replicate, in tiles of `side` inputs. `tile` propagates the gradients of
+/// one tile's kernels.
 void backward_passes(const Passes& passes, const Inputs& x, std::int64_t side,
                      const std::function<void(const Kernel&, const GramTile&)>& tile) {
   const auto made_of = [&](const Inputs& in) { return passes.selves(in, in.count()); };
@@ -94,7 +97,8 @@ void backward_passes(const Passes& passes, const Inputs& x, std::int64_t side,
 void backward_gram(const Limit& limit, const Inputs& x, const Tensor& nngp, const Tensor& ntk,
                    const GramOptions& options) {
   const std::int64_t n = x.count(), side = options.tile > 0 ? options.tile : 16;
-  LADON_CHECK(nngp.defined() || ntk.defined(), "backward_gram", "there is no cotangent");
+  LADON_CHECK(nngp.defined() || ntk.defined(), "backward_gram",
+              "at least one of the cotangents, nngp and ntk, must be defined");
   for (const Tensor* c : {&nngp, &ntk}) check_cotangent(*c, n);
   LADON_CHECK(options.replicates >= 2, "backward_gram", "replicates must be at least 2, got ",
               options.replicates);
@@ -104,7 +108,8 @@ void backward_gram(const Limit& limit, const Inputs& x, const Tensor& nngp, cons
   const int replicates = drawn ? options.replicates : 1;
   const auto tile = [&](const Kernel& k, const GramTile& at) {
     LADON_CHECK(!k.has_positions(), "backward_gram",
-                "the model ends with positions; end it in vectors");
+                "the model ends with positions, but must end with vectors; append MeanPositions, "
+                "FirstToken or Flatten");
     const double weight = (at.row == at.column ? 1.0 : 2.0) / replicates;
     const auto part = [&](const Tensor& cotangent, const Tensor& of) {
       const Tensor block = slice(slice(cotangent, 0, {at.row, at.row + at.rows}), 1,

@@ -15,7 +15,7 @@ void GramExecutor::compute(const GramPlan& plan, Gram& result, GramReport& repor
 std::unique_ptr<GramExecutor> executor_for(const GramOptions& options) {
   if (make_executor)
     if (auto executor = make_executor(options)) return executor;
-  LADON_CHECK(options.checkpoint.empty(), "gram", "cannot keep tiles in ", options.checkpoint,
+  LADON_CHECK(options.checkpoint.empty(), "gram", "cannot store tiles in ", options.checkpoint,
               ": checkpoints are part of ladon_extra, which this program is not built with; "
               "include \"ladon/ladon.h\" and link ladon::ladon");
   return std::make_unique<GramExecutor>();

@@ -1,10 +1,10 @@
 #pragma once
-// Executor of a Gram matrix: which processes compute its tiles, and where finished tiles are kept.
-// This one computes all of them in this process and keeps nothing. Internal to gram().
+// Executor of a Gram matrix: which processes compute its tiles, and where finished tiles are
+// stored. The base class computes all tiles in this process and stores none. Internal to gram().
 //
-// A checkpoint on disk, and processes that share the tiles, are classes derived from it
-// (layers/extra/tiles/executor.cpp), which `make_executor` creates. An executor decides nothing
-// about the numbers: the result has the same bits with every one of them.
+// Checkpoints on disk, and processes that share the tiles, are classes derived from it
+// (layers/extra/tiles/executor.cpp), which `make_executor` creates. An executor does not affect the
+// values of the result: they have the same bits with every executor.
 
 #include <memory>
 
@@ -16,25 +16,26 @@ namespace ladon::infinite {
 class GramExecutor {
  public:
   virtual ~GramExecutor() = default;
-  /// Number of processes that share the tiles out.
+  /// Number of processes that share the tiles.
   virtual int processes() const { return 1; }
-  /// Side of the tiles that are kept already; 0 if there are none.
+  /// Side of the tiles that are stored already; 0 if there are none.
   virtual std::int64_t kept_side() const { return 0; }
-  /// Side that all processes take, where each has measured its own.
+  /// Side of the tiles in all processes, each of which proposes its own `side`.
   virtual std::int64_t agreed_side(std::int64_t side) const { return side; }
-  /// Called with the finished plan, before anything is computed. Throws Error where what is kept,
-  /// or another process's call, belongs to another computation.
+  /// Called with the finished plan, before anything is computed. Throws Error if stored tiles, or
+  /// the call of another process, belong to another computation.
   virtual void begin(const Limit&, const GramPlan&, const GramOptions&) {}
   /// Fills the result with all tiles of the plan, and counts them in the report.
   virtual void compute(const GramPlan& plan, Gram& result, GramReport& report);
 };
 
-/// Creates the executor for the options of a call: null, the default, where this process alone
-/// keeps nothing.
+/// Function that creates the executor for the options of a call. If null, the default, this process
+/// computes all tiles and stores none.
 using MakeExecutor = std::unique_ptr<GramExecutor> (*)(const GramOptions& options);
 inline constinit MakeExecutor make_executor = nullptr;
 
-/// The executor that options ask for. Throws Error for a checkpoint where nothing can keep one.
+/// The executor for these options. Throws Error if they name a checkpoint and no executor can store
+/// one.
 std::unique_ptr<GramExecutor> executor_for(const GramOptions& options);
 
 }  // namespace ladon::infinite

@@ -9,11 +9,12 @@
 // The result is the same, bit for bit, for any tile and any number of threads or ranks; also with
 // stored tiles, if the machine is of the same kind.
 //
-// If ranks work together (core/extra/ranks/ranks.h), gram() distributes its tiles over them, and
-// gives the whole result to each: all call it with the same arguments. A checkpoint must then be on
-// a file system that all of them see. Both are part of ladon_extra, and there in a program that
-// includes "ladon/ladon.h" or calls register_executors() (extra/tiles/register.h); in another, a
-// checkpoint is an Error, and each rank computes the whole.
+// If ranks, several processes, work together (core/extra/ranks/ranks.h), gram() distributes its
+// tiles over them, and gives the whole result to each: all call it with the same arguments. A
+// checkpoint must then be on a file system that all of them see. Checkpoints and ranks are part of
+// ladon_extra, and work in a program that includes "ladon/ladon.h" or calls register_executors()
+// (extra/tiles/register.h). In any other program a checkpoint is an Error, and each rank computes
+// the whole matrix.
 
 #include <cstdint>
 #include <functional>
@@ -25,12 +26,13 @@ namespace ladon::infinite {
 
 /// Cost of a Gram matrix.
 struct GramEstimate {
-  std::uint64_t result_bytes = 0;   ///< Bytes of the matrices returned.
-  std::uint64_t working_bytes = 0;  ///< Bound of all the rest: the tiles that all threads work on.
-  double seconds = 0;               ///< On all threads (and ranks), with nothing stored yet.
-  std::int64_t tile = 0;            ///< Inputs per side of a tile; the last may be smaller.
-  std::int64_t tiles = 0;           ///< Tiles to compute.
-  bool sampled = false;             ///< Whether a layer draws samples (GramOptions::replicates).
+  std::uint64_t result_bytes = 0;  ///< Bytes of the matrices returned.
+  /// Bound of all other memory: the tiles that all threads work on.
+  std::uint64_t working_bytes = 0;
+  double seconds = 0;      ///< Time on all threads (and ranks), with no tile stored yet.
+  std::int64_t tile = 0;   ///< Inputs per side of a tile; the last may be smaller.
+  std::int64_t tiles = 0;  ///< Tiles to compute.
+  bool sampled = false;    ///< Whether a layer averages over draws.
 
   std::uint64_t bytes() const { return result_bytes + working_bytes; }
   /// One line: "256.0 MB for the result and 12.1 MB of work, about 3.2 s: 136 tiles of …".
@@ -52,32 +54,35 @@ struct GramOptions {
   /// Inputs per side of a tile; for vectors it is rounded up to a multiple of vector_unit. 0: as
   /// large as the caches and the budget allow.
   std::int64_t tile = 0;
-  /// Bytes that result and work may take together, without the inputs. 0: all free memory.
+  /// Bytes that the result and the working memory may take together, without the inputs. 0: all
+  /// free memory.
   std::uint64_t memory_budget = 0;
   /// Folder (made if it is missing) in which finished tiles are stored. A later call with the same
-  /// inputs, model and options continues from them, also after the process was killed. One run at a
-  /// time: a second one in the same folder is an Error. The caller removes it. Empty: none.
+  /// inputs, model and options continues from them, also after the process was killed. Only one run
+  /// at a time: a second one in the same folder is an Error. gram() does not delete the folder.
+  /// Empty: tiles are not stored.
   std::string checkpoint = {};
-  double checkpoint_seconds = 10;  ///< Approximate work per file; 0: one tile per file.
-  /// Called by one thread at a time. Its exceptions end the computation and come out of gram().
+  double checkpoint_seconds = 10;  ///< Approximate seconds of work per file; 0: one tile per file.
+  /// Called by one thread at a time. Its exceptions end the computation and are rethrown by gram().
   std::function<void(const GramProgress&)> progress = {};
-  /// Number of independent estimates, at least 2, if a layer samples: from limit.replicate() on.
+  /// Number of independent estimates that are averaged if a layer draws, at least 2. Their indices
+  /// begin at limit.replicate().
   int replicates = 8;
 };
 
-/// [N1, N2], or [N1, N2, T, T] (or [N1, N2, T], GramOptions::entries) if the model ends with
-/// positions; f64, without history.
+/// Kernel matrices [N1, N2], or [N1, N2, T, T] (or [N1, N2, T], GramOptions::entries) if the model
+/// ends with positions; f64, without autograd history.
 struct Gram {
   KernelMatrix nngp;
-  KernelMatrix ntk;        ///< Undefined unless wanted.
+  KernelMatrix ntk;        ///< Undefined unless requested.
   Tensor nngp_se, ntk_se;  ///< Standard errors of the means over replicates; undefined unless a
                            ///< layer draws (Limit::draws).
-  /// Per layer that draws, in order: Limit::unexplained of the inputs of both blocks, over all
-  /// replicates, between 0 and 1. The standard errors do not include the covariances that this
-  /// share lacks. Empty if no layer draws, without inputs, and for gram_diagonal(), which pairs no
-  /// two inputs.
+  /// For each layer that draws, in order: Limit::unexplained averaged over the inputs of both
+  /// blocks and all replicates, between 0 and 1. The standard errors do not include the covariances
+  /// that are missing because of this share. Empty if no layer draws, if there are no inputs, and
+  /// for gram_diagonal(), which pairs no two inputs.
   std::vector<double> unexplained = {};
-  /// The largest share of any token: Limit::most_unexplained of the same, in the same order.
+  /// For each such layer, the largest unexplained share of any token (Limit::most_unexplained).
   std::vector<double> most_unexplained = {};
 
   /// One line: "closed"; or "drawn, with standard errors of the NNGP kernel up to 0.0012;
@@ -86,11 +91,12 @@ struct Gram {
   std::string describe() const;
 };
 
-/// Memory and time of gram() with the same arguments. Computes blocks of more and more inputs while
-/// one takes less than about 0.1 s. Their processor time per pair gives `seconds`; their peak
-/// memory per pair bounds `working_bytes` (a block's tensors grow no faster than its pairs).
-/// Self-kernels are computed once per input, and kept if they take at most a quarter of the budget.
-/// For this process alone: other ranks need not call it. Throws Error as gram() does.
+/// Memory and time of gram() with the same arguments, from measurements: computes blocks of more
+/// and more inputs as long as one takes less than about 0.1 s. Their processor time per pair gives
+/// `seconds`; their peak memory per pair bounds `working_bytes` (a block's tensors grow no faster
+/// than its number of pairs). Self-kernels are computed once per input, and cached if they take at
+/// most a quarter of the budget. This process estimates alone: other ranks need not call it. Throws
+/// Error as gram() does.
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,
                            const GramOptions& options = {});
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const GramOptions& options = {});
@@ -106,7 +112,7 @@ Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, const GramOption
 /// (Kernel::same).
 Gram gram(const Limit& limit, const Inputs& a, const GramOptions& options = {});
 
-/// Only the kernels that `get` names.
+/// gram() that computes only the kernels that `get` names.
 inline Gram gram(const Limit& limit, const Inputs& a, Get get) {
   return gram(limit, a, GramOptions{.get = get});
 }
@@ -115,8 +121,8 @@ inline Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, Get get) 
 }
 
 /// Kernels of each input with itself: the diagonals of gram(limit, x), [N] (or [N, T, T] …), in
-/// time proportional to N. If the model draws, set the landmarks that the other matrices have
-/// (Limit::with_landmarks). Of the options only get, entries and replicates are used.
+/// time proportional to N. If the model draws, use the landmarks of the matrices that they belong
+/// to (Limit::with_landmarks). Of the options only get, entries and replicates are used.
 Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& options = {});
 
 }  // namespace ladon::infinite

@@ -16,11 +16,12 @@
 namespace ladon::infinite {
 namespace {
 
-constexpr double probe_seconds = 0.1;  // approximate time for measuring
+constexpr double probe_seconds = 0.1;  // approximate seconds that measuring may take
 constexpr double cached_bytes = 3e6;   // size of a tile's tensors at which a core is fastest
-constexpr double drawn_bytes = 1e8;    // the same if layers draw
-constexpr double probe_bytes = 16e6;   // approximate memory for measuring
-constexpr double thread_bytes = 8e6;   // packing buffers of BLAS and memory the allocator keeps
+constexpr double drawn_bytes = 1e8;    // the same size if layers draw
+constexpr double probe_bytes = 16e6;   // approximate memory that measuring may take
+// per thread: BLAS packing buffers, memory kept by the allocator
+constexpr double thread_bytes = 8e6;
 
 double processor_seconds() {
   timespec t;
@@ -30,19 +31,21 @@ double processor_seconds() {
 
 /// Measurements on a block of the first inputs.
 struct Probe {
-  Shape block;                              // shape per pair, in the model's output
+  Shape block;                              // shape of a pair's block of outputs
   double pair_bytes = 0, pair_seconds = 0;  // per pair of inputs
   double tile_bytes = 0, tile_seconds = 0;  // per tile, for draws that all its inputs share
   double self_bytes = 0, self_seconds = 0;  // per input, for self-kernels that are kept; 0: none
 };
 
 void check_blocks(const Inputs& a, const Inputs& b) {
-  LADON_CHECK(a.x.defined() && b.x.defined(), "gram", "a block of inputs is undefined");
-  LADON_CHECK(a.x.rank() > 0 && b.x.rank() > 0, "gram", "inputs have no axis: shapes ", a.x.shape(),
+  LADON_CHECK(a.x.defined() && b.x.defined(), "gram",
+              "a block of inputs is undefined; give a tensor");
+  LADON_CHECK(a.x.rank() > 0 && b.x.rank() > 0, "gram",
+              "inputs need at least one axis, the number of inputs, got shapes ", a.x.shape(),
               " and ", b.x.shape());
 }
 
-/// Number of inputs whose selves are computed.
+/// Number of inputs whose self-kernels are computed.
 double input_count(const GramPlan& plan) {
   return static_cast<double>(plan.a.count() + (plan.symmetric ? 0 : plan.b.count()));
 }
@@ -52,14 +55,16 @@ std::int64_t positions_of(const Inputs& in) {
   return s.sub(1, std::max(1, s.rank() - (in.x.dtype() == i64 ? 0 : 1))).count();
 }
 
-/// Bytes of the kernels of one pair of inputs and of both with themselves: a lower bound.
+/// Lower bound of the memory for one pair of inputs: the bytes of its kernels and of both
+/// self-kernels.
 double least_bytes(const Inputs& in, Entries entries, Get get) {
   const auto positions = static_cast<double>(positions_of(in));
   const double block = entries == Entries::full ? positions * positions : positions;
   return 8 * block * (get == Get::ntk ? 4 : 3);
 }
 
-/// Bytes of one input's self-kernels: 0 if all inputs' are too much, unless draws need them.
+/// Bytes of one input's self-kernels. 0 if they are not kept, because those of all inputs take more
+/// than a quarter of the budget and no layer draws.
 double kept_bytes(const GramPlan& plan, double budget) {
   const Passes& passes = plan.passes[0];
   const std::int64_t numbers = numbers_kept(passes.graph(), plan.wanted, passes.landmarks());
@@ -67,8 +72,9 @@ double kept_bytes(const GramPlan& plan, double budget) {
   return plan.estimate.sampled || bytes * input_count(plan) <= budget / 4 ? bytes : 0;
 }
 
-// A block of n × n inputs makes tensors of n², n or 1 times a constant, so at n·c its peak is at
-// most c² times as high. The larger the block, the tighter this bound.
+// A block of n × n inputs makes tensors whose sizes are constants times n², n or 1, so the peak
+// memory of c·n × c·n inputs is at most c² times as high. The larger the block, the tighter this
+// bound.
 Probe probe(const GramPlan& plan, Get get, double budget) {
   const KernelNode& end = plan.passes[0].graph().output();
   Probe found{.block = block_of(end.positions, plan.wanted)};
@@ -89,9 +95,10 @@ Probe probe(const GramPlan& plan, Get get, double budget) {
     start = processor_seconds();
     gram_tile(part, block, 0);
     const double seconds = processor_seconds() - start;
-    // The counters are for the whole process: other threads may free more meanwhile.
+    // The counters are for the whole process: if other threads free memory meanwhile, the peak may
+    // be below `before`.
     const auto peak = static_cast<double>(std::max(Storage::peak_bytes(), before) - before);
-    if (plan.estimate.sampled && n == 1) {  // nearly all of it is independent of the pairs
+    if (plan.estimate.sampled && n == 1) {  // nearly all of it is for draws, which pairs share
       found.tile_bytes = peak;
       found.tile_seconds = seconds;
       if (most > 1) continue;
@@ -106,7 +113,7 @@ Probe probe(const GramPlan& plan, Get get, double budget) {
   }
 }
 
-/// Bytes of the f64 copy that inputs need.
+/// Bytes of the contiguous f64 copy of the inputs; 0 if they need no copy.
 double copy_bytes(const Inputs& in) {
   const bool ready = in.x.contiguous() && (in.x.dtype() == f64 || in.x.dtype() == i64);
   return ready ? 0 : 8.0 * static_cast<double>(in.x.count());
@@ -127,7 +134,8 @@ class Sizes {
     return 8.0 * matrices_ * block_ * static_cast<double>(plan_.a.count()) *
            static_cast<double>(plan_.b.count());
   }
-  /// Sums over replicates take three more matrices per kernel, including temporaries of a step.
+  /// Bytes of all memory but the result. Sums over replicates take three more matrices per kernel,
+  /// including temporaries of a step.
   double working_bytes(std::int64_t side) const {
     const double rows = static_cast<double>(std::min(side, plan_.a.count()));
     const double columns = static_cast<double>(std::min(side, plan_.b.count()));
@@ -152,7 +160,7 @@ class Sizes {
   }
   /// Side for tiles whose tensors stay in cache, and of which there are enough for all threads.
   std::int64_t chosen(double budget) const {
-    // Draws for an input serve all pairs of a tile, which matters more than the caches.
+    // If layers draw, larger tiles are faster: the draws for an input serve all pairs of a tile.
     const double cached =
         std::sqrt((plan_.estimate.sampled ? drawn_bytes : cached_bytes) / probe_.pair_bytes);
     const double shared =
@@ -162,7 +170,7 @@ class Sizes {
     return fitting(std::max<std::int64_t>(unit_, static_cast<std::int64_t>(wanted) / unit_ * unit_),
                    budget);
   }
-  /// The largest side up to `side` that the budget allows; the least one if none does.
+  /// The largest side, up to `side`, that fits the budget; if none does, the smallest side.
   std::int64_t fitting(std::int64_t side, double budget) const {
     while (side > unit_ && result_bytes() + working_bytes(side) > budget)
       side = std::max(unit_, side / 2 / unit_ * unit_);
@@ -195,10 +203,11 @@ void check_budget(const GramPlan& plan, const Sizes& sizes, double budget, bool 
   if (total <= budget) return;
   const std::int64_t smaller = sizes.fitting(plan.estimate.tile, budget);
   const bool fits = sizes.result_bytes() + sizes.working_bytes(smaller) <= budget;
-  detail::fail("gram", "needs ", in_bytes(total), " (", plan.estimate.describe(), "), but ",
-               given ? "the memory budget is " : "the machine has free ", in_bytes(budget),
-               fits ? detail::join("; tiles of ", smaller, " × ", smaller, " would fit")
-                    : "; no tile is small enough: take fewer inputs at a time");
+  detail::fail(
+      "gram", "needs ", in_bytes(total), " (", plan.estimate.describe(), "), but ",
+      given ? "the memory budget is " : "the machine has free ", in_bytes(budget),
+      fits ? detail::join("; tiles of ", smaller, " × ", smaller, " would fit (GramOptions::tile)")
+           : "; no tile is small enough: take fewer inputs at a time");
 }
 
 }  // namespace
@@ -206,7 +215,8 @@ void check_budget(const GramPlan& plan, const Sizes& sizes, double budget, bool 
 GramTiles::GramTiles(std::int64_t rows, std::int64_t columns, std::int64_t side, bool symmetric)
     : rows_(rows), columns_(columns), side_(side), symmetric_(symmetric) {}
 
-/// Number of tiles in the rows of tiles before `row`; in a symmetric matrix each row has one fewer.
+/// Number of tiles in the rows of tiles before `row`. In a symmetric matrix each row of tiles has
+/// one tile fewer than the row above.
 std::int64_t GramTiles::before(std::int64_t row) const {
   return row * across(columns_) - (symmetric_ ? row * (row - 1) / 2 : 0);
 }
@@ -259,10 +269,10 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
                    const GramOptions& options, const GramExecutor& executor,
                    std::optional<double> held_bytes) {
   check_blocks(a, b);
-  LADON_CHECK(options.tile >= 0 && options.replicates >= 2 && options.checkpoint_seconds >= 0,
-              "gram",
-              "tile and checkpoint_seconds must not be negative and replicates be at least 2, got ",
-              options.tile, ", ", options.checkpoint_seconds, " and ", options.replicates);
+  LADON_CHECK(
+      options.tile >= 0 && options.replicates >= 2 && options.checkpoint_seconds >= 0, "gram",
+      "tile and checkpoint_seconds must not be negative and replicates must be at least 2, got ",
+      options.tile, ", ", options.checkpoint_seconds, " and ", options.replicates);
   const auto budget =
       static_cast<double>(options.memory_budget > 0 ? options.memory_budget : free_memory());
   const NoGrad off;
@@ -280,9 +290,10 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
   // Throws here, before any work, if a layer has no limit.
   const auto graph = limit.graph(kind_of(a, b), options.get);
   const double least = least_bytes(plan.a, layouts(*graph, plan.wanted).front(), options.get);
-  LADON_CHECK(least <= budget, "gram", "needs ", in_bytes(least),
-              " for one pair of inputs, and more for a layer's temporaries, but there is ",
-              in_bytes(budget), "; take fewer positions");
+  LADON_CHECK(
+      least <= budget, "gram", "needs ", in_bytes(least),
+      " for one pair of inputs, and more for a layer's temporaries, but the budget is only ",
+      in_bytes(budget), "; use inputs with fewer positions");
   plan.estimate.sampled = graph->draws();
   plan.replicates = graph->draws() ? options.replicates : 1;
   const Inputs landmarks = graph->draws() ? limit.landmarks(b) : Inputs();
@@ -338,7 +349,8 @@ Kernel gram_tile(const GramPlan& plan, const GramTile& tile, std::size_t replica
 
 namespace {
 
-/// Executor of an estimate, which asks no other process: of the options' own, the kept tiles count.
+/// Executor of an estimate: asks no other process, and uses the options' executor only for the side
+/// of tiles that are stored already.
 class Asked final : public GramExecutor {
  public:
   explicit Asked(const GramOptions& options) : own_(executor_for(options)) {}

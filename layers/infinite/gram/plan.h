@@ -37,18 +37,18 @@ struct GramPlan {
   bool symmetric = false;  ///< b is a, and only tiles on or above the diagonal are computed.
   Entries wanted = Entries::full;
   Shape shape;                       ///< Shape of each matrix.
-  std::optional<double> held_bytes;  ///< Bytes of the matrices in memory; nullopt: all.
+  std::optional<double> held_bytes;  ///< Bytes of the result in memory at a time; nullopt: all.
   int replicates = 1;
-  int processes = 1;  ///< Number of those that share the tiles.
+  int processes = 1;  ///< Number of processes that share the tiles.
   GramEstimate estimate;
   GramTiles tiles;
   bool keeps_selves = false;   ///< Whether compute_selves() computes self-kernels beforehand.
   std::vector<Passes> passes;  ///< One per replicate.
   std::vector<Selves> selves_a, selves_b;  ///< One per replicate; empty if they are not kept.
-  std::vector<Remainder> remainders;       ///< Shares of all inputs, once the selves are computed.
+  std::vector<Remainder> remainders;       ///< Unexplained shares per layer, from compute_selves().
 };
 
-/// All matrices of a Gram, defined or not.
+/// Pointers to all matrices of a Gram, defined or not.
 inline std::array<Tensor*, 4> matrices_of(Gram& g) {
   return {&g.nngp, &g.ntk, &g.nngp_se, &g.ntk_se};
 }
@@ -57,13 +57,14 @@ inline std::array<const Tensor*, 4> matrices_of(const Gram& g) {
 }
 
 class GramExecutor;
-/// Uses the side of tiles that are kept already if the options name none. `held_bytes`: bytes of
-/// the matrices in memory at a time, if not all. Throws Error as gram() does.
+/// Plans the tiles and estimates their cost. Takes the side of tiles that are stored already if the
+/// options name none. `held_bytes`: bytes of the result in memory at a time; nullopt: all. Throws
+/// Error as gram() does.
 GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
                    const GramOptions& options, const GramExecutor& executor,
                    std::optional<double> held_bytes = {});
 
-/// Computes the selves of all inputs, in blocks of as many inputs as a tile has pairs.
+/// Computes the self-kernels of all inputs, in blocks of as many inputs as a tile has pairs.
 void compute_selves(GramPlan& plan);
 
 /// The kernels of one tile for one replicate.

@@ -12,7 +12,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// Number of pairs in a tile, times the number of processes: each is assumed to do as much.
+/// Number of pairs in a tile, times the number of processes: each is assumed to compute as many.
 double pairs(const GramTile& t, int processes) {
   return static_cast<double>(t.rows * t.columns) * processes;
 }

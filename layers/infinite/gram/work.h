@@ -1,5 +1,5 @@
 #pragma once
-// Computation of the tiles of a Gram matrix, wherever they are kept. Internal to gram.cpp and
+// Computation of the tiles of a Gram matrix, in memory or on disk. Internal to gram.cpp and
 // stored.cpp.
 
 #include <chrono>
@@ -10,11 +10,12 @@
 
 namespace ladon::infinite {
 
-/// Inputs in the form that tiles are computed from.
+/// Contiguous f64 copy of the inputs (i64 for indices) with 0 in masked tokens, from which tiles
+/// are computed.
 Inputs prepared(const Inputs& in);
 
-/// The matrices' entries in one tile: means over replicates and their standard errors, if a layer
-/// draws.
+/// The matrices' entries in one tile. If a layer draws: means over replicates, and their standard
+/// errors.
 Gram compute_tile(const GramPlan& plan, const GramTile& tile);
 
 class GramReport;
@@ -29,7 +30,8 @@ void mirror(Tensor& matrix, const GramTile& tile);
 /// Mirrors all matrices of the plan, if it is symmetric.
 void mirror(Gram& result, const GramPlan& plan, const GramTile& tile);
 
-/// f(row, length) for each row of a tile in each defined matrix.
+/// Calls f(row, length) for each row of a tile in each defined matrix, with a pointer to the row's
+/// first element and the number of its elements.
 template <class F>
 void for_each_row(const Gram& result, const GramTile& tile, const F& f) {
   for (const Tensor* const which : matrices_of(result)) {
@@ -42,17 +44,18 @@ void for_each_row(const Gram& result, const GramTile& tile, const F& f) {
   }
 }
 
-/// Counts finished tiles of the plan and estimates the time left, at the rate so far. Other ranks
-/// are assumed to be as far as this one; their tiles count once they are received.
+/// Counts finished tiles of the plan and estimates the time left, at the rate so far. It assumes
+/// that other ranks have finished as many pairs as this one; their tiles count once they are
+/// received.
 class GramReport {
  public:
-  /// tell(tiles done, seconds left) is called by one thread at a time; first here, with nothing
-  /// done.
+  /// `tell` receives the number of tiles done and the seconds left. It is called by one thread at a
+  /// time, for the first time in this constructor, with 0 tiles done.
   GramReport(const GramPlan& plan, std::function<void(std::int64_t, double)> tell);
   void finished(const GramTile& tile);
-  /// Counts tiles [begin, end), which were stored before.
+  /// Counts tiles [begin, end) as finished: an earlier run stored them.
   void restored(std::int64_t begin, std::int64_t end);
-  /// Counts all tiles, of all ranks.
+  /// Counts all tiles of all ranks as finished.
   void complete();
 
  private:

@@ -28,8 +28,9 @@ std::vector<Law> laws_of(const std::vector<KernelNode>& branches) {
   return laws;
 }
 
-/// Outputs of branches that are uncorrelated given their common input. One branch may end without a
-/// random linear map (the identity of a residual block), and pass on earlier independent channels.
+/// Kernels of the branches' outputs. Throws Error unless all but one branch end in random linear
+/// maps, so that the outputs are uncorrelated given their common input. The exception, such as the
+/// identity of a residual block, may pass on channels of an earlier random linear map.
 std::vector<KernelNode> independent_outputs(const std::string& layer, const KernelNode& k,
                                             const std::vector<Branch>& branches) {
   const KernelNode inputs = into_branch(k);
@@ -41,8 +42,8 @@ std::vector<KernelNode> independent_outputs(const std::string& layer, const Kern
     if (output.law.independent()) continue;
     LADON_CHECK(
         other == nullptr, layer, "two branches, ", other ? other->name : "", " and ", branch.name,
-        ", do not end in a random linear map; their outputs are correlated, so that kernels do not "
-        "add or multiply; end all but one branch in a Linear");
+        ", do not end in a random linear map; their outputs are correlated, so that their kernels "
+        "cannot be added or multiplied; end all but one branch in a Linear");
     other = &branch;
   }
   return outputs;
@@ -61,12 +62,13 @@ Tensor total(const std::vector<double>& by, const Part& part) {
   return y;
 }
 
-/// "$k" for the first input, "$k2" for the second, likewise for t.
+/// Symbol of an input's kernel in a Formula: "$k" for the first input, "$k2" for the second; "$t"
+/// and "$t2" for the NTK.
 std::string symbol_of(char kernel, std::size_t input) {
   return detail::join("$", kernel, input == 0 ? "" : std::to_string(input + 1));
 }
 
-/// "0.5·$k + 0.5·$k2".
+/// Formula of a weighted sum, such as "0.5·$k + 0.5·$k2".
 std::string sum_of(const std::vector<double>& by, char kernel) {
   std::string text;
   for (std::size_t i = 0; i < by.size(); ++i)
@@ -74,7 +76,8 @@ std::string sum_of(const std::vector<double>& by, char kernel) {
   return text;
 }
 
-/// Σ_i weights[i]·k_i, for both kernels; the means of channels are Σ_i of_means[i]·mean_i.
+/// Kernels Σ_i weights[i]·k_i of the given kernels k_i, for NNGP kernel and NTK; the means over
+/// channels are Σ_i of_means[i]·mean_i.
 KernelNode weighted_sum(const std::vector<KernelNode>& kernels, const std::vector<double>& weights,
                         const std::vector<double>& of_means, const Law& makes) {
   Step step{.makes = makes, .needs = Needs::wanted, .means = MeanMap(), .kept = false};
@@ -90,7 +93,7 @@ KernelNode weighted_sum(const std::vector<KernelNode>& kernels, const std::vecto
   });
 }
 
-/// The NNGP kernels multiply; the NTK is the sum over i of t_i times the other factors' k.
+/// The NNGP kernel is the product of the factors' k_i; the NTK is Σ_i t_i·Π_{j≠i} k_j.
 Formula product_formula(std::size_t count) {
   Formula y;
   for (std::size_t i = 0; i < count; ++i) {

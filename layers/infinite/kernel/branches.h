@@ -21,11 +21,13 @@ Branch identity_branch();
 /// the branches, unless all but one branch end in random linear maps with separate weights: only
 /// then are products of different branches zero on average.
 KernelNode sum(const std::string& layer, const KernelNode& k, const std::vector<Branch>& branches);
-/// Kernels of Π_i branch_i(x), elementwise: k' = Π_i k_i, t' = Σ_i t_i Π_{j≠i} k_j. Errors as
-/// sum().
+/// Kernels of Π_i branch_i(x), elementwise: NNGP kernel Π_i k_i and NTK Σ_i t_i Π_{j≠i} k_j, for
+/// kernels k_i and t_i of branch i. Throws Error as sum() does.
 KernelNode product(const std::string& layer, const KernelNode& k,
                    const std::vector<Branch>& branches);
-/// Kernels of concatenated channels: Σ_i share_i·k_i, likewise for t. Branches may be correlated.
+/// Kernels of the branches' concatenated channels: Σ_i share_i·k_i for the NNGP kernels k_i of the
+/// branches and their shares of all channels, and likewise for the NTKs. Branches may be
+/// correlated.
 KernelNode concatenation(const KernelNode& k, const std::vector<Branch>& branches,
                          const std::vector<double>& share);
 /// Kernels of sqrt(alpha)·x + sqrt(1 − alpha)·branch(x). Throws Error unless the branch ends in a

@@ -8,7 +8,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// "k₁₂".
+/// Symbol with a subscript: "k₁₂".
 std::string numbered(char symbol, int number) {
   constexpr std::array digits = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
   std::string y(1, symbol);
@@ -35,7 +35,7 @@ std::string filled(const std::string& formula, const KernelGraph::Placed& step, 
       input = 10 * input + static_cast<std::size_t>(formula[++i] - '0');
     const std::size_t at = input == 0 ? 0 : input - 1;
     LADON_CHECK(at < step.inputs.size(), "derivation", "the formula ", formula, " names input ",
-                input, " of ", step.inputs.size());
+                input, ", but the number of inputs of its step is ", step.inputs.size());
     y += numbered(symbol, step.inputs[at]);
   }
   return y;
@@ -52,7 +52,7 @@ Formula formula_of(const KernelGraph& graph, int i) {
   return {filled(y.nngp, step, i), filled(y.ntk, step, i)};
 }
 
-/// "sequences of T".
+/// Kind of the inputs in words: "sequences of T".
 std::string positions_of(const Shape& positions) {
   if (positions.rank() == 0) return "vectors";
   std::string y = positions.rank() == 1 ? "sequences of " : "images of ";
@@ -72,7 +72,7 @@ std::string title_of(const KernelGraph& graph, std::size_t i) {
   return place->path.empty() ? place->description : place->path + ": " + place->description;
 }
 
-/// "k₁ = …", "t₁ = …".
+/// Lines of a step: "k₁ = …" and "t₁ = …".
 std::vector<std::string> lines_of(const DerivedStep& step) {
   std::vector<std::string> lines{numbered('k', step.number) + " = " + step.nngp};
   if (!step.ntk.empty()) lines.push_back(numbered('t', step.number) + " = " + step.ntk);

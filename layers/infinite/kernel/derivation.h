@@ -1,5 +1,5 @@
 #pragma once
-// A limit's graph as a text that can be followed on paper, and as a picture.
+// A limit's graph printed as a derivation, which can be followed on paper, and as a picture.
 
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace ladon::infinite {
 struct DerivedStep {
   std::string layer;  ///< The layer's path in the model, and its description.
   int number;
-  std::string nngp, ntk;  ///< Formulas; ntk is empty unless wanted.
+  std::string nngp, ntk;  ///< Formulas; ntk is empty unless requested.
 };
 /// Steps of the graph that the outputs depend on, in order.
 std::vector<DerivedStep> derived_steps(const KernelGraph& graph);

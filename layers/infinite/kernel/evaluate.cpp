@@ -16,7 +16,7 @@ namespace {
 
 using Placed = KernelGraph::Placed;
 
-/// The layout that a step needs of its inputs, to give `layout`.
+/// The entries that a step needs of its inputs, to compute outputs with the entries `layout`.
 Entries asked_of_inputs(const Placed& step, Entries layout) {
   if (step.step.needs == Needs::full) return Entries::full;
   return step.step.needs == Needs::diagonal ? Entries::diagonal : layout;
@@ -26,7 +26,7 @@ Tensor& cov(Kernel& k, int block) { return block == 0 ? k.cov1 : k.cov2; }
 Tensor& mean(Kernel& k, int block) { return block == 0 ? k.mean1 : k.mean2; }
 Tensor& mask(Kernel& k, int block) { return block == 0 ? k.mask1 : k.mask2; }
 
-/// Kernels of each step that later steps need.
+/// For each step, whether its kernels of pairs are needed, and (`own`, per block) its self-kernels.
 struct Demand {
   std::vector<char> pairs;
   std::array<std::vector<char>, 2> own;
@@ -82,7 +82,7 @@ class Evaluation {
 
  private:
   const SelfRows& rows_of(int block) const { return walk_.selves[static_cast<std::size_t>(block)]; }
-  /// Number of blocks to compute: for inputs with themselves one block serves as both.
+  /// Number of blocks whose self-kernels are computed: one, if a block is paired with itself.
   int blocks() const { return one_block_ ? 1 : 2; }
   /// Whether roots are computed, not read.
   bool finds_roots() const { return walk_.landmarks || walk_.found; }
@@ -131,7 +131,7 @@ class Evaluation {
                  {.start = rows.begin, .stop = rows.end});
   }
 
-  /// Stores computed values in their slot, if they are to be kept.
+  /// Stores computed values in their slot of the cache, if the walk keeps them.
   void keep(int slot, int block, const Tensor& computed) const {
     const SelfRows& rows = rows_of(block);
     if (!rows.kept) return;
@@ -150,21 +150,22 @@ class Evaluation {
     copy_(slice(all, 0, {.start = begin, .stop = begin + n}), computed);
   }
 
-  /// Coordinates of one input of a step that draws, in both blocks.
+  /// Coordinates of the tokens in both blocks, for the step's input with index `number` in
+  /// Draws::of, whose kernel is `seen`.
   std::array<Root, 2> roots_of(const Placed& step, int number, const Kernel& seen) {
     std::array<Root, 2> roots;
     const int of = step.step.draws->of[static_cast<std::size_t>(number)];
     const bool inputs_alone = step.inputs[static_cast<std::size_t>(of)] == 0;
     if (inputs_alone && begin_.coordinates[0].defined()) {
       for (std::size_t block : {0, 1}) roots[block].common = begin_.coordinates[block];
-      return roots;  // masked tokens have 0, as in the inputs
+      return roots;  // masked tokens have coordinates 0, since they are 0 in the inputs
     }
     LADON_CHECK(begin_.names[0].defined() && (finds_roots() || rows_of(0).known), "limit",
                 "the model averages over draws that all inputs share, but it was given a kernel "
                 "without its inputs; call infinite::limit(model)(inputs)");
     const auto index = static_cast<std::size_t>(step.roots + number);
     const int slot = step.slot + (step.step.kept ? 1 : 0) + 2 * number;
-    // Masked tokens take no coordinates and have none.
+    // Masked tokens are never pivots, and their coordinates are 0.
     const Tensor pairs = finds_roots() ? cross_pairs(seen).visible(seen.nngp) : Tensor();
     if (walk_.found) {
       std::vector<RootFactor>& factors = walk_.found->factors;
@@ -195,8 +196,8 @@ class Evaluation {
     return roots;
   }
 
-  /// Adds the shares (Ψ·Ψᵀ)_aa/k_aa of all tokens to the remainder of draw `number`. (Masked tokens
-  /// have variance 0.)
+  /// Adds the unexplained shares (Ψ·Ψᵀ)_aa/k_aa of all tokens a to the remainder with index
+  /// `number`. Masked tokens have variance 0, and are skipped.
   void add_remainder(std::size_t number, const Tensor& own, const Tensor& of) const {
     std::vector<Remainder>& all = *walk_.remainders;
     all.resize(std::max(all.size(), number + 1));
@@ -298,7 +299,7 @@ class Evaluation {
   bool one_block_;
   std::vector<Entries> layout_;
   Demand demand_;
-  std::vector<std::size_t> last_use_;  // index of the last step that uses this one's kernels
+  std::vector<std::size_t> last_use_;  // per step, index of the last step that uses its kernels
   std::vector<Kernel> values_;
   Beginning begin_;
   std::array<std::int64_t, 2> counts_{};
@@ -364,8 +365,10 @@ Kernel evaluate(const KernelGraph& graph, const Kernel& inputs) {
   const Walk walk;
   Evaluation evaluation(graph, walk, false);
   const bool narrow = evaluation.input_layout() == Entries::diagonal;
-  LADON_CHECK(narrow || !inputs.has_positions() || inputs.entries == Entries::full, "limit",
-              "the model needs all pairs of positions, but the kernel has only their diagonal");
+  LADON_CHECK(
+      narrow || !inputs.has_positions() || inputs.entries == Entries::full, "limit",
+      "the model needs all pairs of positions, but the kernel has only their diagonal; compute "
+      "the inputs' kernel with Entries::full");
   return evaluation.run(
       {.kernel = narrow ? inputs.diagonal() : inputs, .names = {}, .coordinates = {}});
 }

@@ -1,8 +1,8 @@
 #pragma once
-// Evaluates a limit's graph in one walk over its steps. Without draws the walk is, for each step in
-// order, value[i] = step.map(the pairs of its inputs' values); the rest saves work, or serves steps
-// that draw. Self-kernels (of each of N inputs with itself), which all N² pairs need, can be kept
-// from one walk and read in others; they are stored per step.
+// Evaluates a limit's graph in one walk over its steps. Without draws, the walk computes for each
+// step i in order value[i] = step.map(pairs of the values of its input steps); everything else
+// saves work, or serves steps that draw. Self-kernels (of each of N inputs with itself) are needed
+// by all N² pairs, so they can be cached per step in one walk and read in others.
 
 #include <array>
 #include <cstdint>
@@ -15,8 +15,9 @@
 
 namespace ladon::infinite {
 
-/// Cache of self-kernels, in the slots of the graph: kernels [N], [N, T, T] or [N, T], and for
-/// steps that draw also the roots of tokens. Undefined where nothing asked for them. f64.
+/// Cache of self-kernels, indexed by the slots of the graph's steps (Placed::slot). Each holds
+/// kernels [N], [N, T, T] or [N, T], f64; steps that draw also store the roots of the tokens. A
+/// slot that no computation needed is undefined.
 using Selves = std::vector<Tensor>;
 
 /// Inputs whose tokens span the coordinates in which draws are made for all inputs (roots.h).
@@ -26,8 +27,8 @@ struct Landmarks {
   Selves selves;
 };
 
-/// Unexplained shares of the tokens of one layer that draws: for each visible token, the part of
-/// its variance outside the common coordinates.
+/// Sum and maximum, over the visible tokens of one layer that draws, of the unexplained share: the
+/// part of a token's variance outside the common coordinates, divided by the variance.
 struct Remainder {
   double sum = 0, worst = 0;
   std::int64_t tokens = 0;  ///< Number of tokens with variance > 0.
@@ -35,9 +36,10 @@ struct Remainder {
   double mean() const { return tokens > 0 ? sum / static_cast<double>(tokens) : 0; }
 };
 
-/// Selves of one block: read from rows [begin, end) of `known`, or stored in rows [begin, ..) of
-/// `kept`, which is made for `count` inputs if it is undefined; if the block is all inputs, with
-/// the graph for their gradients. With neither they are computed and dropped.
+/// Source or destination of the self-kernels of one block of inputs. They are read from rows
+/// [begin, end) of `known`, or computed. Computed ones are stored from row `begin` on in `kept`, if
+/// it is not null; it is allocated for `count` inputs if it is undefined. If the block is all
+/// `count` inputs, they are stored with their autograd history.
 struct SelfRows {
   const Selves* known = nullptr;
   std::int64_t begin = 0, end = 0;
@@ -49,27 +51,32 @@ struct SelfRows {
 struct Walk {
   Entries wanted = Entries::full;  ///< Entries of the model's outputs, if they have positions.
   Get get = Get::ntk;              ///< Get::nngp leaves out the tangent kernels of a graph.
-  bool pairs = true;               ///< Kernels between two blocks; else of each input with itself.
+  bool pairs = true;  ///< Kernels between two blocks; false: only of each input with itself.
   std::array<SelfRows, 2> selves = {};
-  const Landmarks* landmarks = nullptr;  ///< The second block, to compute coordinates from.
-  Landmarks* found = nullptr;  ///< The inputs are landmarks: factors of steps that draw go here.
+  /// If set, the second block is these landmarks, from which coordinates are computed.
+  const Landmarks* landmarks = nullptr;
+  /// If set, the inputs are the landmarks, and the factors of steps that draw are stored here.
+  Landmarks* found = nullptr;
   std::uint64_t replicate = 0;
-  std::vector<Remainder>* remainders =
-      nullptr;            ///< Each step that draws adds the tokens of the first block to it.
-  HeadSource heads = {};  ///< For a graph with finitely many heads: called step by step.
-  std::vector<HeadMap>* head_maps = nullptr;  ///< Receives the maps of those steps, unless null.
+  /// If set, each step that draws adds the unexplained shares of the first block's tokens.
+  std::vector<Remainder>* remainders = nullptr;
+  /// For a graph with finitely many heads: gives the latents of each attention layer, in order.
+  HeadSource heads = {};
+  /// If set, receives the attention weights (as HeadMap) of these layers, in the same order.
+  std::vector<HeadMap>* head_maps = nullptr;
 };
 
-/// Kernels between inputs a and b, or (b null) of a with itself. Throws Error naming the layer if a
-/// kernel is not finite or a map gives a wrong shape.
+/// Kernels of the model's outputs between inputs a and b, or (b null) of a with itself. Throws
+/// Error naming the layer if a kernel is not finite or a map gives a wrong shape.
 Kernel evaluate(const KernelGraph& graph, const Inputs& a, const Inputs* b, const Walk& walk);
-/// Output kernels for given kernels of inputs of the graph's kind. Throws Error if a step draws.
+/// Kernels of the outputs for given kernels of the inputs, which are of the graph's kind. Throws
+/// Error if a step draws.
 Kernel evaluate(const KernelGraph& graph, const Kernel& inputs);
 
-/// Layout of the kernels of each step, if the last step gives `wanted`: the diagonal unless a later
-/// step needs more.
+/// Entries that the kernels of each step must have so that the last step can give `wanted`: the
+/// diagonal, unless a later step needs all pairs of positions.
 std::vector<Entries> layouts(const KernelGraph& graph, Entries wanted);
-/// Shape of a pair's block in that layout: [T, T], [T], or [] for vectors.
+/// Shape of the block of one pair of inputs: [T, T] (full), [T] (diagonal), or [] for vectors.
 Shape block_of(const Shape& positions, Entries layout);
 /// Number of elements per input in the cache of self-kernels. `landmarks` may be null unless a step
 /// draws.

@@ -27,8 +27,8 @@ std::shared_ptr<KernelGraph> KernelNode::owner() const {
   const std::shared_ptr<KernelGraph> alive = graph.lock();
   LADON_CHECK(
       alive != nullptr, "limit",
-      "a node is used after its graph is gone; a layer's limit must be built from the node that it "
-      "gets, not from one kept from an earlier call");
+      "a KernelNode is used after its graph was destroyed; a layer's limit must be built from the "
+      "node that it gets, not from one kept from an earlier call");
   return alive;
 }
 
@@ -38,8 +38,8 @@ bool KernelNode::finite_heads() const { return owner()->finite_heads(); }
 
 void KernelNode::need_positions(std::string_view layer) const {
   LADON_CHECK(has_positions(), layer,
-              "the inputs of its limit are vectors and have no positions; it expects [N, T, d] or "
-              "[N, H, W, d]");
+              "its limit needs inputs with positions, of shape [N, T, d] or [N, H, W, d], but got "
+              "vectors, which have no positions");
 }
 
 int KernelGraph::Placed::root_count() const {
@@ -72,11 +72,11 @@ KernelNode KernelGraph::add(const std::vector<KernelNode>& inputs, const Step& s
   for (const KernelNode& input : inputs) {
     LADON_CHECK(
         input.owner() == graph, "limit",
-        "a step uses nodes of two graphs; a layer's limit must be built from the node that it "
-        "gets, not from one kept from an earlier call");
+        "all inputs of a step must be nodes of one graph, but got nodes of two; a layer's limit "
+        "must be built from the node that it gets, not from one kept from an earlier call");
     placed.inputs.push_back(input.step);
   }
-  // y.law now includes what is known of the means.
+  // y.law differs from step.makes in what is known of the means.
   placed.step.makes = y.law;
   if (!step.means && y.has_means)
     placed.step.means = [](const std::vector<Tensor>& means) { return means.front(); };
@@ -93,7 +93,7 @@ KernelNode KernelGraph::add(const std::vector<KernelNode>& inputs, const Step& s
 KernelNode map_pairs(const KernelNode& k, const Step& step,
                      const std::function<PairKernels(const Pairs&)>& map) {
   LADON_CHECK(step.needs != Needs::diagonal || (step.positions && step.positions->rank() == 0),
-              "limit", "a step that needs only the diagonal of positions gives positions ",
+              "limit", "a step that needs only the diagonal (Needs::diagonal) gives positions ",
               step.positions.value_or(k.positions), "; it must give vectors");
   return KernelGraph::add({k}, step,
                           [map](const std::vector<Pairs>& inputs) { return map(inputs[0]); });
@@ -107,10 +107,11 @@ KernelNode map_pairs(const KernelNode& a, const KernelNode& b, const Step& step,
 
 KernelNode combine(const std::vector<KernelNode>& branches, const Step& step,
                    const std::function<PairKernels(const std::vector<PairKernels>&)>& rule) {
-  LADON_CHECK(!branches.empty(), "combine", "there are no branches");
+  LADON_CHECK(!branches.empty(), "combine", "needs at least one branch, but there are no branches");
   for (const KernelNode& k : branches)
-    LADON_CHECK(k.positions == branches[0].positions, "combine", "branches end with positions ",
-                branches[0].positions, " and ", k.positions);
+    LADON_CHECK(k.positions == branches[0].positions, "combine",
+                "all branches must end with the same positions, got ", branches[0].positions,
+                " and ", k.positions);
   return KernelGraph::add(branches, step, [rule](const std::vector<Pairs>& inputs) {
     std::vector<PairKernels> kernels;
     for (const Pairs& k : inputs) kernels.push_back({k.nngp, k.ntk});
@@ -141,7 +142,8 @@ std::shared_ptr<const KernelGraph> KernelGraph::of(
   begin.graph = graph;
   const KernelNode end = model(begin);
   LADON_CHECK(end.owner() == graph, "limit",
-              "a limit returned a node of another graph, kept from an earlier call");
+              "a layer's limit must be built from the node that it gets, but returned a node of "
+              "another graph, kept from an earlier call");
   graph->output_ = end;
   return graph;
 }

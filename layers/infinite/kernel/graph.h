@@ -1,12 +1,13 @@
 #pragma once
 // The limit of a model as a graph of steps, built before any number is computed.
 //
-// Layer::limit is to infinite width what forward is to finite width. It is called once, with a
-// KernelNode that stands for the kernels of the layer's inputs, and returns the KernelNode of its
-// outputs; map_pairs() and combine() add the steps in between, as operations of autograd add theirs
-// to its graph. What a step needs of the distribution of its inputs is checked at that time, before
-// any kernel is computed. Evaluators (evaluate.h) walk the steps with numbers, as often and in as
-// many parts as they like, and derivation.h prints the formulas of a graph line by line.
+// Layer::limit describes a layer at infinite width, as forward does at finite width. It is called
+// once, with a KernelNode that stands for the kernels of the layer's inputs, and returns the
+// KernelNode of its outputs; map_pairs() and combine() add the steps in between to the graph, as
+// operations of autograd do to theirs. What a step needs of the distribution of its inputs is
+// checked at that time, before any kernel is computed. evaluate.h then computes the kernels of all
+// steps, as often and for as many blocks of inputs as needed, and derivation.h prints the formulas
+// of a graph line by line.
 
 #include <cstdint>
 #include <functional>
@@ -40,74 +41,79 @@ struct KernelNode {
   bool has_positions() const { return positions.rank() > 0; }
   /// 1 for vectors; −1: not known yet.
   std::int64_t position_count() const;
-  /// Whether tangent kernels are wanted.
+  /// Whether tangent kernels are computed.
   bool ntk() const;
   /// Whether attention has finitely many heads (finite/heads.h).
   bool finite_heads() const;
   /// Throws Error naming `layer` unless the inputs have positions.
   void need_positions(std::string_view layer) const;
-  /// The graph that this is part of. Throws Error if the graph no longer exists.
+  /// The graph that this node is part of. Throws Error if the graph no longer exists.
   std::shared_ptr<KernelGraph> owner() const;
 };
 
 /// Pairs of positions that a step needs to compute its outputs.
 enum class Needs {
   full,      ///< All of them, blocks [T, T].
-  diagonal,  ///< Each position with the same one of the other input, blocks [T].
-  wanted     ///< Those that are wanted of its outputs: the map handles both layouts.
+  diagonal,  ///< Each position with the same position of the other input, blocks [T].
+  wanted     ///< The pairs that are requested of its outputs: the map handles both layouts.
 };
 
 /// Description of the draws of a step that averages over draws.
 struct Draws {
-  /// Inputs of the step whose tokens' coordinates it needs, as Pairs::left_root and right_root.
-  /// Empty: it draws without coordinates.
+  /// Indices of the step's inputs for which it needs the coordinates of tokens (Pairs::left_root
+  /// and right_root). Empty: it draws without coordinates.
   std::vector<int> of = {};
-  std::int64_t coordinates = 0;  ///< At most so many coordinates.
-  bool automatic = false;        ///< Whether the limit sets the number of draws (LimitDraws).
-  /// Attention of finitely many heads, from coordinates of tokens and a mask.
+  std::int64_t coordinates = 0;  ///< Largest number of coordinates.
+  bool automatic = false;        ///< Whether Limit chooses how many estimates to average.
+  /// Attention weights of finitely many heads, for inputs with these tokens' coordinates and mask.
   std::function<HeadMap(const Drawn& drawn, const Tensor& tokens, const Tensor& mask)> head_map =
       {};
 };
 
-/// Formulas of a step. $k and $t are the NNGP kernel and the NTK of its input ($k2 and $t2 of its
-/// second input), and $K is its own NNGP kernel.
+/// Formulas of a step, as text. $k and $t are the NNGP kernel and the NTK of its input ($k2 and $t2
+/// of its second input), and $K is its own NNGP kernel.
 struct Formula {
   std::string nngp, ntk = {};
 };
-/// "0.5·$k"; "$k" and "0" for the factors 1 and 0.
+/// Text of factor·kernel, such as "0.5·$k"; for the factors 1 and 0 "$k" and "0".
 std::string times(double factor, const std::string& kernel);
-/// " + 0.1" or " − 0.1", to follow a term; empty for 0.
+/// Text that adds a number to a term, " + 0.1" or " − 0.1"; empty for 0.
 std::string plus(double summand);
 
-/// Maps the means over channels of a step's inputs (undefined: 0) to those of its outputs.
+/// Maps the means over channels of a step's inputs to those of its outputs. An undefined tensor
+/// stands for means of 0.
 using MeanMap = std::function<Tensor(const std::vector<Tensor>&)>;
 
-/// A step as its layer describes it, apart from the map.
+/// Description of a step by its layer, except for its map.
 struct Step {
   Law makes;  ///< Distribution of its outputs.
   std::function<Formula()> formula = {};
   Needs needs = Needs::full;
   std::optional<Shape> positions = {};  ///< Positions of the outputs, if the step mixes positions.
-  std::function<Tensor(const Tensor&)> mask = {};  ///< Map of their masks; empty: masks stay.
+  /// Maps the inputs' masks to the outputs'; empty: unchanged.
+  std::function<Tensor(const Tensor&)> mask = {};
   std::optional<Draws> draws = {};
-  /// By default, means pass through a step that keeps channels and positions, and are unknown after
-  /// one that mixes positions. An empty function: they are 0, or unknown.
+  /// Map of the means over channels. nullopt: they pass unchanged through a step that keeps
+  /// channels and positions, and are unknown after one that mixes positions. Empty function: those
+  /// of the outputs are 0, or unknown.
   std::optional<MeanMap> means = {};
-  /// Whether the step's self-kernels are cached for all pairs; false if they are cheap to compute.
+  /// Whether the step's self-kernels are cached for use by all pairs; false if they are cheap to
+  /// compute.
   bool kept = true;
 };
 
-/// Adds a step to the graph of k: a map of pairs of inputs, which is applied to pairs between two
-/// blocks and to each input with itself. The map runs later, more than once and in several threads,
-/// so it must hold what it needs by value (or by the layer's `this`). The result has k's masks, if
-/// it has positions. Throws Error if the step cannot give all pairs of its positions.
+/// Adds a step to the graph of k: a map that is applied to the pairs between two blocks of inputs,
+/// and to each input with itself. The map runs later, more than once and in several threads, so it
+/// must hold what it needs by value (or by the layer's `this`). The result has k's masks, if it has
+/// positions. Throws Error if the step has Needs::diagonal but its outputs have positions.
 KernelNode map_pairs(const KernelNode& k, const Step& step,
                      const std::function<PairKernels(const Pairs&)>& map);
 /// Adds a step with two inputs: kernels a and b of the same network inputs. The result has a's
 /// positions and masks.
 KernelNode map_pairs(const KernelNode& a, const KernelNode& b, const Step& step,
                      const std::function<PairKernels(const Pairs&, const Pairs&)>& map);
-/// Combines kernels of branches entry by entry. Throws Error if their positions differ.
+/// Adds a step that combines the kernels of branches elementwise by `rule`. Throws Error if their
+/// positions differ, or if there are no branches.
 KernelNode combine(const std::vector<KernelNode>& branches, const Step& step,
                    const std::function<PairKernels(const std::vector<PairKernels>&)>& rule);
 
@@ -125,24 +131,25 @@ struct LayerPlace {
 
 class KernelGraph {
  public:
-  /// A step in the graph. The first has no inputs: it is the network's.
+  /// A step in the graph. The first step stands for the network's inputs, and has no input steps.
   struct Placed {
     Step step;
-    std::vector<int> inputs;
+    std::vector<int> inputs;  ///< Indices of the steps whose kernels it maps.
     std::function<PairKernels(const std::vector<Pairs>&)> map;
     Shape positions;
     bool masked = false;
-    const Layer* layer = nullptr;  ///< Innermost layer around it; for comparison only: may be gone.
-    int slot = 0;                  ///< Index in Selves, the first of slot_count().
-    int roots = 0;                 ///< Number of inputs that earlier steps draw for.
-    int drawn = 0;                 ///< Drawn::number, if it draws.
+    /// Innermost layer around the step. Only its address is used: it may no longer exist.
+    const Layer* layer = nullptr;
+    int slot = 0;   ///< First of its slot_count() indices in Selves.
+    int roots = 0;  ///< Number of roots (Draws::of) of all earlier steps.
+    int drawn = 0;  ///< Drawn::number of the step, if it draws.
     bool draws() const { return step.draws.has_value(); }
     int root_count() const;
     int slot_count() const;
   };
 
-  /// Graph of `model` for inputs of this kind; `model` is called once. `find` returns the place of
-  /// a layer in the model, or nullopt.
+  /// Graph of `model` for inputs of this kind; `model` is called once. `find` returns the path and
+  /// description of a layer in the model, or nullopt.
   static std::shared_ptr<const KernelGraph> of(
       const InputKind& inputs, Get get, bool finite_heads,
       const std::function<KernelNode(const KernelNode&)>& model,
@@ -155,15 +162,15 @@ class KernelGraph {
   bool finite_heads() const { return finite_heads_; }
   /// Whether a step that the output depends on draws.
   bool draws() const;
-  /// Whether one of these steps leaves its number of draws to the limit.
+  /// Whether a step that draws and that the output depends on has Draws::automatic.
   bool draws_automatically() const;
   /// For each step, whether the output depends on it.
   std::vector<char> needed() const;
   /// Number of slots in the cache of self-kernels (Selves).
   int slots() const;
 
-  /// Adds a step whose inputs are nodes of one graph. Its settings of positions and means refer to
-  /// the first input.
+  /// Adds a step whose inputs are nodes of the same graph. Positions, masks and means that `step`
+  /// does not set follow the first input.
   static KernelNode add(const std::vector<KernelNode>& inputs, const Step& step,
                         std::function<PairKernels(const std::vector<Pairs>&)> map);
   /// Assigns the steps from `begin` on that have no layer yet to this layer.

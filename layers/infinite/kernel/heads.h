@@ -8,29 +8,33 @@
 
 namespace ladon::infinite {
 
-/// The latent variables of the H heads of one layer, initially independent standard normal numbers.
-/// R is the number of coordinates of the tokens that queries and keys see, k = Φ·Φᵀ with Φ of R
-/// columns: for network inputs these are their channels, Φ = X/sqrt(d), so that `query` and `key`
-/// are the layer's own weights; after other layers those of a Cholesky factor over all tokens.
+/// Latent variables of the H heads of one attention layer, initially independent standard normal
+/// numbers. R is the number of coordinates of the tokens that queries and keys see: the kernel of
+/// the tokens is k = Φ·Φᵀ, where Φ has R columns. If these tokens are the network's inputs X, with
+/// d channels, Φ = X/sqrt(d), so that `query` and `key` are the layer's weights themselves; after
+/// other layers Φ comes from a Cholesky factor over all tokens (roots.h).
 struct HeadLatents {
-  Tensor logits =
-      {};  ///< B [H, R, R]: logits are QK·Φ·B·Φᵀ; undefined if keys have a finite width.
-  Tensor query = {}, key = {};  ///< In that case [H, R, d_k] both: B = query·keyᵀ/sqrt(d_k).
-  Tensor output = {};           ///< [H, d_v]; undefined if values have infinite width.
+  /// B [H, R, R] for keys of infinite width, else undefined: logits are QK·Φ·B·Φᵀ, where QK is the
+  /// product of the standard deviations of query and key weights.
+  Tensor logits = {};
+  Tensor query = {}, key = {};  ///< [H, R, d_k] each for keys of width d_k, else undefined.
+  Tensor output = {};           ///< [H, d_v] for values of width d_v; undefined for infinite width.
 
   std::int64_t heads() const { return (logits.defined() ? logits : query).size(0); }
   std::int64_t rank() const { return (logits.defined() ? logits : query).size(1); }
-  /// B, [H, R, R].
+  /// B [H, R, R]: `logits`, or query·keyᵀ/sqrt(d_k).
   Tensor form() const;
-  /// r [H], the factor of a head's values: |output|²/d_v, 1 at infinite width.
+  /// Factors r [H] of the heads' contributions to the kernel: |output|²/d_v, or 1 for values of
+  /// infinite width.
   Tensor scale() const;
 };
 
-/// Attention weights of a layer's heads for some inputs.
+/// Tokens of some inputs of an attention layer, and its attention weights for them as a function of
+/// the heads.
 struct HeadMap {
-  Tensor tokens;  ///< Φ [N, T, R]
+  Tensor tokens;  ///< Φ [N, T, R], the tokens' coordinates.
   Tensor mask;    ///< Keys that may be attended to, [N, T]; undefined: all.
-  /// ζ(QK·Φ·B·Φᵀ) for forms B [S, R, R]: [S, N, T, T].
+  /// Attention weights ζ(QK·Φ·B·Φᵀ) [S, N, T, T] of S heads, for their B (`forms`, [S, R, R]).
   std::function<Tensor(const Tensor& forms, const Tensor& tokens, const Tensor& mask)> weights;
 };
 

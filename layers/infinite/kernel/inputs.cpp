@@ -25,20 +25,21 @@ Shape positions_of(const Inputs& in) {
   const Shape& s = in.x.shape();
   if (in.x.dtype() == i64) {
     LADON_CHECK(s.rank() == 1 || s.rank() == 2, "input_kernel",
-                "indices are [N] or [N, T], got shape ", s);
+                "indices must have shape [N] or [N, T], got ", s);
     return s.sub(1, s.rank());
   }
   LADON_CHECK(is_floating(in.x.dtype()), "input_kernel",
-              "inputs are floating numbers or i64 indices, got ", in.x.dtype());
+              "inputs must be floating-point numbers or i64 indices, got ", in.x.dtype());
   LADON_CHECK(s.rank() >= 2 && s.rank() <= 4, "input_kernel",
-              "inputs are [N, d], [N, T, d] or [N, H, W, d], got shape ", s);
-  LADON_CHECK(s[s.rank() - 1] > 0, "input_kernel", "inputs have no channels: shape ", s);
+              "inputs must have shape [N, d], [N, T, d] or [N, H, W, d], got ", s);
+  LADON_CHECK(s[s.rank() - 1] > 0, "input_kernel",
+              "inputs need at least one channel, the last axis, got shape ", s);
   return s.sub(1, s.rank() - 1);
 }
 
-/// f64 [N, T, d]; T = 1 for vectors. Indices stay i64, with d = 1. Masked tokens are set to 0: no
-/// layer's kernels, coordinates or gradients can depend on their values. Throws Error if a visible
-/// number is not finite.
+/// Inputs as f64 [N, T, d]; T = 1 for vectors. Indices stay i64, with d = 1. Masked tokens are set
+/// to 0: no layer's kernels, coordinates or gradients can depend on their values. Throws Error if a
+/// visible number is not finite.
 Tensor rows_of(const Inputs& in, const Shape& positions) {
   const bool indices = in.x.dtype() == i64;
   const std::int64_t channels = indices ? 1 : in.x.size(-1);
@@ -50,7 +51,8 @@ Tensor rows_of(const Inputs& in, const Shape& positions) {
   for (std::int64_t i = 0; i < whole.count(); ++i)
     LADON_CHECK(whole.data<bool>()[i], "input_kernel", "input ", i,
                 " holds a number that is not finite",
-                in.mask.defined() ? " in a visible token" : "");
+                in.mask.defined() ? " in a visible token; correct it, or mask the token"
+                                  : "; all inputs must be finite");
   return x;
 }
 
@@ -71,9 +73,9 @@ struct Rows {
   std::int64_t n, t, d;
 };
 
-/// Writes x·x'ᵀ/d for `rows` rows of a from row i, and `columns` rows of b from row j, to k, whose
-/// rows are `row` apart; i and j are at the first position of an input, and `columns` is t if there
-/// are several.
+/// Writes the products x·x'ᵀ/d of rows [i, i + rows) of a with rows [j, j + columns) of b to k, a
+/// matrix whose rows are `row` elements apart. i and j are at the first position of an input; if
+/// inputs have several positions, `columns` is their number t.
 void products(const Rows& a, std::int64_t i, std::int64_t rows, const Rows& b, std::int64_t j,
               std::int64_t columns, double* k, std::int64_t row) {
   const std::int64_t d = a.d;
@@ -92,9 +94,9 @@ void products(const Rows& a, std::int64_t i, std::int64_t rows, const Rows& b, s
                             {k, row, 1});
 }
 
-// Inputs are multiplied in units of a fixed number: vectors `unit` at a time, for efficiency;
-// inputs with positions one at a time. So a product has the same shape wherever the block begins,
-// as long as blocks begin at multiples of the unit.
+// Inputs are multiplied in units of a fixed number: `unit` vectors at a time, for efficiency, or
+// one input with positions at a time. So a product has the same shape wherever a block begins, as
+// long as blocks begin at multiples of the unit.
 Tensor inner_products(const Rows& a, const Rows& b) {
   const std::int64_t t = a.t, unit = t == 1 ? vector_unit : 1;
   Tensor k = empty(t == 1 ? Shape{a.n, b.n} : Shape{a.n, b.n, t, t}, f64);
@@ -109,14 +111,14 @@ Tensor inner_products(const Rows& a, const Rows& b) {
   return k;
 }
 
-/// [N] or [N, T, T]: the diagonal of inner_products(a, a), computed by the same products. If the
-/// two differed in the last bit, equal vectors would have an angle of 1e-8, and the derivative of
-/// an arc-cosine kernel would have an error of that size.
+/// [N] or [N, T, T]: the diagonal of inner_products(a, a), computed by the same products. If both
+/// differed in the last bit, equal vectors would have an angle of 1e-8 instead of 0, and the
+/// derivative of an arc-cosine kernel would have an error of that size.
 Tensor self_products(const Rows& a) {
   const std::int64_t n = a.n, t = a.t, unit = vector_unit;
   Tensor k = empty(t == 1 ? Shape{n} : Shape{n, t, t}, f64);
   double* out = k.mutable_data<double>();
-  if (t != 1) {  // also for no positions: [N, 0, 0] has no elements
+  if (t != 1) {  // also for t = 0, where [N, 0, 0] has no elements
     parallel::for_range(n, 16, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i)
         products(a, i * t, t, a, i * t, t, out + i * t * t, t);
@@ -151,7 +153,7 @@ void products_at_positions(const Rows& a, std::int64_t i, const Rows& b, std::in
                                    1.0 / static_cast<double>(a.d), k);
 }
 
-/// [N1, N2, T] for all pairs.
+/// products_at_positions() for all pairs of inputs, [N1, N2, T].
 Tensor diagonal_products(const Rows& a, const Rows& b) {
   Tensor k = empty({a.n, b.n, a.t}, f64);
   double* out = k.mutable_data<double>();
@@ -219,21 +221,21 @@ Tensor pairs_of(const Kernel& k, const Rows& a, const Rows& b) {
       "input_kernel", {a.source, b.source},
       [&] {
         if (k.entries == Entries::diagonal) return diagonal_products(a, b);
-        const Tensor y = inner_products(a, b);  // a single position is an axis too
+        const Tensor y = inner_products(a, b);  // keep the axes of a single position
         return k.has_positions() && y.rank() == 2 ? reshape(y, {a.n, b.n, 1, 1}) : y;
       },
       [&] { return composed_products(a, b, k.has_positions(), k.entries); });
 }
 
 /// Means over channels: [N, T], or [N] for vectors; undefined for indices. The source is made
-/// contiguous, so that each row is summed alone.
+/// contiguous, so that the sum of a row does not depend on other rows.
 Tensor means_of(const Rows& rows, bool positions) {
   if (rows.indices()) return {};
   const Tensor y = sum(contiguous(rows.source), -1) / static_cast<double>(rows.d);
   return positions ? y : squeeze(y, 1);
 }
 
-/// X/sqrt(d), [N, T, d]; the kernel is its product with itself.
+/// X/sqrt(d), [N, T, d]; its product with itself is the kernel.
 Tensor coordinates_of(const Rows& rows) {
   return rows.source / std::sqrt(static_cast<double>(rows.d));
 }
@@ -256,7 +258,7 @@ Tensor names_of(const Rows& rows, const Tensor& mask) {
       if (rows.indices())
         add(static_cast<std::uint64_t>(rows.x.data<std::int64_t>()[n * size + i]));
       else
-        add(detail::bit_cast<std::uint64_t>(rows.x.data<double>()[n * size + i] + 0.0));  // −0 is 0
+        add(detail::bit_cast<std::uint64_t>(rows.x.data<double>()[n * size + i] + 0.0));  // −0 as 0
     }
     names.mutable_data<std::int64_t>()[n] = static_cast<std::int64_t>(key | 1);
   }
@@ -279,7 +281,7 @@ Inputs Inputs::blanked() const {
 }
 
 InputKind kind_of(const Inputs& a) {
-  LADON_CHECK(a.x.defined(), "input_kernel", "a block of inputs is undefined");
+  LADON_CHECK(a.x.defined(), "input_kernel", "a block of inputs is undefined; give a tensor");
   const Shape positions = positions_of(a);
   check_mask(a, positions);
   const bool indices = a.x.dtype() == i64;
@@ -292,10 +294,13 @@ InputKind kind_of(const Inputs& a) {
 InputKind kind_of(const Inputs& a, const Inputs& b) {
   InputKind kind = kind_of(a);
   kind.masked = kind_of(b).masked || kind.masked;
-  LADON_CHECK(a.x.shape().sub(1, a.x.rank()) == b.x.shape().sub(1, b.x.rank()) &&
-                  (a.x.dtype() == i64) == (b.x.dtype() == i64),
-              "input_kernel", "the blocks must agree in all but the number of inputs; got shapes ",
-              a.x.shape(), " and ", b.x.shape());
+  LADON_CHECK(
+      a.x.shape().sub(1, a.x.rank()) == b.x.shape().sub(1, b.x.rank()) &&
+          (a.x.dtype() == i64) == (b.x.dtype() == i64),
+      "input_kernel",
+      "both blocks must be indices or both numbers, and may differ only in the first axis, the "
+      "number of inputs; got shapes ",
+      a.x.shape(), " and ", b.x.shape());
   return kind;
 }
 
@@ -313,7 +318,7 @@ Beginning begin(const Inputs& a, const Inputs* b, const BeginningOptions& option
     (block == 0 ? k.mean1 : k.mean2) = means_of(rows, positions);
     Tensor& mask = block == 0 ? k.mask1 : k.mask2;
     mask = in.mask;
-    if (kind.masked && !mask.defined())  // the other block has padding
+    if (kind.masked && !mask.defined())  // only the other block has padding
       mask = ones({in.count(), kind.positions.count()}, boolean);
     if (options.names) y.names[block] = names_of(rows, in.mask);
     if (options.coordinates && !rows.indices()) y.coordinates[block] = coordinates_of(rows);

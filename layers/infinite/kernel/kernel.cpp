@@ -12,14 +12,15 @@
 namespace ladon::infinite {
 namespace {
 
-/// [N, ..] → [N, 1, ..] or [1, N, ..]: one side of the pairs between two blocks.
+/// Inserts the axis of the other block: [N, ..] → [N, 1, ..] for axis 1, [1, N, ..] for axis 0.
 Tensor side(const Tensor& x, int axis) { return x.defined() ? unsqueeze(x, axis) : x; }
 
 Root side(const Root& root, int axis) {
   return {side(root.common, axis), side(root.own, axis), root.names, root.mask};
 }
 
-/// Whether a number of x is not finite; then neither is the sum.
+/// Whether a value of x is not finite. The sum is checked first: if it is finite, so are all
+/// values.
 bool has_infinite(const Tensor& x) {
   return x.defined() && !std::isfinite(number_of("limit", sum(x.detach()))) &&
          !all(isfinite(x)).item<bool>();
@@ -42,8 +43,9 @@ Pairs Pairs::centered(const char* operation, double eps) const {
     const Tensor m2 = square(mean.detach()), spread = of_each - m2 + eps;
     const Tensor lost = less(spread, 1e-12 * m2);
     LADON_CHECK(!any(mask.defined() ? logical_and(lost, mask) : lost).item<bool>(), operation,
-                "the channels of an input have mean² up to ", number_of("limit", amax(m2)),
-                " and a variance that is lost in rounding; subtract a constant from the data");
+                "the channels of an input need a variance above 1e-12·mean², but at mean² = ",
+                number_of("limit", amax(m2)),
+                " theirs is lost in rounding; subtract a constant from the data");
   };
   check_digits(left, left_mean, left_mask);
   check_digits(right, right_mean, right_mask);
@@ -87,7 +89,8 @@ void Kernel::check(std::string_view operation, std::int64_t n1, std::int64_t n2)
   const auto check_one = [&](const char* name, const Tensor& x, const Shape& inputs) {
     if (!x.defined()) return;
     LADON_CHECK(x.shape() == shape(inputs), operation, "makes a ", name, " of shape ", x.shape(),
-                " where ", shape(inputs), " is expected");
+                ", but its shape must be ", shape(inputs),
+                " for these inputs; correct the map in the layer's limit");
     if (!has_infinite(x)) return;
     const Tensor flat = flatten(x.detach());
     std::int64_t at = 0;
@@ -97,7 +100,8 @@ void Kernel::check(std::string_view operation, std::int64_t n1, std::int64_t n2)
                  inputs.rank() == 1 ? detail::join(" for input ", pair)
                                     : detail::join(" between inputs ", pair / inputs[1], " and ",
                                                    pair % inputs[1]),
-                 "; its input kernels are too large, or one of its parameters is not a number");
+                 "; kernels must be finite: the layer's input kernels are too large, or one of its "
+                 "parameters is not finite");
   };
   check_one("NNGP kernel", nngp, {n1, n2});
   check_one("tangent kernel", ntk, {n1, n2});

@@ -12,7 +12,8 @@ std::string_view describe(Get kind) { return kind == Get::nngp ? "an NNGP kernel
 void check_one_kind(std::string_view operation, std::string_view first, std::optional<Get> kind,
                     std::string_view other, std::optional<Get> other_kind) {
   if (!kind || !other_kind || *kind == *other_kind) return;
-  detail::fail(operation, first, " is ", describe(*kind), ", ", other, " ", describe(*other_kind),
+  detail::fail(operation, first, " is ", describe(*kind), ", but ", other, " is ",
+               describe(*other_kind),
                "; use one kind for both: .nngp or .ntk of gram(), the same .get in store_gram()");
 }
 

@@ -6,7 +6,8 @@
 
 namespace ladon::infinite {
 
-// Inside the branch, its own input comes after those of `depth` branches and of the network.
+// Given the branch's own input, its channels are known. So their mean can be 0 at most given the
+// inputs of the network and of the `depth` branches around it.
 Law Law::into_branch(int depth) const {
   return {std::min(zero_given, depth + 1), gaussian, channels};
 }
@@ -42,35 +43,36 @@ Law Law::of_concatenation(const std::vector<Law>& branches) {
 
 void Law::need_channels(std::string_view layer, std::int64_t count) const {
   LADON_CHECK(channels == 0 || channels == count, layer, "expects ", count,
-              " channels, but the kernel given to its limit is of inputs with ", channels);
+              " channels, the size of the last axis, but its limit got inputs with ", channels);
 }
 
 void Law::need_gaussian(std::string_view layer) const {
   LADON_CHECK(
       gaussian, layer,
-      "the limit needs Gaussian inputs; put a Linear (or another random linear map) between it and "
-      "the data, activation, product, dropout, flattening, concatenation or trained normalization "
-      "before it");
+      "the limit needs Gaussian inputs, as random linear maps give them; put a Linear (or another "
+      "random linear map) directly before this layer, after any data, activation, product, "
+      "dropout, flattening, concatenation or trained normalization");
 }
 
 void Law::need_means(std::string_view layer) const {
   LADON_CHECK(
       knows_means(), layer,
       "its limit needs channels with a known mean: data, or (with mean zero) the output of a "
-      "random linear map; put it after a Linear, a convolution, an attention or an embedding, not "
-      "after an activation or pooled data");
+      "random linear map; put this layer directly after data, a Linear, a convolution, an "
+      "attention or an embedding, not after an activation or pooled data");
 }
 
 void Law::need_mean_zero(std::string_view layer) const {
   LADON_CHECK(has_mean_zero(), layer,
-              "its limit needs channels of mean zero, as a random linear map gives them; put it "
-              "after a Linear, a convolution, an attention or an embedding, not after an "
-              "activation, data or other fixed positions");
+              "its limit needs channels of mean zero, as a random linear map gives them; put this "
+              "layer directly after a Linear, a convolution, an attention or an embedding, not "
+              "after an activation, data or another fixed positional encoding");
 }
 
 void Law::need_independent(std::string_view layer, std::string_view branch) const {
   LADON_CHECK(independent(), layer, "the branch ", branch,
-              " does not end in a random linear map; its output is correlated with its input");
+              " must end in a random linear map, but does not, so that its output is correlated "
+              "with its input; end it in a Linear");
 }
 
 }  // namespace ladon::infinite

@@ -1,7 +1,7 @@
 #pragma once
-// Distribution of the channels after a layer, as far as it is known besides their kernel. A layer's
-// limit states what it needs of the distribution of its inputs (need_…), and by which transition
-// the distribution of its outputs follows.
+// What is known about the distribution of a layer's output channels, in addition to their kernel. A
+// layer's limit states what it needs of the distribution of its inputs (need_…), and which
+// transition gives the distribution of its outputs.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,27 +11,31 @@
 
 namespace ladon::infinite {
 
-/// The distribution of one channel, over the random weights.
+/// Known properties of the distribution of one channel f over the random weights.
 struct Law {
   static constexpr int nothing = -2, over_channels = -1,
                        everything = std::numeric_limits<int>::max();
-  /// Largest conditioning under which E f is still 0. `nothing`: E f is unknown. `over_channels`: E
-  /// f is not a property of the distribution, since something fixed is in the channel (data, a
-  /// table of positions), but the mean over the channels is known, Kernel::mean1, as LayerNorm
-  /// needs. 0: E f = 0 only without conditions. n: also given the inputs of the n outermost
-  /// branches around the channel (the network itself is the first). `everything`: given all that it
-  /// was computed from, as after a random linear map with separate weights; sums and products of
-  /// branches need it.
+  /// The most that may be given (conditioned on) such that the mean of f is still 0. In ascending
+  /// order:
+  /// - `nothing`: E f is unknown.
+  /// - `over_channels`: the channel contains something fixed (data, a table of positions), so
+  ///   that E f is no property of the distribution. But the mean over the channels is known
+  ///   (Kernel::mean1), which LayerNorm needs.
+  /// - 0: E f = 0, but only unconditionally.
+  /// - n: E f = 0 also given the inputs of the n outermost branches around the channel. The
+  ///   network itself is the first branch.
+  /// - `everything`: E f = 0 given all values that f was computed from, as after a random linear
+  ///   map with separate weights. Sums and products of branches need this.
   int zero_given = nothing;
-  /// Whether a channel is Gaussian with its kernel as covariance (and its tangent kernel does not
-  /// depend on its value), as activations need.
+  /// Whether a channel is Gaussian with its kernel as covariance, and its tangent kernel does not
+  /// depend on its value. Activations need both.
   bool gaussian = false;
   /// Number of channels; 0: infinitely many, or unknown.
   std::int64_t channels = 0;
 
   bool knows_means() const { return zero_given >= over_channels; }
   bool has_mean_zero() const { return zero_given > over_channels; }
-  /// Whether products with values from before the branch are zero on average.
+  /// Whether the product of the channel with any value that it was computed from is 0 on average.
   bool independent() const { return zero_given == everything; }
   bool operator==(const Law&) const = default;
 
@@ -39,30 +43,32 @@ struct Law {
 
   /// Distribution of network inputs: only their number of channels and their means are known.
   static Law data(std::int64_t channels = 0) { return {over_channels, false, channels}; }
-  /// Distribution after a random linear map with separate weights.
+  /// Distribution after a random linear map with weights that nothing else uses.
   static Law random_linear() { return {everything, true}; }
   /// Distribution after an elementwise function.
   Law after_nonlinearity() const { return {}; }
   /// Distribution after random factors of mean one on the channels, or of concatenated channels
-  /// with several distributions: the mean stays, the shape of the distribution does not.
+  /// with several distributions: what is known of the mean stays, but channels are not Gaussian.
   Law after_mixing() const { return {zero_given, false, channels}; }
-  /// Distribution after something fixed is added to each channel.
+  /// Distribution after a fixed number is added to each channel.
   Law after_adding_fixed() const { return {std::min(zero_given, over_channels), false, channels}; }
-  /// Distribution of `count` times as many channels, concatenated from several distributions.
+  /// Distribution of `count` times as many channels, a concatenation of several distributions.
   Law side_by_side(std::int64_t count) const { return {zero_given, false, channels * count}; }
-  /// Distribution after a trained factor of each channel (initially 1 or another number). The
-  /// factor's part of the tangent kernel differs between channels, and the NTK is only their mean:
-  /// with an NTK (`with_ntk`) it is therefore after_mixing().
+  /// Distribution after each channel is multiplied by a trained factor (initially 1 or another
+  /// number). If there is an NTK (`with_ntk`), this is after_mixing(): the factor's part of the
+  /// tangent kernel differs between channels, and the NTK is only the mean over them.
   Law after_trained_scale(bool with_ntk) const { return with_ntk ? after_mixing() : *this; }
-  /// Distribution of the same channels as inputs of a branch that lies in `depth` others:
-  /// conditions count from here.
+  /// Distribution of the same channels, seen as the inputs of a branch inside `depth` others. Given
+  /// that branch's own input the channels are known, so zero_given is at most depth + 1.
   Law into_branch(int depth) const;
-  /// Distribution of the outputs of such a branch, seen from outside of it: a mean that is 0 given
-  /// the branch's input is 0 given everything there.
+  /// Distribution of the outputs of a branch inside `depth` others, seen from outside of that
+  /// branch. There, a mean that is 0 given the inputs of all surrounding branches is 0 given
+  /// `everything`.
   Law out_of_branch(int depth) const;
-  /// Distribution of Σ_i branch_i: what is known of every branch.
+  /// Distribution of Σ_i branch_i: the properties that all branches have.
   static Law of_sum(const std::vector<Law>& branches);
-  /// Distribution of Π_i branch_i, elementwise: as of_sum(), but a product is not Gaussian.
+  /// Distribution of Π_i branch_i, elementwise: as of_sum(), but the product of several branches is
+  /// not Gaussian.
   static Law of_product(const std::vector<Law>& branches);
   /// Distribution of the concatenated channels of several branches.
   static Law of_concatenation(const std::vector<Law>& branches);
@@ -75,8 +81,8 @@ struct Law {
   void need_means(std::string_view layer) const;
   /// Throws Error unless channels have mean zero over the weights.
   void need_mean_zero(std::string_view layer) const;
-  /// Throws Error unless channels have mean zero also given all that `layer`'s input is computed
-  /// from.
+  /// Throws Error naming `layer` and `branch` unless channels have mean zero given everything that
+  /// they are computed from (independent()).
   void need_independent(std::string_view layer, std::string_view branch) const;
   /// Throws Error if the number of channels is known and is not `count`.
   void need_channels(std::string_view layer, std::int64_t count) const;

@@ -28,13 +28,14 @@ struct Pivoted {
   std::vector<std::vector<double>> columns;
 };
 
-/// Largest unexplained share of a variance that counts as rounding.
+/// Largest unexplained share of a variance that counts as a rounding error.
 constexpr double rounding_share = 1e-12;
 
-/// Pivoted Cholesky of k [n, n], until `rank` tokens are taken or the others are explained up to
-/// rounding (Harbrecht, Peters and Schneider 2012): each pivot is the token with the largest
-/// unexplained share of its variance, the pivot of the correlations. Or with the tokens `given` as
-/// pivots: the column of one that the others explain up to rounding is zero.
+/// Pivoted Cholesky factor of k [n, n] (Harbrecht, Peters and Schneider 2012). Each pivot is the
+/// token with the largest unexplained share of its variance, as for the matrix of correlations,
+/// until `rank` pivots are found or all other tokens are explained up to rounding. If `given` is
+/// not null, its tokens are the pivots; one that earlier pivots explain up to rounding gets a
+/// column of zeros.
 Pivoted pivoted(const Tensor& k, std::int64_t rank, const std::vector<std::int64_t>* given) {
   const std::int64_t n = k.size(0);
   const double* x = k.data<double>();
@@ -97,7 +98,7 @@ Tensor half(const Tensor& x) { return 0.5 * (tril(x) + tril(x, -1)); }
 
 }  // namespace
 
-// With M = L⁻ᵀ and S = Mᵀ·dk·M, dM = −M·half(S)ᵀ.
+// The gradient rule: with M = L⁻ᵀ and S = Mᵀ·dk·M, dM = −M·half(S)ᵀ.
 RootFactor root_factor(const Tensor& between, std::int64_t rank,
                        const std::vector<std::int64_t>* given) {
   const Tensor k = between_tokens(between);
@@ -139,7 +140,7 @@ void factorize(double* x, std::int64_t n, const double* cov) {
   }
 }
 
-// With W = L⁻¹ on the nonzero columns, dL = dx·Wᵀ − L·half(W·dx·Wᵀ)ᵀ there.
+// The gradient rule: with W = L⁻¹ on the nonzero columns, dL = dx·Wᵀ − L·half(W·dx·Wᵀ)ᵀ there.
 Tensor lower_root(const Tensor& x, const Tensor& cov) {
   const std::int64_t t = x.size(-1), n = t > 0 ? x.count() / (t * t) : 0;
   Tensor root = clone(contiguous(x.detach()));
@@ -147,10 +148,11 @@ Tensor lower_root(const Tensor& x, const Tensor& cov) {
   double* out = root.mutable_data<double>();
   for (std::int64_t i = 0; i < n; ++i) factorize(out + i * t * t, t, k.data<double>() + i * t * t);
   return record("lower_root", root, {x}, [t, n](const Tensor& g, const Tensor& y) {
-    LADON_CHECK(!grad_enabled(), "lower_root", "has no second derivatives");
+    LADON_CHECK(!grad_enabled(), "lower_root",
+                "has no second derivatives; take gradients without create_graph");
     const Tensor taken = cast(greater(diagonal(y), 0), f64);  // [.., T]
     const Tensor rows = unsqueeze(taken, -1), columns = unsqueeze(taken, -2);
-    // Zero columns are replaced by those of the unit matrix.
+    // Zero columns are replaced by those of the unit matrix, so that L can be inverted.
     const Tensor whole = reshape(y + (1 - rows) * eye(t, f64), {n, t, t});
     std::vector<Tensor> inverses;
     for (std::int64_t i = 0; i < n; ++i)

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::int64_t most = 1'000'000;
 
-/// The smallest k with P(Binomial(n, p) ≤ k) > tail, and the smallest with P(… ≤ k) > 1 − tail.
+/// For B ~ Binomial(n, p): the smallest k with P(B ≤ k) > tail, and the smallest k with P(B ≤ k) >
+/// 1 − tail.
 std::pair<std::int64_t, std::int64_t> binomial_band(std::int64_t n, double p, double tail) {
   double log_term = static_cast<double>(n) * std::log1p(-p), sum = std::exp(log_term);
   std::int64_t k = 0;
@@ -32,8 +33,8 @@ std::pair<std::int64_t, std::int64_t> binomial_band(std::int64_t n, double p, do
 
 }  // namespace
 
-// Q(a + 1, x) = Q(a, x) + x^a e^−x/Γ(a + 1), from Q(½, x) = erfc(√x) or Q(1, x) = e^−x. All terms
-// are positive; logarithms avoid overflow and underflow of their factors.
+// Recursion Q(a + 1, x) = Q(a, x) + x^a e^−x/Γ(a + 1), which starts from Q(½, x) = erfc(√x) or Q(1,
+// x) = e^−x. All terms are positive; logarithms avoid overflow and underflow of their factors.
 double chi_square_p_value(double statistic, std::int64_t degrees) {
   LADON_CHECK(statistic >= 0, "chi_square_p_value", "the statistic is ", statistic,
               "; it must be at least 0");
@@ -71,10 +72,11 @@ void RankHistogram::add(const Tensor& truth, const Tensor& draws, Generator& rng
   const auto t = numbers_of("RankHistogram", truth.detach()),
              x = numbers_of("RankHistogram", draws.detach());
   for (std::int64_t q = 0; q < quantities; ++q)
-    LADON_CHECK(!std::isnan(t[q]), "RankHistogram", "the truth of quantity ", q, " is NaN");
+    LADON_CHECK(!std::isnan(t[q]), "RankHistogram", "the truth of quantity ", q,
+                " is NaN; it must be a number");
   for (std::int64_t p = 0; p < draws.count(); ++p)
     LADON_CHECK(!std::isnan(x[p]), "RankHistogram", "draw ", p / quantities, " of quantity ",
-                p % quantities, " is NaN");
+                p % quantities, " is NaN; it must be a number");
   for (std::int64_t q = 0; q < quantities; ++q) {
     std::int64_t below = 0, equal = 0;
     for (std::int64_t l = 0; l < draws_; ++l) {
@@ -88,7 +90,8 @@ void RankHistogram::add(const Tensor& truth, const Tensor& draws, Generator& rng
 
 const std::vector<std::int64_t>& RankHistogram::ranks(std::int64_t quantity) const& {
   LADON_CHECK(quantity >= 0 && quantity < static_cast<std::int64_t>(ranks_.size()), "RankHistogram",
-              "there is no quantity ", quantity, "; there are ", ranks_.size());
+              "there is no quantity ", quantity, "; quantities count from 0, and their number is ",
+              ranks_.size());
   return ranks_[quantity];
 }
 
@@ -96,8 +99,8 @@ Uniformity RankHistogram::uniformity(std::int64_t quantity, std::int64_t bins) c
   const std::vector<std::int64_t>& ranks = this->ranks(quantity);
   LADON_CHECK(bins >= 2 && (draws_ + 1) % bins == 0, "RankHistogram", bins,
               " bins do not divide the ", draws_ + 1,
-              " ranks evenly; choose bins that divide L + 1");
-  LADON_CHECK(count_ > 0, "RankHistogram", "no ranks were added");
+              " possible ranks evenly; use at least 2 bins, a divisor of L + 1");
+  LADON_CHECK(count_ > 0, "RankHistogram", "no ranks were added; call add() first");
   Uniformity result{.counts = std::vector<std::int64_t>(bins),
                     .chi_square = 0,
                     .p_value = 1,

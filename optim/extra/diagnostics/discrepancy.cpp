@@ -21,7 +21,7 @@ using kernels::lane_sum;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Checks a finite [M, D] with M, D > 0, and returns it as contiguous f64.
+/// Checks that x is a finite matrix [M, D] with M, D > 0, and returns it as contiguous f64.
 Tensor checked(const char* operation, const char* what, const Tensor& x) {
   LADON_CHECK(x.defined() && x.rank() == 2 && x.count() > 0 && is_floating(x.dtype()), operation,
               what, " must be floating [M, D] with M, D > 0, got ", x.dtype(), " of shape ",
@@ -40,16 +40,16 @@ double chosen_h2(const char* operation, const DiscrepancyOptions& options, const
                 operation, "h² is ", *options.h2, "; it must be positive and finite");
     return *options.h2;
   }
-  // bandwidth() divides the median by 2 ln(M + 1), which suits repulsive forces; a test uses the
-  // median itself.
+  // bandwidth() returns the median divided by 2 ln(M + 1), which suits repulsive forces; the median
+  // heuristic of tests is the median itself.
   const double h2 = bandwidth(Bandwidth::median, rows::squared_distances(x)) * 2 *
                     std::log(static_cast<double>(x.size(0)) + 1);
   LADON_CHECK(std::isfinite(1 / h2), operation, "the median distance of the ", x.size(0),
-              " samples is ", std::sqrt(h2), "; set h2 in the options");
+              " samples is ", std::sqrt(h2), ", but must be positive; set h2 in the options");
   return h2;
 }
 
-/// κ, κ′ and κ″ of k = κ(t), t = d²/h².
+/// κ(t), κ′(t) and κ″(t) of a kernel k(x, y) = κ(t) with t = |x − y|²/h².
 struct Profile {
   double value, slope, curvature;
 };
@@ -62,8 +62,8 @@ Profile profile(DiscrepancyKernel kernel, double t) {
   return {k, -0.5 * k3, 0.75 * k3 * k * k};
 }
 
-/// u_p between two samples: with Δ for differences, ∇_x k = (2κ′/h²)·Δx = −∇_y k and
-/// tr ∇_x∇_yᵀ k = −(2/h²)(κ′·D + 2κ″·t), so that
+/// u_p of ksd() between samples i and j. With the differences Δx of samples and Δs of scores,
+///   ∇_x k = (2κ′/h²)·Δx = −∇_y k   and   tr ∇_x∇_yᵀ k = −(2/h²)(κ′·D + 2κ″·t),   so that
 ///   u_p = κ·s_xᵀs_y − (2/h²)[κ′·(Δx·Δs + D) + 2κ″·t].
 class SteinKernelOf {
  public:
@@ -88,7 +88,8 @@ class SteinKernelOf {
   double h2_;
 };
 
-/// Row i of u_p: its diagonal entry, and the sums of its other entries and of their squares.
+/// Sums over row i of the matrix u_p: its diagonal element, the sum of its other elements, and the
+/// sum of their squares.
 struct RowSums {
   double self, others, squares;
 };
@@ -121,7 +122,7 @@ SteinDiscrepancy statistics(const std::vector<RowSums>& rows, double h2) {
   const double pairs = m * (m - 1), v = (self + others) / (m * m);
   if (rows.size() < 2) return {v, nan, nan, nan, h2};
   const double u = others / pairs;
-  // Leaving out sample i changes u to u + 2(u − mean_j u_p(x_i, x_j))/(M − 2).
+  // Jackknife: leaving out sample i changes u to u + 2(u − mean_{j≠i} u_p(x_i, x_j))/(M − 2).
   double spread = 0;
   for (const RowSums& row : rows) spread += std::pow(u - row.others / (m - 1), 2);
   const double se = rows.size() < 3 ? nan : 2 / (m - 2) * std::sqrt((m - 1) / m * spread);
@@ -133,7 +134,7 @@ SteinDiscrepancy statistics(const std::vector<RowSums>& rows, double h2) {
 SteinDiscrepancy ksd(const Tensor& x, const Tensor& score, const DiscrepancyOptions& options) {
   const Tensor points = checked("ksd", "samples", x), scores = checked("ksd", "scores", score);
   LADON_CHECK(points.shape() == scores.shape(), "ksd", "samples ", points.shape(), " and scores ",
-              scores.shape(), " differ in shape");
+              scores.shape(), " differ in shape; pass one score per sample");
   const double h2 = chosen_h2("ksd", options, points);
   const SteinKernelOf u(points, scores, options.kernel, h2);
   return statistics(row_sums(u, points.size(0), points.size(1)), h2);
@@ -152,7 +153,7 @@ struct TwoSets {
     const NoGrad off;
     const Tensor a = checked(operation, "samples", x), b = checked(operation, "samples", y);
     LADON_CHECK(a.size(1) == b.size(1), operation, "samples ", a.shape(), " and ", b.shape(),
-                " differ in dimension");
+                " differ in dimension; both must be [.., D] with the same D");
     first = a.size(0);
     count = first + b.size(0);
     const Tensor all = concat({a, b}, 0);
@@ -163,8 +164,8 @@ struct TwoSets {
     total = number_of("mmd", sum(totals));
   }
 
-  /// Both statistics for the partition in which samples with weight 1 form the first set, those
-  /// with 0 the second.
+  /// MMD² for the partition in which samples of weight 1 form the first set, and samples of weight
+  /// 0 the second.
   SampleMmd split(const std::vector<double>& weight) const {
     const double *k = kernel.data<double>(), *row_total = totals.data<double>();
     double xx = 0, xy = 0;
@@ -214,7 +215,7 @@ double mmd_p_value(const Tensor& x, const Tensor& y, std::int64_t permutations,
               sets.count - sets.first);
   LADON_CHECK(permutations >= 1 && permutations <= 1'000'000, "mmd_p_value", "there are ",
               permutations, " permutations; there must be 1 to 1,000,000");
-  constexpr double rounding = 1e-12;  // equal partitions may be summed in another order
+  constexpr double rounding = 1e-12;  // of sums over the same partition in another order
   const double observed = sets.given().unbiased - rounding;
   const Generator deals = rng.split(rng.reserve(1));
   std::vector<char> as_large(permutations);

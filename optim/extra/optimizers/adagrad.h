@@ -1,5 +1,5 @@
 #pragma once
-// Adagrad.
+// Adagrad: learning rates divided by the root of the sum of all squared gradients.
 
 #include "ladon/optim/optimizer.h"
 
@@ -7,12 +7,13 @@ namespace ladon {
 
 struct AdagradOptions {
   double lr = 1e-2;
-  double lr_decay = 0;  ///< δ: the t-th update of a parameter has rate lr/(1 + (t − 1)·δ).
+  double lr_decay = 0;  ///< δ: the t-th update of a parameter uses the rate lr/(1 + (t − 1)·δ).
   double eps = 1e-10;
-  double weight_decay = 0;  ///< λ: adds λ·x to the gradient (L2).
-  double initial = 0;       ///< v before the first update
+  double weight_decay = 0;  ///< λ: adds λ·(parameter) to the gradient (L2).
+  double initial = 0;       ///< Value of v before the first update.
 };
 
+/// Adagrad for each parameter x with gradient g and sum of squares v:
 /// g ← g + λx;  v ← v + g²;  x ← x − lr·g/(sqrt(v) + eps).
 /// (Duchi, Hazan and Singer 2011, with diagonal matrices; as in PyTorch)
 class Adagrad : public Optimizer {

@@ -34,7 +34,8 @@ Lbfgs::Lbfgs(ParameterSet parameters, LbfgsOptions options)
 }
 
 double Lbfgs::step(const std::function<Tensor()>& loss) {
-  LADON_CHECK(static_cast<bool>(loss), "lbfgs", "the loss is an empty function");
+  LADON_CHECK(static_cast<bool>(loss), "lbfgs",
+              "the loss is an empty function; pass one that returns the loss");
   parameters_.check_own_values("lbfgs");
   const NoGrad no_grad;
   const State before = state_;
@@ -58,9 +59,7 @@ double Lbfgs::run(const std::function<Tensor()>& loss) {
     if (largest(g) <= options_.gradient_tolerance) break;
     const Tensor d = direction(g);
     const double slope = inner(g, d), length = number_of("lbfgs", sum(abs(g)));
-    if (!(slope < 0) || !std::isfinite(slope))
-      break;  // not a descent direction, because of
-              // rounding
+    if (!(slope < 0) || !std::isfinite(slope)) break;  // rounding: d is not a descent direction
     const double first = options_.lr * (state_.pairs.empty() ? std::min(1.0, 1 / length) : 1);
     const LineFunction phi = [&](double t) {
       parameters_.assign_row(x + t * d);
@@ -92,7 +91,7 @@ LinePoint Lbfgs::evaluate(const std::function<Tensor()>& loss) const {
   return {0, number_of("lbfgs", value.detach()), 0, detail::gradient_row(value, parameters_)};
 }
 
-// The two-loop recursion of algorithm 7.4: H·g without forming H.
+// −H·g by the two-loop recursion of algorithm 7.4, which does not form H.
 Tensor Lbfgs::direction(const Tensor& gradient) const {
   Tensor q = -gradient;
   std::vector<double> along(state_.pairs.size());
@@ -122,7 +121,7 @@ void Lbfgs::remember(const Tensor& s, const Tensor& y) {
 
 namespace {
 
-/// [pairs, its shape..]
+/// Shape [pairs, parameter shape..].
 Shape of_pairs(std::int64_t pairs, const Tensor& parameter) {
   Shape shape{pairs};
   for (const std::int64_t size : parameter.shape()) shape.append(size);
@@ -159,7 +158,7 @@ void Lbfgs::load_state_dict(const StateDict& state) {
   State read{reader.count("iterations"), {}};
   const std::int64_t pairs = reader.count("pairs");
   LADON_CHECK(pairs <= options_.history, "load_state_dict", "the state has ", pairs,
-              " pairs, more than the history of ", options_.history);
+              " pairs, but must have at most as many as the option `history`, ", options_.history);
   const std::vector<std::string> names = detail::state_names("load_state_dict", parameters_);
   detail::check_same_parameters(names, detail::names_in(state, "steps."));
   std::vector<Tensor> steps, changes;  // each [pairs, x.count()]

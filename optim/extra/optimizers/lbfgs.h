@@ -1,6 +1,7 @@
 #pragma once
-// L-BFGS: quasi-Newton directions from the last few steps. It evaluates the loss several times per
-// step, so it is not an Optimizer: particle methods, samplers and schedules do not apply to it.
+// L-BFGS: a quasi-Newton method that approximates the Hessian from the last few steps. It evaluates
+// the loss several times per step, so it is not an Optimizer: particle methods, samplers and
+// schedules cannot be used with it.
 //
 //   Lbfgs lbfgs(model.parameters());
 //   for (int i = 0; i < 10; ++i) lbfgs.step([&] { return mse_loss(model(x), y); });
@@ -18,47 +19,50 @@ namespace ladon {
 struct LbfgsOptions {
   double lr = 1;                     ///< The first step length tried along a direction.
   std::int64_t iterations = 20;      ///< Maximum number of directions per step().
-  std::int64_t history = 10;         ///< m: number of pairs kept, each as large as all parameters,
-                                     ///< in f64.
-  double gradient_tolerance = 1e-7;  ///< A step() ends when max |g| is at most this,
-  double change_tolerance = 1e-9;    ///< or when no parameter nor the loss changed by more.
-  bool line_search = true;           ///< Use strong_wolfe; false: always length lr.
+  std::int64_t history = 10;         ///< m: number of pairs (s, y) kept, two f64 vectors of the
+                                     ///< size of all parameters each.
+  double gradient_tolerance = 1e-7;  ///< step() ends when max |g| is at most this value.
+  double change_tolerance = 1e-9;    ///< step() ends when neither a parameter nor the loss changed
+                                     ///< by more than this value.
+  bool line_search = true;           ///< Use strong_wolfe; false: step length lr throughout.
   WolfeOptions wolfe = {};
 };
 
-/// Minimizes a loss that is the same function at each call (full batch, no dropout):
-///   x ← x + t·d,  d = −H·g,  t by strong_wolfe,
-/// where H approximates the inverse Hessian: (s·y)/(y·y)·I updated by the pairs s = x₊ − x, y = g₊
-/// − g of the last m iterations. The first direction is −g, first tried with length min(1,
-/// 1/Σ|g|)·lr. Pairs without positive curvature, s·y ≤ 0 up to rounding, are left out. Computes in
-/// f64, whatever the dtype of the parameters.   (Nocedal and Wright, 2nd edition, algorithms 7.4
-/// and 7.5)
+/// Minimizes a loss that is the same function of the parameters x at each call (full batch, no
+/// dropout):
+///   x ← x + t·d,  d = −H·g,  with the gradient g and the step length t found by strong_wolfe,
+/// where H approximates the inverse Hessian: (s·y)/(y·y)·I, updated by the pairs (s, y) of the last
+/// m iterations, the changes s of x and y of g. The first direction is −g, with first trial length
+/// min(1, 1/Σ|g|)·lr. Pairs without positive curvature, s·y ≤ 0 up to rounding, are left out.
+/// Computes in f64, whatever the dtype of the parameters.   (Nocedal and Wright, Numerical
+/// Optimization, 2nd edition, algorithms 7.4 and 7.5)
 class Lbfgs {
  public:
-  /// Throws Error as an Optimizer does for its parameters, and for a setting out of range.
+  /// Throws Error for parameters that an Optimizer does not accept, and for a setting out of range.
   explicit Lbfgs(ParameterSet parameters, LbfgsOptions options = {});
   Lbfgs(const Lbfgs&) = delete;
   Lbfgs& operator=(const Lbfgs&) = delete;
 
-  /// Up to `iterations` iterations. `loss` computes the (recorded) loss at the current parameters,
-  /// one element, and does not call backward(). Gradients of the parameters are not changed.
-  /// Returns the loss at the final parameters. Throws Error if the first loss or gradient is not
-  /// finite; an exception, including one from `loss`, restores parameters and state.
+  /// Runs up to `iterations` iterations and returns the loss at the final parameters. `loss`
+  /// computes the loss at the current parameters, one element with history, and must not call
+  /// backward(). The parameters' stored gradients are not changed. Throws Error if the first loss
+  /// or gradient is not finite; an exception, including one from `loss`, restores parameters and
+  /// state.
   double step(const std::function<Tensor()>& loss);
-  /// Iterations so far.
+  /// Number of iterations so far, over all calls of step().
   std::int64_t iterations() const { return state_.iterations; }
 
-  /// "iterations", "pairs" (i64), and the pairs, oldest first, per parameter: "steps.NAME" and
-  /// "changes.NAME", f64 [pairs, parameter shape..]. Names, and numbers for unnamed tensors, as in
-  /// an Optimizer's state.
+  /// State to resume from: "iterations", "pairs" (i64), and for each parameter the pairs (s, y),
+  /// oldest first, as "steps.NAME" and "changes.NAME", f64 [pairs, parameter shape..]. Names, and
+  /// numbers for unnamed tensors, as in Optimizer::state_dict.
   StateDict state_dict() const;
-  /// Throws Error, and changes nothing, if the state belongs to other parameters, which it lists,
-  /// or for the first entry that does not fit.
+  /// Restores a state. Throws Error, and changes nothing, if the state belongs to other parameters
+  /// (the message lists them), or for the first entry that does not fit.
   void load_state_dict(const StateDict& state);
 
  private:
   struct Pair {
-    Tensor s, y;  ///< f64 [n]
+    Tensor s, y;  ///< Changes of parameters and gradient in one iteration, f64 [n].
   };
   struct State {
     std::int64_t iterations = 0;
@@ -71,7 +75,7 @@ class Lbfgs {
   void remember(const Tensor& s, const Tensor& y);
 
   ParameterSet parameters_;
-  std::int64_t count_ = 0;  ///< n
+  std::int64_t count_ = 0;  ///< n, number of elements of all parameters
   LbfgsOptions options_;
   State state_;
 };

@@ -8,8 +8,9 @@
 namespace ladon {
 namespace {
 
-/// Minimum of the cubic that interpolates values and slopes at both points (equation 3.59); their
-/// midpoint if it has no minimum, or a number is not finite.
+/// Position t of the minimum of the cubic that interpolates values and slopes at two points
+/// (Nocedal and Wright, equation 3.59); the midpoint of the points if the cubic has no minimum, or
+/// a number is not finite.
 double cubic_minimum(const LinePoint& a, const LinePoint& b) {
   const double d1 = a.slope + b.slope - 3 * (a.value - b.value) / (a.t - b.t);
   const double d2 = std::copysign(std::sqrt(d1 * d1 - a.slope * b.slope), b.t - a.t);
@@ -22,8 +23,8 @@ class Search {
   Search(const LineFunction& phi, const LinePoint& start, const WolfeOptions& options)
       : phi_(phi), start_(start), options_(options), left_(options.evaluations) {}
 
-  /// Increases t until it fulfils both conditions, or an interval contains such a t (algorithm
-  /// 3.5).
+  /// Increases t until it fulfils both Wolfe conditions, or until an interval is known to contain
+  /// such a t (algorithm 3.5).
   LinePoint run(double t) {
     LinePoint before = start_;
     while (left_ > 0) {
@@ -33,7 +34,7 @@ class Search {
       if (now.slope >= 0) return zoom(now, before);
       t = std::clamp(cubic_minimum(before, now), 1.1 * now.t, 10 * now.t);
       before = std::move(now);
-      if (!std::isfinite(t)) break;  // the function falls without bound
+      if (!std::isfinite(t)) break;  // φ decreases without bound
     }
     return before;
   }
@@ -51,9 +52,9 @@ class Search {
     return std::abs(p.slope) <= options_.curvature * -start_.slope;
   }
 
-  /// The interval contains a t that fulfils both conditions, and `low` has the least value of the
-  /// points that fulfil the first (algorithm 3.6). Trials keep a tenth of the width away from both
-  /// ends, so that the interval shrinks.
+  /// Shrinks an interval that contains a t that fulfils both Wolfe conditions; `low` is the end
+  /// with the least value of all points that fulfil the first condition (algorithm 3.6). Trial
+  /// points keep a tenth of the width away from both ends, so that the interval shrinks.
   LinePoint zoom(LinePoint low, LinePoint high) {
     while (left_ > 0) {
       const double width = high.t - low.t, margin = 0.1 * std::abs(width);
@@ -83,14 +84,15 @@ class Search {
 void detail::check_wolfe(const WolfeOptions& options) {
   LADON_CHECK(0 < options.decrease && options.decrease < options.curvature && options.curvature < 1,
               "strong_wolfe", "decrease and curvature are ", options.decrease, " and ",
-              options.curvature, "; they must be between 0 and 1, in this order");
+              options.curvature, "; 0 < decrease < curvature < 1 is required");
   LADON_CHECK(options.evaluations >= 1, "strong_wolfe", "evaluations is ", options.evaluations,
               "; it must be at least 1");
 }
 
 LinePoint strong_wolfe(const LineFunction& phi, const LinePoint& start, double first,
                        const WolfeOptions& options) {
-  LADON_CHECK(static_cast<bool>(phi), "strong_wolfe", "the function is empty");
+  LADON_CHECK(static_cast<bool>(phi), "strong_wolfe",
+              "the function is empty; pass one that returns the LinePoint at t");
   LADON_CHECK(
       start.t == 0 && std::isfinite(start.value) && start.slope < 0 && std::isfinite(start.slope),
       "strong_wolfe", "the start is t = ", start.t, " with value ", start.value, " and slope ",

@@ -5,15 +5,16 @@
 
 namespace ladon {
 
-/// All elements of a Lion step have the same size: use rates of a third to a tenth of AdamW's, and
-/// three to ten times its weight decay.
+/// Every element of a Lion step has absolute value lr. So use a learning rate of a third to a tenth
+/// of AdamW's, and three to ten times its weight decay.
 struct LionOptions {
   double lr = 1e-4;
   double beta1 = 0.9;
   double beta2 = 0.99;
-  double weight_decay = 0;  ///< λ: subtracts lr·λ·x in addition to the update (decoupled).
+  double weight_decay = 0;  ///< λ: also subtracts lr·λ·(parameter) at each update (decoupled).
 };
 
+/// Lion for each parameter x with gradient g and momentum m:
 /// x ← (1 − lr·λ)x − lr·sign(β₁m + (1−β₁)g);  m ← β₂m + (1−β₂)g.
 /// (Chen et al. 2023, arXiv 2302.06675)
 class Lion : public Optimizer {

@@ -13,14 +13,15 @@ namespace ladon {
 namespace {
 
 void check(const char* operation, const SteinKernel& kernel) {
-  LADON_CHECK(kernel.at, operation, "the kernel `", kernel.name, "` has no function `at`");
+  LADON_CHECK(kernel.at, operation, "the kernel `", kernel.name,
+              "` has no function `at`; set SteinKernel::at");
 }
 
-/// The kernel at Θ, after checking that it has all required functions.
+/// kernel.at(Θ); throws Error unless the result has the functions `share` and `repel`.
 KernelAt complete(const SteinKernel& kernel, const Tensor& theta) {
   KernelAt at = kernel.at(theta);
   LADON_CHECK(at.share && at.repel, kernel.name, "has no function `", at.share ? "repel" : "share",
-              "`");
+              "`; KernelAt needs both `share` and `repel`");
   return at;
 }
 
@@ -68,7 +69,7 @@ SteinKernel per_coordinate(SteinKernel kernel) {
   const std::string name = detail::join("per-coordinate ", kernel.name);
   return {name, [kernel = std::move(kernel)](const Tensor& theta) {
             LADON_CHECK(theta.size(1) >= 1, "per_coordinate",
-                        "particles have no coordinates: ", theta.shape());
+                        "particles must have at least one coordinate, but are ", theta.shape());
             std::vector<std::int64_t> cuts(static_cast<std::size_t>(theta.size(1) - 1));
             std::iota(cuts.begin(), cuts.end(), 1);
             return per_block(kernel, cuts).at(theta);
@@ -83,11 +84,12 @@ SteinKernel preconditioned(SteinKernel kernel, const Tensor& precision) {
   const Tensor root = lapack::cholesky(cast(precision.detach(), f64));
   const std::string name = detail::join("preconditioned ", kernel.name);
   return {name, [kernel = std::move(kernel), root](const Tensor& theta) {
-            LADON_CHECK(theta.size(1) == root.size(0), "preconditioned", "particles of ",
-                        theta.size(1), " numbers do not fit a precision of shape ", root.shape());
+            LADON_CHECK(theta.size(1) == root.size(0), "preconditioned",
+                        "the precision must be [D, D] for particles of dimension D, but D is ",
+                        theta.size(1), " and the precision is ", root.shape());
             const KernelAt inner = complete(kernel, matmul(theta, root));  // rows Lᵀθ
-            // In rows y·Q⁻¹ = (Q⁻¹yᵀ)ᵀ, and by the chain rule Q⁻¹·L·R = L⁻ᵀR for the repulsion R at
-            // the rows Lᵀθ.
+            // For rows y of share(s), y·Q⁻¹ = (Q⁻¹yᵀ)ᵀ. By the chain rule the repulsion is Q⁻¹·L·R
+            // = L⁻ᵀR, where R is the repulsion at the points Lᵀθ.
             return KernelAt{
                 .share =
                     [=](const Tensor& s) {

@@ -9,9 +9,8 @@
 namespace ladon {
 namespace {
 
-/// A hook that calls an inner hook, then multiplies values [batch, heads, T, width] by
-/// mask(values). A copy, such as that of a layer cloned in the meantime, has no mask, because
-/// nothing would remove it.
+/// Hook that calls an inner hook, then multiplies values [batch, heads, T, width] by mask(values).
+/// A copy, such as that in a clone of the layer, has no mask, because no HeadMask would remove it.
 struct Masked : AttentionHook {
   Owned<AttentionHook> inner;
   std::function<Tensor(const Tensor& values)> mask;  // must broadcast to [batch, heads, 1, 1]
@@ -49,7 +48,7 @@ const AttentionHook* install(MultiHeadAttention& layer,
   return layer.hook.get();
 }
 
-/// Removes a mask, even if others were installed after it.
+/// Removes the mask whose hook is `own`, even if other masks were installed after it.
 void remove(MultiHeadAttention& layer, const AttentionHook* own) {
   Owned<AttentionHook>* place = &layer.hook;
   while (place->get() != own) {
@@ -61,7 +60,8 @@ void remove(MultiHeadAttention& layer, const AttentionHook* own) {
   *place = std::move(inner);
 }
 
-/// [.., heads] → [.., heads, 1, 1] in the values' dtype.
+/// The mask in the values' dtype, with axes for positions and width: [.., heads] → [.., heads, 1,
+/// 1].
 Tensor beside(const Tensor& mask, const Tensor& values) {
   return cast(unsqueeze(unsqueeze(mask, -1), -1), values.dtype());
 }
@@ -75,8 +75,9 @@ HeadMask::HeadMask(MultiHeadAttention& layer, const Tensor& mask) : layer_(layer
               "HeadMask", "the mask must be floating [", heads, "] or [batch, ", heads, "], got ",
               mask.dtype(), " of shape ", mask.shape());
   own_ = install(layer, [mask](const Tensor& values) {
-    LADON_CHECK(mask.rank() == 1 || mask.size(0) == values.size(0), "HeadMask", "the mask is ",
-                mask.shape(), ", but the layer was called with a batch of ", values.size(0));
+    LADON_CHECK(mask.rank() == 1 || mask.size(0) == values.size(0), "HeadMask",
+                "a mask [batch, heads] must have the layer's batch size, but is ", mask.shape(),
+                ", and the layer was called with a batch of ", values.size(0));
     return beside(mask, values);
   });
 }
@@ -84,14 +85,16 @@ HeadMask::HeadMask(MultiHeadAttention& layer, const Tensor& mask) : layer_(layer
 HeadMask::~HeadMask() { remove(layer_, own_); }
 
 Tensor head_importance(MultiHeadAttention& layer, const std::function<Tensor()>& losses) {
-  LADON_CHECK(losses, "head_importance", "the function `losses` is empty");
+  LADON_CHECK(losses, "head_importance",
+              "the function `losses` is empty; pass one that returns the losses [batch]");
   const EnableGrad recording;
   Tensor mask;  // [batch, heads], from the first call of the layer on
   const auto ones_for = [&mask](const Tensor& values) {
     const Shape shape{values.size(0), values.size(1)};
     if (!mask.defined()) mask = parameter(ones(shape, values.dtype()));
     LADON_CHECK(mask.shape() == shape, "head_importance", "the layer was called with batches of ",
-                mask.size(0), " and ", values.size(0), " examples");
+                mask.size(0), " and ", values.size(0),
+                " examples; all calls must have the same batch size");
     return beside(mask, values);
   };
   struct Installed {
@@ -101,10 +104,12 @@ Tensor head_importance(MultiHeadAttention& layer, const std::function<Tensor()>&
   };
   const Installed installed{layer, install(layer, ones_for)};
   const Tensor value = losses();
-  LADON_CHECK(mask.defined(), "head_importance", "the losses did not call the layer");
+  LADON_CHECK(mask.defined(), "head_importance",
+              "the losses did not call the layer; pass a layer of the model that `losses` runs");
   LADON_CHECK(value.defined() && value.shape() == Shape{mask.size(0)}, "head_importance",
               "the losses must be ", Shape{mask.size(0)}, ", one per example, got ", value.shape());
-  LADON_CHECK(value.requires_grad(), "head_importance", "the losses record no history");
+  LADON_CHECK(value.requires_grad(), "head_importance",
+              "the losses record no history; neither detach them nor compute them under NoGrad");
   const Tensor slope = grad(sum(value), mask);
   const NoGrad off;
   return mean(abs(cast(slope, f64)), 0);

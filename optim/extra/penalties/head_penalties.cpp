@@ -10,8 +10,8 @@
 namespace ladon {
 namespace {
 
-/// x after checks, with 0 at excluded positions, so that their values, even NaN, do not affect
-/// results and derivatives.
+/// x with 0 at the positions excluded by `mask`, so that their values, even NaN, do not affect
+/// results and derivatives. Throws Error for wrong shapes and dtypes.
 Tensor counted(const char* operation, const Tensor& x, const Tensor& mask) {
   LADON_CHECK(x.defined() && x.rank() == 4 && is_floating(x.dtype()) && x.size(1) > 0, operation,
               "needs floating [B, H, T, d] with H > 0, got ", x.dtype(), " of shape ", x.shape());
@@ -22,14 +22,14 @@ Tensor counted(const char* operation, const Tensor& x, const Tensor& mask) {
   return masked_fill(x, unsqueeze(unsqueeze(logical_not(mask), -1), 1), 0);
 }
 
-/// The mean of x [B, T] over the positions that are not excluded; 0 if there is none.
+/// The mean of x [B, T] over the positions that are not excluded; 0 if all are excluded.
 Tensor over_positions(const Tensor& x, const Tensor& mask) {
   if (!mask.defined()) return sum(x) / std::max(1.0, static_cast<double>(x.count()));
   const double count = number_of("head_penalty", sum(mask));
   return sum(masked_fill(x, logical_not(mask), 0)) / std::max(1.0, count);
 }
 
-/// The mean of x_h·x_g over pairs h < g, at every position:  [B, H, T, d] → [B, T].
+/// The mean of x_h·x_g over pairs of heads h < g, at every position:  [B, H, T, d] → [B, T].
 /// Σ_{h<g} x_h·x_g = ½(|Σ_h x_h|² − Σ_h |x_h|²).
 Tensor mean_products(const Tensor& x) {
   const auto heads = static_cast<double>(x.size(1));

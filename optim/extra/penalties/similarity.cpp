@@ -13,7 +13,7 @@
 namespace ladon {
 namespace {
 
-/// Centred features of n examples, and |x_i|² of each example.
+/// Centred features x of n examples, and the squared norm |x_i|² of each example.
 struct Centred {
   Tensor x, squares;  // [n, p], [n]
 };
@@ -23,11 +23,11 @@ Centred centred(const char* operation, const Tensor& features, const CkaOptions&
               "features must be floating [n, p], got ", features.dtype(), " of shape ",
               features.shape());
   const std::int64_t n = features.size(0), least = options.debiased ? 4 : 2;
-  LADON_CHECK(n >= least, operation, "needs ", least, " or more examples, got ", n);
+  LADON_CHECK(n >= least, operation, "needs at least ", least, " examples, got ", n);
   const Tensor given = cast(features.detach(), f64);
   const double largest =
       number_of("similarity", given.count() > 0 ? amax(abs(given)) : zeros({}, f64));
-  // Alignment does not depend on scale; a power of two brings fourth powers into range.
+  // CKA does not depend on scale; a power of two brings fourth powers of elements into f64's range.
   const int exponent =
       largest > 0 && std::isfinite(largest) ? std::max(std::ilogb(largest), -1000) : 0;
   const Tensor x = given * std::ldexp(1.0, -exponent), deviation = x - mean(x, 0, keep_dims);
@@ -41,9 +41,10 @@ Centred centred(const char* operation, const Tensor& features, const CkaOptions&
   return {deviation, squares};
 }
 
-/// ⟨XXᵀ, YYᵀ⟩ = ‖XᵀY‖²; or (n(n − 3) times) the unbiased estimate, which removes the diagonals'
-/// contribution, with a_i = |x_i|² and b_i = |y_i|²:  ‖XᵀY‖² − n/(n−2)·Σ a_i b_i + Σ a_i·Σ
-/// b_i/((n−1)(n−2)).
+/// Inner product of Gram matrices ⟨XXᵀ, YYᵀ⟩ = ‖XᵀY‖²; if options.debiased, n(n − 3) times its
+/// unbiased estimate, which removes the contribution of the diagonals a_i = |x_i|² and b_i =
+/// |y_i|²:
+///   ‖XᵀY‖² − n/(n−2)·Σ a_i b_i + Σ a_i·Σ b_i/((n−1)(n−2)).
 double alignment(const Centred& x, const Centred& y, const CkaOptions& options) {
   const double product = number_of("similarity", sum(square(matmul(transpose(x.x), y.x))));
   if (!options.debiased) return product;
@@ -57,7 +58,8 @@ double normalized(double between, double x, double y) {
   return x > 0 && y > 0 ? between / (std::sqrt(x) * std::sqrt(y)) : 0;
 }
 
-/// [B, H, T, d] → H matrices [n, d] of the n positions that are not excluded.
+/// Features of each head: contexts [B, H, T, d] → H matrices [n, d] of the n positions that are not
+/// excluded.
 std::vector<Tensor> features_of_heads(const Tensor& contexts, const Tensor& token_mask) {
   LADON_CHECK(contexts.defined() && contexts.rank() == 4, "head_cka",
               "contexts must be [B, H, T, d], got ", contexts.shape());
@@ -79,7 +81,8 @@ std::vector<Tensor> features_of_heads(const Tensor& contexts, const Tensor& toke
 }  // namespace
 
 double linear_cka(const Tensor& x, const Tensor& y, const CkaOptions& options) {
-  LADON_CHECK(x.defined() && y.defined(), "linear_cka", "the features are undefined");
+  LADON_CHECK(x.defined() && y.defined(), "linear_cka",
+              "the features are undefined; they must be [n, p] and [n, q]");
   LADON_CHECK(x.rank() == 2 && y.rank() == 2 && x.size(0) == y.size(0), "linear_cka",
               "features must be [n, p] and [n, q] of the same examples, got ", x.shape(), " and ",
               y.shape());
@@ -117,7 +120,7 @@ double effective_number(const Tensor& similarity, double order) {
   for (const double value : p) trace += value;
   constexpr double rounding = 1e-6;  // error of similarities computed in f32
   LADON_CHECK(std::isfinite(trace) && trace > 0 && p[0] >= -rounding * trace, "effective_number",
-              "the matrix is not positive semidefinite: its trace is ", trace,
+              "the matrix is not positive semidefinite, as it must be: its trace is ", trace,
               " and its smallest eigenvalue ", p[0]);
   double sum = 0;
   for (double& value : p) sum += value = std::max(value, 0.0);

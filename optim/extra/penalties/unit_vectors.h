@@ -5,9 +5,9 @@
 
 namespace ladon::detail {
 
-/// x/‖x‖ along the last axis, without overflow or underflow. 0, without a gradient, for a zero
-/// vector, and for one shorter than the dtype's smallest normal number, for which 1/‖x‖ may
-/// overflow.
+/// x/‖x‖ along the last axis, without overflow or underflow. The result is 0, without a gradient,
+/// for a zero vector and for a vector whose norm is below the dtype's smallest normal number,
+/// because 1/‖x‖ may overflow.
 Tensor unit_vectors(const Tensor& x);
 
 }  // namespace ladon::detail

@@ -1,9 +1,10 @@
 #pragma once
-// A kernel solved by matrix-vector products only, with error bounds.
+// Solver (solver.h) for A = K + s·I that uses only products of the kernel K with vectors, with
+// error bounds.
 //
 // A Cholesky factor takes N³/3 multiplications and memory for N² numbers; conjugate gradients take
-// a few dozen products of the kernel with the targets, and need only one tile of the kernel at a
-// time.
+// a few dozen products of the kernel with the targets, and need only one tile of the kernel in
+// memory at a time.
 
 #include <functional>
 #include <memory>
@@ -16,39 +17,40 @@ namespace ladon {
 
 class LowRankPlusNoise;
 
-/// A kernel [N, N] given by its diagonal, rows and products.
+/// Kernel matrix K [N, N] given by its diagonal, its rows and its products with vectors.
 struct KernelMap {
   Tensor diagonal;                          ///< [N]
-  LinearMap multiply;                       ///< [N, k] → [N, k]
-  std::function<Tensor(std::int64_t)> row;  ///< [N]
-  std::optional<infinite::Get> kind = {};   ///< If known.
+  LinearMap multiply;                       ///< V ↦ K·V, [N, k] → [N, k]
+  std::function<Tensor(std::int64_t)> row;  ///< i ↦ row i of K, [N]
+  std::optional<infinite::Get> kind = {};   ///< NNGP kernel or NTK, if known.
   DType precision = f64;                    ///< f32 if elements are rounded to it.
 };
 /// Kernel map of a matrix in memory, with the same checks as GaussianProcess.
 KernelMap kernel_map(const infinite::KernelMatrix& kernel);
 /// Kernel map of a Gram matrix in tiles, which must outlive the map. If the tiles are distributed
-/// over ranks, all ranks must create and use it together.
+/// over ranks, all ranks must create and use the map together.
 KernelMap kernel_map(const infinite::StoredGram& kernel);
 KernelMap kernel_map(const infinite::StoredGram&& temporary) = delete;
 
 struct CgSolverOptions {
-  std::int64_t rank = 100;       ///< Rank of the preconditioner: number of rows of the kernel it
-                                 ///< reads.
-  double tolerance = 1e-8;       ///< For the targets: ‖y − A·x‖/‖y‖.
-  double test_tolerance = 1e-4;  ///< For test inputs; errors of variances are its square.
+  std::int64_t rank = 100;       ///< Rank of the preconditioner, which is the number of rows of the
+                                 ///< kernel that it reads.
+  double tolerance = 1e-8;       ///< Tolerance of ‖y − A·x‖/‖y‖ for the targets y.
+  double test_tolerance = 1e-4;  ///< Tolerance for test inputs; relative errors of variances are
+                                 ///< about its square.
   int max_iterations = 1000;
-  std::int64_t at_once = 256;  ///< Test inputs solved together, with memory for ten times N numbers
-                               ///< each.
+  std::int64_t at_once = 256;  ///< Number of test inputs solved together, each with memory for 10·N
+                               ///< numbers.
   std::function<void(const CgProgress&)> progress = {};
 };
 
-/// The residual r of a solution satisfies rᵀA⁻¹r ≤ rᵀP⁻¹r for the preconditioner P = LLᵀ + s·I: L
-/// is a pivoted Cholesky factor, which leaves a positive semi-definite remainder of A = K + s·I, so
-/// P ⪯ A.
+/// Solver by preconditioned conjugate gradients. Its error bound is rᵀA⁻¹r ≤ rᵀP⁻¹r for the
+/// residual r of a solution and the preconditioner P = LLᵀ + s·I: the pivoted Cholesky factor L
+/// leaves a positive semi-definite remainder K − LLᵀ, so P ⪯ A.
 class CgSolver : public Solver {
  public:
-  /// Throws Error unless the diagonal is [N], and noise and jitter add a positive number to it;
-  /// solving throws as conjugate_gradients() does if A is not positive definite.
+  /// Throws Error unless kernel.diagonal is [N], and the sum s of noise and jitter is positive.
+  /// Solving throws Error, as conjugate_gradients() does, if A is not positive definite.
   explicit CgSolver(KernelMap kernel, const GpOptions& options = {},
                     const CgSolverOptions& solver = {});
 
@@ -56,7 +58,7 @@ class CgSolver : public Solver {
   LinearSolution solve(const Tensor& b) const override;
   LinearSolution solve_for_squares(
       const Tensor& b) const override;  ///< Uses test_tolerance, at_once columns at a time.
-  /// Throws Error: it cannot be computed from products with A.
+  /// Throws Error: the determinant cannot be computed from products with A.
   double log_determinant() const override;
   std::optional<infinite::Get> kind() const override { return kernel_.kind; }
   DType precision() const override { return kernel_.precision; }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* operation = "conjugate_gradients";
 
-/// aᵀb for each column, [k].
+/// aᵀb for each pair of columns a, b:  [N, k], [N, k] → [k].
 Tensor dots(const Tensor& a, const Tensor& b) { return sum(a * b, 0); }
 
 class Iteration {
@@ -55,7 +55,8 @@ class Iteration {
                                    : r;
   }
 
-  /// Throws Error unless the squared norm of each active column is positive.
+  /// Throws Error unless squares[c], a squared norm, is positive and finite for each active column
+  /// c.
   void check_positive(const Tensor& squares, const Tensor& active, const char* of,
                       const char* what) const {
     const auto values = numbers_of("conjugate_gradients", squares),
@@ -67,7 +68,7 @@ class Iteration {
                   "; a kernel needs noise or jitter on its diagonal");
   }
 
-  /// 1 for columns that still iterate. Solved columns, and columns of zeros, have step 0.
+  /// 1 for columns that still iterate, 0 for solved columns and columns of zeros, whose step is 0.
   Tensor active() const { return cast(relative() > options_.tolerance, f64); }
 
   /// Iterates from x and its true residual until the recursively updated residual is small enough.
@@ -102,7 +103,9 @@ class Iteration {
 
 CgResult conjugate_gradients(const LinearMap& multiply, const Tensor& b, const CgOptions& options) {
   const NoGrad off;
-  LADON_CHECK(multiply, operation, "the function that multiplies by the matrix is empty");
+  LADON_CHECK(multiply, operation,
+              "the function that multiplies by the matrix is empty; pass one that maps [N, k] to "
+              "[N, k]");
   LADON_CHECK(options.tolerance > 0 && std::isfinite(options.tolerance), operation,
               "the tolerance is ", options.tolerance, "; it must be positive");
   LADON_CHECK(options.max_iterations >= 1, operation, "max_iterations must be at least 1, got ",

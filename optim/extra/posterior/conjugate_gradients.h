@@ -1,6 +1,6 @@
 #pragma once
-// Solution of linear systems by matrix-vector products only (Hestenes and Stiefel 1952; Golub and
-// Van Loan 2013, chapter 11).
+// Conjugate gradients: solves linear systems by matrix-vector products only (Hestenes and Stiefel
+// 1952; Golub and Van Loan 2013, chapter 11).
 
 #include <cstdint>
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace ladon {
 
-/// A symmetric matrix, or a function of one, as a linear function of vectors.   [N, k] → [N, k]
+/// Product of a symmetric matrix with k vectors, the columns of the argument:  [N, k] → [N, k].
 using LinearMap = std::function<Tensor(const Tensor&)>;
 
 struct CgProgress {
@@ -19,11 +19,11 @@ struct CgProgress {
 };
 
 struct CgOptions {
-  double tolerance = 1e-8;  ///< A right-hand side is solved at ‖b − A·x‖ ≤ tolerance·‖b‖.
+  double tolerance = 1e-8;  ///< A right-hand side b is solved when ‖b − A·x‖ ≤ tolerance·‖b‖.
   int max_iterations = 1000;  ///< Maximum number of products with A, not counting those that
                               ///< recompute the residual.
-  /// b ↦ P⁻¹·b for a positive definite P that approximates A: convergence is then that for
-  /// P^(−½)·A·P^(−½).
+  /// b ↦ P⁻¹·b for a positive definite P that approximates A: the iteration then converges as fast
+  /// as for the matrix P^(−½)·A·P^(−½). Empty: P = I.
   LinearMap preconditioner = {};
   std::function<void(const CgProgress&)> progress = {};  ///< Called after each iteration.
 };
@@ -35,14 +35,16 @@ struct CgResult {
   int iterations = 0;
 };
 
-/// X with A·X = B, f64, for a positive definite A.   b [N, k]: k right-hand sides that share the
-/// products but have separate step sizes. The recursively updated residual drifts from the true one
-/// by rounding; the true one is therefore computed at the end, and the iteration restarts from
-/// there as long as that halves it.
+/// Solves A·X = B in f64 for a positive definite A, given as `multiply`. b [N, k] contains k
+/// right-hand sides, which are multiplied by A together but have separate step sizes. The
+/// recursively updated residual drifts from the true residual by rounding. The true residual is
+/// therefore computed at the end, and the iteration restarts from it as long as each restart halves
+/// it.
 ///
-/// If max_iterations or rounding stop it before the tolerance is reached, `relative` shows it.
-/// Throws Error if a direction p has pᵀA·p ≤ 0 (A is not positive definite), if a residual has
-/// rᵀP⁻¹r ≤ 0 (the preconditioner is not), and if a product is not finite or has another shape.
+/// If max_iterations or rounding stops the iteration before the tolerance is reached, no Error is
+/// thrown; check CgResult::relative. Throws Error if a search direction p has pᵀA·p ≤ 0 (A is not
+/// positive definite), if a residual has rᵀP⁻¹r ≤ 0 (the preconditioner is not positive definite),
+/// and if a product is not finite or has another shape.
 CgResult conjugate_gradients(const LinearMap& multiply, const Tensor& b,
                              const CgOptions& options = {});
 

@@ -7,7 +7,8 @@
 namespace ladon {
 namespace {
 
-/// Largest block side that divides the tile, so that each block lies within one tile.
+/// Largest side of a square block that divides the tile's side, so that each block is within one
+/// tile.
 std::int64_t block_side(std::int64_t tile) {
   std::int64_t side = std::min(tile, ranks::largest_block);
   while (tile % side != 0) --side;
@@ -22,7 +23,7 @@ DistributedFactor distribute_factor(const infinite::StoredGram& gram, const GpOp
       kernel_blocks::ridge_of("distribute_factor", gram.diagonal(), options.noise, options.jitter)
           .total();
   const std::int64_t tile = gram.estimate().tile;
-  Tensor whole;  // the last tile read, usually needed for the next block too
+  Tensor whole;  // the tile read last, which usually contains the next block too
   std::int64_t tile_row = -1, tile_column = -1;
   const auto block = [&](std::int64_t row, std::int64_t column, std::int64_t rows,
                          std::int64_t columns) {

@@ -1,12 +1,13 @@
 #pragma once
-// The Cholesky factor of a Gram matrix in the memory of many ranks (core/extra/ranks/ranks.h).
+// Cholesky factor of a Gram matrix, distributed over the memory of many ranks, that is, processes
+// (core/extra/ranks/ranks.h).
 //
 //   // tiles in the memory of each rank
 //   const auto kernel = infinite::store_gram(limit(model), x, {}, {.get = infinite::Get::nngp});
 //   const GaussianProcess process(distribute_factor(kernel, {.noise = 0.1}), y);
 //
-// Like StoredFactor (stored_factor.h), but in the combined memory of all ranks instead of on disk.
-// The kernel's tiles may be in memory, too, or in a folder.
+// Like StoredFactor (stored_factor.h), but the factor is in the combined memory of all ranks
+// instead of on disk. The kernel's tiles may be in memory, too, or in a folder.
 
 #include <cstdint>
 
@@ -16,13 +17,13 @@
 
 namespace ladon {
 
-/// L with L·Lᵀ = A = K + (σ² + jitter·mean K_ii)·I, of which each rank holds N²/count() numbers.
-/// All ranks must use it together, within their session.
+/// Cholesky factor L of A = K + (σ² + jitter·mean K_ii)·I = L·Lᵀ, of which each rank holds
+/// N²/count() numbers. All ranks must call its functions together, within one session of ranks.
 class DistributedFactor : public Solver {
  public:
   std::int64_t size() const override { return factor_.size(); }
   double log_determinant() const override { return factor_.log_determinant(); }
-  /// Call it in all ranks, with the same B, of any floating dtype.
+  /// A⁻¹·B. Call it in all ranks with the same B, of any floating dtype.
   LinearSolution solve(const Tensor& b) const override { return {factor_.solve(b)}; }
   std::optional<infinite::Get> kind() const override { return kind_; }
   DType precision() const override { return precision_; }
@@ -36,9 +37,10 @@ class DistributedFactor : public Solver {
   DType precision_;
 };
 
-/// Each tile is read by those ranks that hold part of it: tiles in memory only by their own rank.
-/// Throws lapack::NotPositiveDefinite if A is not, and Error for a negative noise or jitter, for a
-/// damaged tile, and as ranks::Cholesky does.
+/// Computes the factor of `gram` plus noise and jitter. Each rank reads the tiles of which it holds
+/// a part; tiles in memory are read only by the rank that holds them. Throws
+/// lapack::NotPositiveDefinite if A is not positive definite, and Error for a negative noise or
+/// jitter, for a damaged tile, and where ranks::Cholesky does.
 DistributedFactor distribute_factor(const infinite::StoredGram& gram,
                                     const GpOptions& options = {});
 

@@ -16,7 +16,7 @@ constexpr std::string_view operation = "FirstOrder";
 
 Tensor head(const Tensor& x, int axis, std::int64_t n) { return slice(x, axis, {.stop = n}); }
 
-double trace_of_product(const Tensor& a, const Tensor& b) {  // of symmetric matrices
+double trace_of_product(const Tensor& a, const Tensor& b) {  // tr(A·Bᵀ)
   return number_of("FirstOrder", sum(a * b));
 }
 
@@ -44,8 +44,9 @@ FirstOrder::FirstOrder(const Tensor& kernel, const Tensor& targets, const GpOpti
 
 void FirstOrder::add(const Tensor& one_head) {
   const NoGrad off;
-  LADON_CHECK(one_head.shape() == kernel_.shape(), operation, "the draw has shape ",
-              one_head.shape(), ", but the limit's kernel has shape ", kernel_.shape());
+  LADON_CHECK(one_head.shape() == kernel_.shape(), operation,
+              "a draw must have the limit's shape, but the draw has shape ", one_head.shape(),
+              ", and the limit's kernel has shape ", kernel_.shape());
   const std::int64_t n = targets_.size(0), outputs = targets_.size(1);
   const Tensor delta = kernel_blocks::symmetric_block(operation, "the draw", one_head) - kernel_;
   const Tensor columns = head(delta, 1, n), train = head(columns, 0, n);  // [N + M, N], [N, N]
@@ -105,7 +106,8 @@ GpPrediction FirstOrder::predict(double heads) const {
   };
   y.covariance = kernel_blocks::proper_covariance(
       operation, y.covariance, at(kernel_, {test, test}), f64, rounding,
-      detail::join("the first-order expansion is not valid for ", heads, " heads"));
+      detail::join("the first-order expansion is not valid for ", heads,
+                   " heads; use more heads, or mean()"));
   return y;
 }
 

@@ -1,18 +1,18 @@
 #pragma once
-// Difference between the posterior of finitely many heads and the Gaussian process of infinitely
-// many, to first order in 1/H, without sampling a posterior.
+// Difference between the posterior with finitely many heads H and the Gaussian process with
+// infinitely many heads, to first order in 1/H, without sampling a posterior.
 //
-// Given the latents z of its heads a network's outputs are a Gaussian process with kernel K_z, the
-// mean of H single-head kernels (layers/infinite/finite/heads.h), with E K_z = K if the layers
-// after the attention map kernels linearly. With δ = K_z − K for one head, A = K + σ²·I over the
-// training inputs, α = A⁻¹y, W = [−K*A⁻¹, I] and
-//   D₁ = ½ αᵀδα − ½ tr(A⁻¹δ),   D₂ = −½ αᵀδA⁻¹δα + ¼ tr(A⁻¹δA⁻¹δ),
-// averages over z weighted by the evidence N(y; 0, K_z + σ²) expand as
+// Given the latent variables z of its heads, a network's outputs are a Gaussian process with kernel
+// K_z, the mean of H single-head kernels (layers/infinite/finite/heads.h), with E K_z = K if the
+// layers after the attention map kernels linearly. Let δ = K_z − K for one head, A = K + σ²·I over
+// the training inputs, α = A⁻¹y for targets y, W = [−K*A⁻¹, I] and
+//   D₁ = ½ αᵀδα − ½ tr(A⁻¹δ),   D₂ = −½ αᵀδA⁻¹δα + ¼ tr(A⁻¹δA⁻¹δ).
+// The evidence Z_H, and averages over z weighted by N(y; 0, K_z + σ²I), expand as
 //   ln Z_H = ln Z_∞ + E[D₂ + ½ D₁²]/H,   mean = m_∞ + E[Wδα·D₁ − Wδ·A⁻¹δα]/H,
 //   within  = C_∞ + E[WδWᵀ·D₁ − Wδ·A⁻¹·δWᵀ]/H,   between = E[(Wδα)(Wδα)ᵀ]/H,   up to O(1/H²),
-// where the covariance of a prediction is the sum of that within each z and that of its mean
-// between them. The coefficients are means over single heads drawn from the prior, and show for how
-// many heads the limit is accurate.
+// where the covariance of a prediction is the sum of `within`, the mean covariance given z, and
+// `between`, the covariance over z of the mean given z. The coefficients are means over single
+// heads drawn from the prior, and show for how many heads the limit is accurate.
 //
 //   FirstOrder first(limit_kernel, targets, {.noise = 0.05});       // [N + M, N + M], [N]
 //   one_head.for_each(x, 10000, rng, Get::nngp, [&](const Kernel& k) { first.add(k.nngp); });
@@ -26,7 +26,8 @@
 
 namespace ladon {
 
-/// Coefficients of 1/H, with standard errors over draws. All outputs share `within`.
+/// Coefficients of 1/H in the expansions above; members `*_se` are standard errors over draws. All
+/// outputs share `within`.
 struct FirstOrderCoefficients {
   Measured log_evidence;
   Tensor mean, mean_se;        ///< [M, O]
@@ -36,23 +37,24 @@ struct FirstOrderCoefficients {
 
 class FirstOrder {
  public:
-  /// kernel [N + M, N + M] of the limit, training inputs first; targets [N] or [N, O]. Throws Error
-  /// as GaussianProcess does, and if there are more targets than inputs.
+  /// `kernel` [N + M, N + M] is K, the kernel for infinitely many heads, training inputs first;
+  /// targets are [N] or [N, O]. Throws Error where GaussianProcess does, and if there are more
+  /// targets than inputs.
   FirstOrder(const Tensor& kernel, const Tensor& targets, const GpOptions& options = {});
 
-  /// Adds one draw of a single-head kernel, [N + M, N + M]. Throws Error for another shape, and
-  /// unless it is symmetric and finite.
+  /// Adds one draw of a single-head kernel [N + M, N + M]. Throws Error for another shape, and
+  /// unless the kernel is symmetric and finite.
   void add(const Tensor& one_head);
   std::int64_t draws() const { return log_evidence_.count(); }
 
-  /// Throws Error with fewer than two draws.
+  /// Estimates of the coefficients from all draws. Throws Error if there are fewer than two draws.
   FirstOrderCoefficients coefficients() const;
-  /// The prediction at M test inputs for that number of heads, to first order; heads may be
-  /// infinite. The covariance is within + between for the first output. Throws Error if a
-  /// first-order variance is negative: the expansion is not valid for so few heads, though mean()
-  /// still is.
+  /// Prediction at M test inputs for a network with `heads` heads, to first order in 1/heads;
+  /// `heads` may be infinite. The covariance is within + between for the first output. Throws Error
+  /// if a first-order variance is negative: the expansion of the covariance is not valid for so few
+  /// heads; mean() can still be called.
   GpPrediction predict(double heads) const;
-  /// Mean of predict(heads), [M, O]; defined for any number of heads.
+  /// Mean of predict(heads), [M, O], for any positive number of heads.
   Tensor mean(double heads) const;
   double log_marginal_likelihood(double heads) const;
 

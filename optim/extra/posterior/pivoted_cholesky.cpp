@@ -19,9 +19,9 @@ PivotedCholesky::PivotedCholesky(const Tensor& diagonal,
   constexpr const char* operation = "PivotedCholesky";
   const NoGrad off;
   LADON_CHECK(diagonal.defined() && diagonal.rank() == 1 && diagonal.size(0) >= 1, operation,
-              "the diagonal must be [N] with N ≥ 1");
+              "the diagonal must be a tensor [N] with N ≥ 1");
   LADON_CHECK(options.rank >= 0 && options.tolerance >= 0, operation,
-              "rank and tolerance must not be negative, got ", options.rank, " and ",
+              "rank and tolerance must be at least 0, got ", options.rank, " and ",
               options.tolerance);
   const std::int64_t n = diagonal.size(0);
   const Tensor given = kernel_blocks::target_block(operation, "the diagonal", diagonal, n);
@@ -36,8 +36,9 @@ PivotedCholesky::PivotedCholesky(const Tensor& diagonal,
     const std::int64_t pivot = best - variance.begin();
     const Tensor k = kernel_blocks::target_block(operation, "a row of the kernel", row(pivot), n);
     const double own = given.data<double>()[pivot], in_row = k.data<double>()[pivot];
-    LADON_CHECK(std::abs(own - in_row) <= 1e-6 * largest, operation, "the diagonal has element ",
-                own, " at ", pivot, ", but row ", pivot, " has ", in_row, " there");
+    LADON_CHECK(std::abs(own - in_row) <= 1e-6 * largest, operation,
+                "diagonal and rows must agree, but the diagonal has element ", own, " at ", pivot,
+                ", and row ", pivot, " has ", in_row, " there; are both of the same kernel?");
     const Tensor before = slice(columns_, 0, {.stop = m});  // [m, N]
     const Tensor known = matmul(unsqueeze(select(before, 1, pivot), 0), before);
     const Tensor column = (reshape(k, {1, n}) - known) / std::sqrt(*best);

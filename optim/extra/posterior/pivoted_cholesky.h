@@ -1,5 +1,5 @@
 #pragma once
-// Low-rank approximation of a kernel from a few of its columns.
+// Low-rank approximation of a kernel matrix from a few of its rows, and a preconditioner from it.
 
 #include <cstdint>
 #include <functional>
@@ -11,17 +11,18 @@ namespace ladon {
 
 struct PivotedCholeskyOptions {
   std::int64_t rank = 100;   ///< Maximum rank.
-  double tolerance = 1e-10;  ///< Stops when trace(K − L·Lᵀ) ≤ tolerance·trace(K).
+  double tolerance = 1e-10;  ///< Stop when trace(K − L·Lᵀ) ≤ tolerance·trace(K).
 };
 
-/// K ≈ L·Lᵀ of low rank, from K's diagonal and `rank` of its rows: each step selects the input with
-/// the largest variance given those selected before (Harbrecht, Peters and Schneider 2012). The
-/// remainder, K − L·Lᵀ, is the covariance given these inputs, and so is positive semi-definite.
+/// Low-rank approximation K ≈ L·Lᵀ from K's diagonal and `rank` of its rows: each step selects the
+/// input with the largest variance given the inputs selected before (Harbrecht, Peters and
+/// Schneider 2012). The remainder K − L·Lᵀ is the covariance given all selected inputs, and so is
+/// positive semi-definite.
 class PivotedCholesky {
  public:
-  /// diagonal [N]; row(i) returns row i of K, [N]. Takes O(N·rank²) operations besides computing
-  /// the rows, and memory for N·rank numbers. Throws Error for another shape, and if a row and the
-  /// diagonal disagree.
+  /// diagonal [N]; row(i) returns row i of K, [N]. Takes O(N·rank²) operations in addition to
+  /// computing the rows, and memory for N·rank numbers. Throws Error for another shape, and if a
+  /// row and the diagonal disagree.
   PivotedCholesky(const Tensor& diagonal, const std::function<Tensor(std::int64_t)>& row,
                   const PivotedCholeskyOptions& options = {});
 
@@ -37,12 +38,12 @@ class PivotedCholesky {
   double left_ = 0;
 };
 
-/// P = L·Lᵀ + σ²·I as a preconditioner (Gardner et al. 2018, "GPyTorch"), by Woodbury's identity:
-/// P⁻¹ = (I − L·(σ²·I + LᵀL)⁻¹·Lᵀ)/σ². With a pivoted Cholesky factor L of K it is a lower bound, P
-/// ⪯ K + σ²·I.
+/// Preconditioner P = L·Lᵀ + σ²·I for K + σ²·I (Gardner et al. 2018, "GPyTorch"), inverted by
+/// Woodbury's identity: P⁻¹ = (I − L·(σ²·I + LᵀL)⁻¹·Lᵀ)/σ². If L is a pivoted Cholesky factor of K,
+/// P is a lower bound, P ⪯ K + σ²·I.
 class LowRankPlusNoise {
  public:
-  /// l [N, r], r ≥ 0; noise σ² > 0.
+  /// P for l = L [N, r], r ≥ 0, and noise = σ² > 0.
   LowRankPlusNoise(const Tensor& l, double noise);
 
   /// P⁻¹·B.   [N, k] → [N, k]

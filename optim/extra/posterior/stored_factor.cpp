@@ -22,8 +22,8 @@ namespace {
 
 constexpr const char* operation = "store_factor";
 constexpr const char* title = "Ladon stored Cholesky factor 1";
-// Tiles in memory besides the held column: the result, the kernel's tile, two operands and two read
-// ahead.
+// Number of tiles in memory in addition to the held column: the result, the kernel's tile, two
+// operands, and two tiles read ahead.
 constexpr double tiles_at_work = 6;
 
 /// C ← C − Aᵀ·B.
@@ -42,8 +42,9 @@ std::string exact_text(double x) {
 
 }  // namespace
 
-// The folder contains U = Lᵀ in tiles [rows of i, rows of j], i ≤ j, row after row, so that both
-// passes of a solve read them in order. Diagonal tiles are stored as L.
+// The folder contains U = Lᵀ in tiles (i, j), i ≤ j, of shape [rows(i), rows(j)], row after row, so
+// that both passes of a solve read tiles in the order in which they are stored. Diagonal tiles are
+// stored as L.
 struct StoredFactor::State {
   State(const infinite::StoredGram& gram, const std::string& folder)
       : parts(operation, title, folder), kind(gram.kind()), precision(gram.dtype()) {
@@ -61,7 +62,7 @@ struct StoredFactor::State {
     return 8 * static_cast<std::uint64_t>(rows(i) * rows(j));
   }
 
-  /// Undefined if the tile is missing or damaged.
+  /// Tile (i, j), or an undefined tensor if the tile is missing or damaged.
   Tensor read(std::int64_t i, std::int64_t j) const {
     Tensor tile;
     const bool whole = parts.read(index(i, j), payload(i, j), [&](detail::PartReader& from) {
@@ -73,7 +74,8 @@ struct StoredFactor::State {
   Tensor fetch(std::int64_t i, std::int64_t j) const {
     const Tensor tile = read(i, j);
     LADON_CHECK(tile.defined(), "StoredFactor", parts.path_of(index(i, j)),
-                " is missing or was damaged since it was stored; store_factor() computes it again");
+                " is missing or was damaged since it was stored; call store_factor() again, which "
+                "recomputes it");
     return tile;
   }
   void write(std::int64_t i, std::int64_t j, const Tensor& tile) const {
@@ -131,7 +133,7 @@ class Factorization {
   }
 
  private:
-  /// Schur complement of the rows of U above:  A_ij − Σ_k U_kiᵀ·U_kj.
+  /// Schur complement of tile (i, j) of A given the rows k < i of U:  A_ij − Σ_k U_kiᵀ·U_kj.
   Tensor schur(std::int64_t i, std::int64_t j) {
     Tensor rest = clone(gram_.tile(i, j));
     if (i == j) {
@@ -148,7 +150,7 @@ class Factorization {
     };
     parallel::one_ahead(i, read, [&](std::int64_t k, const Pair& pair) {
       subtract(rest, pair.left, pair.right);
-      // safe: reading ahead k + 1 does not access entry k
+      // no race: reading ahead k + 1 does not access element k
       if (k < held_) column_[static_cast<std::size_t>(k)] = pair.left;
     });
     return rest;
@@ -220,13 +222,13 @@ Tensor StoredFactor::passes(const Tensor& b, bool both) const {
     const auto [i, j] = order[static_cast<std::size_t>(at)];
     return u.fetch(i, j);
   };
-  // x_to ← x_to − A·x_from
+  // x_to ← x_to − A·x_from, for the rows of x in tile rows `to` and `from`
   const auto subtract = [&](blas::Matrix<const double> a, std::int64_t to, std::int64_t from) {
     double* values = x.mutable_data<double>();
     blas::gemm<double>(u.rows(to), k, u.rows(from), -1, a, {values + u.start(from) * k, k, 1}, 1,
                        {values + u.start(to) * k, k, 1});
   };
-  // L·x = b forwards, then Lᵀ·x = b backwards
+  // solves L·x = b in the forward pass, Lᵀ·x = b in the backward pass
   const auto pass = [&](bool backwards) {
     parallel::one_ahead(std::ssize(order), read, [&](std::int64_t at, const Tensor& tile) {
       const auto [i, j] = order[static_cast<std::size_t>(at)];
@@ -261,7 +263,8 @@ StoredFactor store_factor(const infinite::StoredGram& gram, const std::string& f
                        {"inputs", detail::join(gram.size())},
                        {"tile", detail::join(gram.first(1))},
                        {"added to the diagonal", exact_text(ridge)}}});
-  // With several ranks the first computes it alone; use distribute_factor() to share the work.
+  // With several ranks, the first rank computes the factor alone; distribute_factor() divides the
+  // work.
   state->log_determinant = std::stod(ranks::from_first([&] {
     Factorization(*state, gram, ridge, storing).run();
     return exact_text(state->log_determinant);

@@ -1,5 +1,5 @@
 #pragma once
-// Cholesky factor, stored on disk, of a Gram matrix that is stored on disk.
+// Cholesky factor, stored on disk, of a Gram matrix that is also stored on disk.
 
 #include <cstdint>
 #include <functional>
@@ -12,24 +12,26 @@
 
 namespace ladon {
 
-/// Reported once before the computation, and after each tile.
+/// Progress of store_factor(), reported once before the computation and after each tile.
 struct StoredFactorProgress {
   std::int64_t tiles = 0, tiles_done = 0;
-  /// Fraction of the multiplications done, 0 … 1: tiles of later rows take more of them.
+  /// Fraction of the multiplications done, 0 … 1, which differs from tiles_done/tiles because later
+  /// rows of tiles take more multiplications.
   double share_done = 0;
 };
 
 struct StoredFactorOptions {
-  /// Bytes of tiles held at a time, besides those that the Gram matrix holds. If a column of tiles
-  /// does not fit, some tiles are read repeatedly. 0: the machine's free memory.
+  /// Maximum number of bytes of tiles in memory at a time, in addition to those of the Gram matrix.
+  /// If a column of tiles does not fit, some tiles are read repeatedly. 0: the machine's free
+  /// memory.
   std::uint64_t memory_budget = 0;
-  /// Exceptions thrown here stop the computation and propagate from store_factor().
+  /// Exceptions thrown by this function stop the computation and propagate from store_factor().
   std::function<void(const StoredFactorProgress&)> progress = {};
 };
 
-/// L with L·Lᵀ = A = K + (σ² + jitter·mean K_ii)·I, in a folder whose lock it holds. Every tile is
-/// verified when read; a damaged one is an Error, and store_factor() computes it again. Not
-/// thread-safe.
+/// Cholesky factor L of A = K + (σ² + jitter·mean K_ii)·I = L·Lᵀ in a folder, whose lock it holds.
+/// Every tile is verified when read, and a damaged tile is an Error; calling store_factor() again
+/// recomputes it. Not thread-safe.
 class StoredFactor : public Solver {
  public:
   StoredFactor(StoredFactor&&) noexcept;
@@ -38,9 +40,9 @@ class StoredFactor : public Solver {
 
   std::int64_t size() const override;
   double log_determinant() const override;
-  /// Makes two passes over the tiles. B may have any floating dtype.
+  /// A⁻¹·B, with two passes over the tiles on disk. B may have any floating dtype.
   LinearSolution solve(const Tensor& b) const override;
-  Tensor half_solve(const Tensor& b) const override;  ///< Makes one pass.
+  Tensor half_solve(const Tensor& b) const override;  ///< L⁻¹·B, with one pass over the tiles.
   std::optional<infinite::Get> kind() const override;
   DType precision() const override;
 
@@ -59,10 +61,11 @@ class StoredFactor : public Solver {
 /// computed from all tiles above it (Golub and Van Loan 2013, §4.2). The bits do not depend on the
 /// number of threads or the budget.
 ///
-/// Throws lapack::NotPositiveDefinite if A is not: its smallest_eigenvalue is that of a block of
-/// rows given all rows before, and its jitter, added to the noise, is sufficient up to there.
-/// Throws Error if the budget does not hold six tiles, if the disk has too little space, if the
-/// folder contains another factor, or if another run is using it.
+/// Throws lapack::NotPositiveDefinite if A is not positive definite. The exception's
+/// smallest_eigenvalue is that of the covariance of a block of rows given all rows before it; its
+/// jitter, added to the noise, is sufficient for the rows up to the end of that block. Throws Error
+/// if the budget does not hold six tiles, if the disk has too little space, if the folder contains
+/// another factor, or if another run is using the folder.
 StoredFactor store_factor(const infinite::StoredGram& gram, const std::string& folder,
                           const GpOptions& options = {}, const StoredFactorOptions& storing = {});
 

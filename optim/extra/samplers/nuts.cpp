@@ -19,19 +19,20 @@ using namespace samplers;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// One row of a Phase.
+/// Point of phase space of one chain: one row of a Phase.
 struct Point {
   std::vector<double> position, momentum, gradient;
   double value = 0;  ///< ln p
 };
 
+/// ln(e^a + e^b)
 double log_add(double a, double b) {
   const double high = std::max(a, b);
   return high == -infinity ? high : high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
-/// Whether a path from `first` to `last`, in time direction `way`, has made a U-turn at one of its
-/// ends.
+/// Whether the path from `first` to `last` makes a U-turn at one of its ends; `way` is 1 if it was
+/// integrated forward in time, −1 if backward.
 bool turns(const Point& first, const Point& last, int way) {
   const auto along = [&](const Point& end) {
     return way * kernels::lane_sum(std::int64_t(end.momentum.size()), [&](std::int64_t i) {
@@ -41,15 +42,15 @@ bool turns(const Point& first, const Point& last, int way) {
   return !(along(first) > 0 && along(last) > 0);
 }
 
-/// Whether a path of two halves, a … b and c … d, has made a U-turn: the whole, a … c, or b … d.
+/// Whether a path of two halves, a … b and c … d, makes a U-turn: checks a … d, a … c and b … d.
 bool turns(const Point& a, const Point& b, const Point& c, const Point& d, int way) {
   return turns(a, d, way) || turns(a, c, way) || turns(b, d, way);
 }
 
-/// The trajectory of one chain, point by point. A doubling adds 2^depth points at one end, the
-/// leaves of a binary tree; each subtree is checked as soon as its last leaf is there. Subtrees
-/// begin at even leaves; leaf m is stored in slot popcount(m), which no other leaf uses while a
-/// subtree that began with m is incomplete.
+/// Trajectory of one chain, grown point by point. A doubling adds 2^depth points at one end, the
+/// leaves of a binary tree; each subtree is checked for a U-turn as soon as its last leaf has been
+/// added. Subtrees begin at leaves with an even number m; leaf m is stored in slot popcount(m),
+/// which no other leaf uses while a subtree that begins with leaf m is incomplete.
 class Trajectory {
  public:
   Trajectory(Point start, double energy, int max_depth, Generator& rng)
@@ -62,14 +63,14 @@ class Trajectory {
     begin_doubling();
   }
 
-  /// Start of the next leapfrog step, and its direction in time.
+  /// Start of the next leapfrog step, and its direction in time (1 or −1).
   const Point& edge() const { return edge_; }
   int way() const { return way_; }
   const Point& chosen() const { return chosen_; }
   double acceptance() const { return acceptance_ / double(steps_); }
   bool diverged() const { return diverged_; }
 
-  /// Adds the point that the step reached; returns whether to continue.
+  /// Adds the point that the leapfrog step reached; returns whether the trajectory continues.
   bool grow(Point leaf, double energy) {
     const double weight = std::isfinite(energy) ? start_energy_ - energy : -infinity;
     ++steps_;
@@ -92,7 +93,8 @@ class Trajectory {
     new_weight_ = -infinity;
   }
 
-  /// Checks the subtrees of 2, 4, … leaves that end with the newest leaf (odd).
+  /// Whether a subtree of 2, 4, … leaves that ends with the newest leaf, of odd number, makes a
+  /// U-turn.
   bool some_subtree_turns() const {
     for (std::uint64_t size = 2; leaves_ % size == size - 1; size *= 2) {
       const std::uint64_t first = leaves_ - (size - 1);

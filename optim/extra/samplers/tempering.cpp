@@ -38,20 +38,21 @@ std::vector<double> ladder(const TemperingOptions& options) {
   return betas;
 }
 
-/// base·likelihood^β of rows. Keeps both factors, since swaps need the likelihood alone.
+/// Density base·likelihood^β of each row. Keeps the scores of both factors, since swaps need the
+/// likelihood alone.
 class Parts {
  public:
   Parts(const LogDensity* base, const LogDensity& likelihood, const Tensor& row_betas)
       : base_density_(base), likelihood_density_(likelihood), betas_(row_betas) {}
 
-  /// Scores the rows θ, and keeps the result as the latest.
+  /// Evaluates the density at the rows θ, and stores both factors as the latest scores.
   DensityScore score(const Tensor& theta) {
     latest_.likelihood = likelihood_density_.score(theta);
     if (base_density_) latest_.base = base_density_->score(theta);
     if (!current_.likelihood.value.defined()) current_ = latest_;
     return combined(latest_);
   }
-  /// Makes the latest scores current for the accepted rows.
+  /// Makes the latest scores the current ones of the rows whose proposals were accepted.
   void accept(const Tensor& accepted) {
     const Tensor column = unsqueeze(accepted, 1);
     const auto choose = [&](DensityScore& current, const DensityScore& latest) {
@@ -62,15 +63,16 @@ class Parts {
     choose(current_.likelihood, latest_.likelihood);
     choose(current_.base, latest_.base);
   }
-  /// Moves the scores of row rows[r] to row r; returns the scores at the new β.
+  /// Moves the current scores of row rows[r] to row r for all r; returns the scores at the rows'
+  /// new β.
   DensityScore permute(const Tensor& rows) {
     for (DensityScore* score : {&current_.likelihood, &current_.base})
       if (score->value.defined())
         *score = {index_select(score->value, 0, rows), index_select(score->gradient, 0, rows)};
     return combined(current_);
   }
-  /// ln likelihood at a row; −∞ if it or its gradient is not finite: only the level β = 0 may visit
-  /// such a point.
+  /// Current log likelihood of a row; −∞ if the log likelihood or its gradient is not finite: only
+  /// the level β = 0 may visit such a point.
   double likelihood(std::int64_t row) const {
     const std::int64_t dim = current_.likelihood.gradient.size(1);
     const double* slope = current_.likelihood.gradient.data<double>() + row * dim;
@@ -99,7 +101,7 @@ class Parts {
   Pair latest_, current_;
 };
 
-/// Counts round trips of an ensemble's replicas between temperatures.
+/// Counts the round trips of an ensemble's replicas between the coldest and the hottest level.
 class Journeys {
  public:
   explicit Journeys(std::size_t levels) : replica_(levels), state_(levels) {
@@ -162,7 +164,7 @@ class Tempering {
     return from_vector(rows, {std::int64_t(rows.size())});
   }
 
-  /// Decides the swaps of a draw; returns the source of each row.
+  /// Decides the swaps after a draw; returns for each row the index of the row that moves to it.
   Tensor swaps(RandomStreams& streams, bool counts) {
     std::vector<std::int64_t> order(betas_.size() * std::size_t(chains_));
     std::iota(order.begin(), order.end(), std::int64_t{0});
@@ -202,7 +204,8 @@ Tempered temper(const LogDensity* base, const LogDensity& likelihood, const Tens
   ChainOptions run = chain_options(operation, options);
   const std::vector<double> betas = ladder(options);
   LADON_CHECK(base || betas.back() > 0, operation,
-              "the last β is 0, but p⁰ is not a density; pass a base density");
+              "the last β is 0, but must be positive without a base density, because p⁰ is not a "
+              "density; pass a base density");
   run.adaptation.groups = std::int64_t(betas.size());
   const bool rows = start.defined() && start.rank() == 2;  // otherwise run_chains throws
   Tempering tempering(base, likelihood, betas, rows ? start.size(0) : 1);
@@ -217,8 +220,9 @@ Tempered temper(const LogDensity* base, const LogDensity& likelihood, const Tens
 
 Tempered parallel_tempering(const LogDensity& base, const LogDensity& likelihood,
                             const Tensor& start, const TemperingOptions& options, Generator& rng) {
-  LADON_CHECK(base.dim() == likelihood.dim(), operation, "base has ", base.dim(),
-              " dimensions, but the likelihood ", likelihood.dim());
+  LADON_CHECK(base.dim() == likelihood.dim(), operation,
+              "base and likelihood must have the same dimension, but base has ", base.dim(),
+              " dimensions, and the likelihood ", likelihood.dim());
   const LogDensity rows_of_base = of_single_rows(operation, base);
   return temper(&rows_of_base, of_single_rows(operation, likelihood), start, options, rng);
 }

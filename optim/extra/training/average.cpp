@@ -15,8 +15,8 @@
 namespace ladon {
 namespace {
 
-/// Tensors that hold averages at present. The marks of leaves are not enough, since a tensor
-/// without history has none, and two leaves may share memory.
+/// Tensors that hold an average at present (while a Scope exists). Marks on leaves (Leaf::lend) are
+/// not enough, since a tensor without history has no leaf, and two leaves may share memory.
 std::mutex lent_mutex;
 std::vector<Tensor> lent;
 
@@ -42,12 +42,13 @@ WeightAverage::WeightAverage(const ParameterSet& parameters, WeightAverageOption
     : parameters_(parameters), options_(options) {
   LADON_CHECK(options.decay >= 0 && options.decay <= 1, "average", "decay is ", options.decay,
               "; it must be in [0, 1]");
-  LADON_CHECK(!parameters_.empty(), "average", "the model has no parameters");
+  LADON_CHECK(!parameters_.empty(), "average",
+              "the model has no parameters; at least one is needed");
   detail::check_apart("average", parameters_.distinct());
   for (const auto& [name, x] : parameters_) means_.push_back(zeros(x.shape(), f64));
 }
 
-/// Throws Error unless the parameters are still the model's, and hold their own values.
+/// Throws Error if a parameter was replaced, or holds an average instead of its own value.
 void WeightAverage::check_ready() const {
   parameters_.check_in_place("average");
   LADON_CHECK(applied_.expired(), "average",
@@ -66,26 +67,30 @@ void WeightAverage::update() {
 }
 
 void WeightAverage::write_to(const std::vector<Tensor>& parameters) const {
-  LADON_CHECK(updates_ > 0, "average", "there is no average before the first update()");
+  LADON_CHECK(updates_ > 0, "average",
+              "there is no average before the first update(); call update() after a step");
   const NoGrad no_grad;
   for (std::size_t i = 0; i < means_.size(); ++i) copy_(parameters[i].detach(), means_[i]);
 }
 
 void WeightAverage::copy_to(const ParameterSet& theirs) const {
   theirs.check_in_place("average");
-  LADON_CHECK(theirs.size() == parameters_.size(), "average", "the model has ", theirs.size(),
+  LADON_CHECK(theirs.size() == parameters_.size(), "average",
+              "the model must have the parameters of the average: the model has ", theirs.size(),
               " parameters, but the average has ", parameters_.size());
   const std::map<std::string, Tensor> named(theirs.begin(), theirs.end());
   LADON_CHECK(
       named.size() == theirs.size(), "average",
-      "two parameters of the model have the same name, but the average identifies them by name");
+      "two parameters of the model have the same name, but the average identifies parameters by "
+      "name; pass each parameter once, with a unique name");
   std::vector<Tensor> to;
   for (const auto& [name, x] : parameters_) {
     const auto at = named.find(name);
     LADON_CHECK(at != named.end(), "average", "the average has `", name, "` of shape ", x.shape(),
-                ", but the model has no parameter of that name; its first is `", theirs[0].first,
-                "`");
-    LADON_CHECK(at->second.shape() == x.shape(), "average", "the model has `", name, "` of shape ",
+                ", but the model has no parameter of that name; the model's first parameter is `",
+                theirs[0].first, "`");
+    LADON_CHECK(at->second.shape() == x.shape(), "average",
+                "shapes must be equal, but the model has `", name, "` of shape ",
                 at->second.shape(), " where the average has ", x.shape());
     to.push_back(at->second);
   }
@@ -154,8 +159,8 @@ void WeightAverage::load_state_dict(const StateDict& state) {
   const std::int64_t updates = reader.count("updates");
   const std::vector<std::string> names = detail::state_names("load_state_dict", parameters_);
   const std::set<std::string> known = detail::names_in(state, "parameter.");
-  const bool new_in_0_1 = updates == 0 && known.empty();  // version 0.1 wrote no average before the
-                                                          // first update
+  // version 0.1 saved no parameters before the first update
+  const bool new_in_0_1 = updates == 0 && known.empty();
   if (!new_in_0_1) detail::check_same_parameters(names, known);
   std::vector<Tensor> means;
   for (std::size_t i = 0; i < means_.size(); ++i)

@@ -5,9 +5,9 @@
 //   WeightAverage average(model, {.decay = 0.999});
 //   for (…) { …; adam.step(); average.update(); }
 //   {
-//     const WeightAverage::Scope averaged = average.apply();  // the model has the average
+//     const WeightAverage::Scope averaged = average.apply();  // the model holds the average
 //     evaluate(model);
-//   }                                                   // the model has its own parameters again
+//   }                                                // the model holds its own parameters again
 
 #include <cstdint>
 #include <memory>
@@ -21,24 +21,26 @@
 namespace ladon {
 
 struct WeightAverageOptions {
-  /// In [0, 1]. Below 1 an exponential moving average with a memory of 1/(1 − decay) updates (EMA);
-  /// 1: the mean over all updates with equal weights (SWA: Izmailov et al. 2018, arXiv 1803.05407).
+  /// In [0, 1]. Below 1: an exponential moving average (EMA) with a memory of 1/(1 − decay)
+  /// updates. 1: the mean over all updates with equal weights (stochastic weight averaging:
+  /// Izmailov et al. 2018, arXiv 1803.05407).
   double decay = 0.999;
 };
 
-/// a ← a + w·(x − a) at update n = 1, 2, …, with w = max(1 − decay, 1/n): the plain mean until n
-/// exceeds the memory, so that the first value x₁ has no more weight than later ones. Kept in f64.
-/// Buffers (statistics of batch norm) are not averaged: the model keeps its own.
+/// Running average a of parameters x: a ← a + w·(x − a) at update n = 1, 2, …, with w = max(1 −
+/// decay, 1/n). This is the plain mean until n exceeds the memory 1/(1 − decay), so that the first
+/// value of x has no more weight than later values. Averages are f64. Buffers (statistics of batch
+/// norm) are not averaged: the model keeps its own.
 class WeightAverage {
  public:
-  /// Averages the tensors that are now a model's parameters, or some of them. Throws Error unless
-  /// decay is in [0, 1], if there is no parameter, and if two share memory.
+  /// Average of the given parameters, all or some of a model's. Throws Error unless decay is in [0,
+  /// 1], if there is no parameter, and if two parameters share memory.
   explicit WeightAverage(const ParameterSet& parameters, WeightAverageOptions options = {});
   WeightAverage(const WeightAverage&) = delete;
   WeightAverage& operator=(const WeightAverage&) = delete;
 
-  /// Adds the parameters' present values to the average. Throws Error, and changes nothing, if one
-  /// was replaced by Module::to, or while a scope of apply() is alive.
+  /// Adds the parameters' present values to the average. Throws Error, and changes nothing, if a
+  /// parameter was replaced by Module::to, or while a Scope of apply() exists.
   void update();
   std::int64_t updates() const { return updates_; }
 
@@ -46,9 +48,9 @@ class WeightAverage {
   /// Throws Error, and changes nothing, if names or shapes differ, or before the first update.
   void copy_to(const ParameterSet& others) const;
 
-  /// Restores the parameters' own values when it ends, even if the average has been destroyed
-  /// before. Values written to the parameters in the meantime are lost; a warning on std::cerr
-  /// reports it, once per process.
+  /// Scope in which the parameters hold the average. Its destructor restores the parameters' own
+  /// values, even if the WeightAverage was destroyed before. Values written to the parameters in
+  /// the meantime are lost; a warning on std::cerr reports this once per process.
   class Scope {
    public:
     ~Scope();
@@ -64,19 +66,20 @@ class WeightAverage {
     std::vector<std::uint32_t> versions_;  // of the storages while they hold the average
     std::shared_ptr<const bool> alive_;
   };
-  /// Replaces the values of the model's parameters by the average until the result is destroyed.
-  /// Meanwhile operations throw Error whose effect would be lost, or that would take the average
-  /// for the model: steps of optimizers, update() and another apply() on these parameters;
-  /// Module::to, share_with, replace and LowRankUpdate::merge; TrainingRun::save and load. Throws
-  /// Error before the first update, and if Module::to replaced parameters.
+  /// Replaces the values of the parameters by the average until the result is destroyed. Until
+  /// then, operations whose effect would be lost, or that would use the average as if it were the
+  /// model's own values, throw Error: steps of optimizers, update() and another apply() on these
+  /// parameters; Module::to, share_with, replace and LowRankUpdate::merge; TrainingRun::save and
+  /// load. apply() throws Error before the first update, and if Module::to replaced parameters.
   [[nodiscard]] Scope apply() const;
 
-  /// "updates" (i64) and "parameter.NAME" (f64), zeros before the first update. Names, and numbers
-  /// for unnamed tensors, as in an Optimizer's state.
+  /// State to resume from: "updates" (i64) and for each parameter its average "parameter.NAME"
+  /// (f64), zeros before the first update. Names, and numbers for unnamed tensors, as in
+  /// Optimizer::state_dict.
   StateDict state_dict() const;
-  /// Throws Error, and changes nothing, if the state belongs to other parameters, which it lists,
-  /// and for the first entry that does not fit. A state of version 0.1 with 0 updates has no
-  /// parameters.
+  /// Restores a state. Throws Error, and changes nothing, if the state belongs to other parameters
+  /// (the message lists them), and for the first entry that does not fit. A state of version 0.1
+  /// with 0 updates, which has no entries for parameters, is accepted.
   void load_state_dict(const StateDict& state);
 
  private:

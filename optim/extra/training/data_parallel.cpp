@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t message_elements = std::int64_t{1} << 23;
 
-/// A line per parameter: "`weight` f32 [2, 3], frozen".
+/// Text with one line per parameter, such as "`weight` f32 [2, 3], frozen".
 std::string description(const ParameterSet& parameters) {
   std::string text;
   for (const auto& [name, p] : parameters)
@@ -27,7 +27,8 @@ std::string description(const ParameterSet& parameters) {
   return text;
 }
 
-/// Whether each parameter has a gradient in any rank. Throws Error, in all, if parameters differ.
+/// For each parameter, whether any rank has a gradient. Throws Error, in all ranks, if parameters
+/// differ between ranks.
 std::vector<bool> with_gradient(const char* operation, const ParameterSet& parameters) {
   ranks::check_alike(operation, description(parameters));
   std::vector<std::byte> own;
@@ -42,8 +43,8 @@ std::vector<bool> with_gradient(const char* operation, const ParameterSet& param
 
 using Message = std::vector<Tensor>;
 
-/// Calls send(message) with groups of parameters of one dtype: a message per small parameter would
-/// wait for all ranks each time.
+/// Calls send(message) with groups of parameters of one dtype and about `most` elements. Grouping
+/// saves time, because every message waits for all ranks.
 void for_each_message(const Message& parameters, const std::function<void(const Message&)>& send,
                       std::int64_t most = message_elements) {
   Message message;
@@ -69,7 +70,8 @@ Tensor packed(const Message& parts) {
   return concat(flat, 0);
 }
 
-/// Calls take(parameter, part) for each parameter, with its part of `all` in its shape.
+/// Inverse of packed(): calls take(parameter, part) for each parameter, where part is its part of
+/// `all`, in the parameter's shape.
 void unpack(const Tensor& all, const Message& parameters,
             const std::function<void(Tensor, const Tensor&)>& take) {
   std::int64_t at = 0;
@@ -88,11 +90,13 @@ void sum_together(const Message& parameters) {
   unpack(sum, parameters, [](Tensor p, const Tensor& part) { p.set_grad(part); });
 }
 
-/// Owner rank of each parameter: greedy, largest first, to the rank with the fewest elements.
+/// Owner rank of each parameter: from the largest parameter to the smallest, each goes to the rank
+/// with the fewest elements so far.
 std::vector<int> owners(const ParameterSet& parameters) {
   const auto n = static_cast<std::size_t>(ranks::count());
   LADON_CHECK(parameters.size() >= n, "own_parameters", n, " ranks cannot divide ",
-              parameters.size(), " trained parameters; each rank needs at least one");
+              parameters.size(),
+              " trained parameters; each rank needs at least one: use fewer ranks");
   std::vector<std::size_t> order(parameters.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater(),
@@ -169,8 +173,8 @@ void OverlappedSum::take(Bucket& bucket, std::size_t place, const Tensor& gradie
   const Tensor& p = bucket.parameters[place];
   LADON_CHECK(!bucket.gradients[place].defined() && !p.grad().defined(), "OverlappedSum",
               "a parameter of shape ", p.shape(),
-              " has a gradient of an earlier sweep; call finish() after each backward(), and "
-              "zero_grad() before it");
+              " has a gradient of an earlier backward pass; call finish() after each backward(), "
+              "and zero_grad() before it");
   bucket.gradients[place] = gradient.detach();
   while (begun_ < buckets_.size() && buckets_[begun_].complete()) begin(begun_++);
 }
@@ -189,8 +193,8 @@ void OverlappedSum::begin(std::size_t bucket) {
 void OverlappedSum::finish() {
   if (ranks::count() == 1) return;
   const NoGrad off;
-  for (; begun_ < buckets_.size(); ++begun_) {  // gradients that the sweep did not reach count as
-                                                // zeros
+  // gradients that the backward pass did not reach count as zeros
+  for (; begun_ < buckets_.size(); ++begun_) {
     Bucket& b = buckets_[begun_];
     for (std::size_t i = 0; i < b.gradients.size(); ++i)
       if (!b.gradients[i].defined()) b.gradients[i] = zeros_like(b.parameters[i]);
@@ -215,7 +219,7 @@ ParameterSet own_parameters(const ParameterSet& parameters) {
 
 namespace {
 
-/// Throws Error, in all ranks, if one has updated a parameter that another rank owns.
+/// Throws Error, in all ranks, if a rank has updated a parameter that another rank owns.
 void check_moved_by_owner(const ParameterSet& trained) {
   const std::vector<int> owner = owners(trained);
   std::string moved;
@@ -226,11 +230,10 @@ void check_moved_by_owner(const ParameterSet& trained) {
                            "`, which belongs to rank ", owner[i]);
   }
   for (const std::vector<std::byte>& of : ranks::all_gather(std::as_bytes(std::span(moved))))
-    LADON_CHECK(
-        of.empty(), "share_parameters",
-        std::string(reinterpret_cast<const char*>(of.data()), of.size()),
-        "; each rank's optimizer must have own_parameters() of the same set, and be made again "
-        "when parameters are frozen or thawed");
+    LADON_CHECK(of.empty(), "share_parameters",
+                std::string(reinterpret_cast<const char*>(of.data()), of.size()),
+                "; each rank's optimizer must have own_parameters() of the same set, and must be "
+                "constructed again when parameters are frozen or thawed");
 }
 
 }  // namespace

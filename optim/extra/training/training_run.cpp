@@ -7,7 +7,7 @@
 namespace ladon {
 namespace {
 
-// Entry of the file's metadata that marks a saved run.
+// Key and value in the file's metadata that identify a saved training run.
 constexpr const char *mark = "ladon", *marked = "training run";
 
 StateDict state_of_module(Module& module) {
@@ -31,12 +31,12 @@ void load_module(Module& module, const StateDict& state) {
   for (const auto& [rng, loaded] : generators) *rng = loaded;
 }
 
-/// Entries of a file. Throws Error unless the file is a saved run.
+/// Entries of a file. Throws Error unless the file is a saved training run.
 StateDict entries(const std::string& path) {
   std::map<std::string, std::string> metadata;
   StateDict all = load_safetensors(path, &metadata);
   LADON_CHECK(metadata.contains(mark) && metadata.at(mark) == marked, "training_run", path,
-              ": the file is not a saved training run");
+              ": the file is not a saved training run; pass a file that TrainingRun::save() wrote");
   return all;
 }
 
@@ -49,7 +49,7 @@ StateDict copy(const StateDict& state) {
 }  // namespace
 
 void TrainingRun::add(const std::string& name, Module& module) {
-  const auto checked = [&module]() -> Module& {  // throws while an average is in the model's place
+  const auto checked = [&module]() -> Module& {  // throws while parameters hold an average
     module.named_parameters().check_own_values("training_run");
     return module;
   };
@@ -114,7 +114,7 @@ void TrainingRun::add_part(const std::string& name, Part part) {
   LADON_CHECK(!name.empty() && name.find('/') == std::string::npos, "training_run",
               "the part's name is `", name, "`; names must not be empty or contain '/'");
   LADON_CHECK(parts_.emplace(name, std::move(part)).second, "training_run",
-              "there already is a part named `", name, "`");
+              "there already is a part named `", name, "`; names must be unique");
 }
 
 void TrainingRun::save(const std::string& path) const {
@@ -128,18 +128,20 @@ StateDict TrainingRun::saved(const std::string& path, const std::string& name) {
   StateDict part;
   for (const auto& [entry, x] : entries(path))
     if (entry.starts_with(name + "/")) part[entry.substr(name.size() + 1)] = x;
-  LADON_CHECK(!part.empty(), "training_run", path, ": has no part `", name, "`");
+  LADON_CHECK(!part.empty(), "training_run", path, ": the file has no part `", name,
+              "`; pass a name with which a part was added");
   return part;
 }
 
 std::map<std::string, StateDict> TrainingRun::read(const std::string& path) const {
   const StateDict all = entries(path);
   std::map<std::string, StateDict> states;
-  for (const auto& [name, part] : parts_) states[name];  // a part may have no entries
+  for (const auto& [name, part] : parts_) states[name];  // the state of a part may be empty
   for (const auto& [entry, x] : all) {
     const std::string name = entry.substr(0, entry.find('/'));
     LADON_CHECK(name.size() < entry.size() && parts_.contains(name), "training_run", path,
-                ": has the entry `", entry, "`, but this run has no part `", name, "`");
+                ": the file has the entry `", entry, "`, but this run has no part `", name,
+                "`; add() it before load()");
     states[name][entry.substr(name.size() + 1)] = x;
   }
   return states;

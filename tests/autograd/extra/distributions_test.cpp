@@ -380,10 +380,10 @@ TEST(Distributions, DrawTheSameAtAnyNumberOfThreads) {
 TEST(Distributions, RefuseWhatTheyCannot) {
   Generator rng(9);
   using test::expect_error;
-  expect_error([] { Normal(ones({2}), zeros({2})); }, "standard deviation is not positive");
+  expect_error([] { Normal(ones({2}), zeros({2})); }, "standard deviation must be positive");
   expect_error([] { Normal(ones({2}), ones({3})); }, "shapes do not broadcast");
-  expect_error([] { Gamma(f({-1}), f({1})); }, "[Gamma] the concentration is not positive");
-  expect_error([] { Beta(f({1}), f({NAN})); }, "[Beta] the b is not finite");
+  expect_error([] { Gamma(f({-1}), f({1})); }, "[Gamma] the concentration must be positive");
+  expect_error([] { Beta(f({1}), f({NAN})); }, "[Beta] the b must be finite");
   expect_error([] { Dirichlet(scalar(1)); }, "needs concentrations [.., n]");
   expect_error([] { Categorical(f({-HUGE_VAL, -HUGE_VAL})); }, "no class is possible");
   expect_error([&] { Bernoulli(f({1})).rsample({}, rng); }, "draws of a Bernoulli are discrete");

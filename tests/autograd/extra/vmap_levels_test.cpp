@@ -294,7 +294,7 @@ TEST(Levels, AreRefusedWhereATensorCannotHoldThem) {
         return room;
       });
     };
-    expect_error([&] { map(random({2, 2}, 2), edit); }, "is shared by them");
+    expect_error([&] { map(random({2, 2}, 2), edit); }, "is shared by all examples");
   }
   expect_error(
       [&] {

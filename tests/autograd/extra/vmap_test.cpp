@@ -260,7 +260,7 @@ TEST(Vmap, RefusesWhatItCannotMap) {
         copy_(all, in[0]);
         return all;
       },
-      "shared by them");
+      "shared by all examples");
   Tensor leaked;
   vmap([&](const auto& in) { return leaked = in[0]; }, {random({5, 2}, 1)});
   refuses([&](const auto&) { return leaked; }, "another call of vmap, which has ended");

@@ -151,7 +151,7 @@ std::vector<OpError> errors(Tensor (*apply)(const Tensor&, const Tensor&, const 
           {"[.., heads, time, width]", with_shapes({3, 4}, {3, 4}, {3, 4})},
           {"[2] and [3]", with_shapes({2, 1, 3, 4}, {3, 1, 3, 4}, {3, 1, 3, 4})},
           {"does not broadcast", with_options({.mask = ones({5, 1, 2, 3, 3}, boolean)})},
-          {"mask is boolean", with_options({.mask = ones({3, 3}, i64)})},
+          {"mask must be boolean", with_options({.mask = ones({3, 3}, i64)})},
           {"softcap is -1", with_options({.softcap = -1})},
           {"dropout is 2", with_options({.dropout = 2})},
           {"needs a Generator", with_options({.dropout = 0.5})}};

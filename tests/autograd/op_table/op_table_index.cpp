@@ -57,36 +57,37 @@ Dense rows(const std::vector<Dense>& in) {
 Tensor indices(std::initializer_list<double> values) { return tensor(values, i64); }
 
 void add_reading_rows(OpTable& table) {
-  table.add({.name = "index_select",
-             .samples = {{.note = "repeated rows",
-                          .inputs = {table.random({4, 3}), indices({2, 0, 2, 3})},
-                          .apply = [](const auto& x) { return index_select(x[0], 0, x[1]); },
-                          .reference = rows},
-                         {.note = "the middle axis",
-                          .inputs = {table.random({2, 3, 2}), indices({2, 0})},
-                          .apply = [](const auto& x) { return index_select(x[0], 1, x[1]); },
-                          .reference =
-                              [](const std::vector<Dense>& in) {
-                                Dense y(Shape{2, 2, 2});
-                                for_each_index(y.shape, [&](const Shape& i) {
-                                  y(i) = in[0]({i[0], i[1] == 0 ? 2 : 0, i[2]});
-                                });
-                                return y;
-                              }}},
-             .empty = {{.note = "no index",
-                        .inputs = {table.random({4, 3}), indices({})},
-                        .apply = [](const auto& x) { return index_select(x[0], 0, x[1]); },
-                        .reference = rows}},
-             .errors = {{"index 3 at position 0 is outside [0, 3)",
-                         [] { index_select(ones({3}), 0, indices({3})); }},
-                        {"index -1 at position 1 is outside [0, 3)",
-                         [] {
-                           index_select(ones({3}), 0, indices({0, -1}));
-                         }},
-                        {"indices are i64, got f32", [] { index_select(ones({3}), 0, ones({1})); }},
-                        {"one axis", [] {
-                           index_select(ones({3}), 0, zeros({1, 1}, i64));
-                         }}}});
+  table.add(
+      {.name = "index_select",
+       .samples = {{.note = "repeated rows",
+                    .inputs = {table.random({4, 3}), indices({2, 0, 2, 3})},
+                    .apply = [](const auto& x) { return index_select(x[0], 0, x[1]); },
+                    .reference = rows},
+                   {.note = "the middle axis",
+                    .inputs = {table.random({2, 3, 2}), indices({2, 0})},
+                    .apply = [](const auto& x) { return index_select(x[0], 1, x[1]); },
+                    .reference =
+                        [](const std::vector<Dense>& in) {
+                          Dense y(Shape{2, 2, 2});
+                          for_each_index(y.shape, [&](const Shape& i) {
+                            y(i) = in[0]({i[0], i[1] == 0 ? 2 : 0, i[2]});
+                          });
+                          return y;
+                        }}},
+       .empty = {{.note = "no index",
+                  .inputs = {table.random({4, 3}), indices({})},
+                  .apply = [](const auto& x) { return index_select(x[0], 0, x[1]); },
+                  .reference = rows}},
+       .errors = {{"index 3 at position 0 is outside [0, 3)",
+                   [] { index_select(ones({3}), 0, indices({3})); }},
+                  {"index -1 at position 1 is outside [0, 3)",
+                   [] {
+                     index_select(ones({3}), 0, indices({0, -1}));
+                   }},
+                  {"indices must be i64, got f32", [] { index_select(ones({3}), 0, ones({1})); }},
+                  {"one axis", [] {
+                     index_select(ones({3}), 0, zeros({1, 1}, i64));
+                   }}}});
   table.add(
       {.name = "gather",
        .samples = {{.note = "the last axis, repeated",
@@ -125,7 +126,7 @@ void add_reading_rows(OpTable& table) {
                          [] {
                            embedding(ones({5, 3}), indices({5}));
                          }},
-                        {"the table has shape", [] { embedding(ones({5}), indices({0})); }},
+                        {"the table must have shape", [] { embedding(ones({5}), indices({0})); }},
                         {"padding index 5", [] {
                            embedding(ones({5, 3}), indices({0}), {.padding_index = 5});
                          }}}});

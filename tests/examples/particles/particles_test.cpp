@@ -41,7 +41,7 @@ class Particles : public test::Program {
 TEST_F(Particles, HelpSaysWhatItTeaches) {
   const Run help = run("--help");
   EXPECT_EQ(help.status, 0);
-  EXPECT_NE(help.out.find("begin off to a side"), std::string::npos);
+  EXPECT_NE(help.out.find("start at one side"), std::string::npos);
   for (const char* option :
        {"--targets", "--methods", "--particles", "--steps", "--rate", "--alpha", "--noise",
         "--apart", "--seeds", "--threads", "--seed", "--out", "--json"})

@@ -32,7 +32,7 @@ class PosteriorExample : public test::Program {
 TEST_F(PosteriorExample, HelpSaysWhatItTeaches) {
   const Run help = run("--help");
   EXPECT_EQ(help.status, 0);
-  EXPECT_NE(help.out.find("Samplers do"), std::string::npos);
+  EXPECT_NE(help.out.find("Samplers find both"), std::string::npos);
   for (const char* option : {"--heads", "--methods", "--draws", "--members", "--steps", "--labels",
                              "--particles", "--scaling", "--threads", "--seed", "--out", "--json"})
     EXPECT_NE(help.out.find(option), std::string::npos) << option;

@@ -255,7 +255,7 @@ TEST(Decoding, MisuseIsAnError) {
   expect_error([&] { model(x, broken); }, "its layers have seen different positions");
   TransformerDecoder decoder({causal, 2}, rng);
   expect_error([&] { decoder(x); }, "attends to a memory");
-  expect_error([&] { decoder(x, fresh); }, "make it with remember(memory)");
+  expect_error([&] { decoder(x, fresh); }, "make the cache with remember(memory)");
   MultiHeadAttention hooked({.dim = 8, .heads = 2, .hook = RotaryPositions()}, rng);
   expect_error([&] { hooked.project_memory(x, x); }, "cannot project a memory with a hook");
   const auto make = [&](MultiHeadAttentionOptions o) {

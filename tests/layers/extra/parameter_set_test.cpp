@@ -126,8 +126,13 @@ TEST(ParameterSet, IsARowAndBack) {
   const std::vector<Tensor> pieces = set.pieces(stack({row, row}, 0));
   EXPECT_EQ(pieces[1].shape(), (Shape{2, 2, 4, 8}));
   EXPECT_TRUE(all_equal(2.0 * select(pieces[1], 0, 1), set[1].second.detach()));
-  expect_error([&] { set.assign_row(ones({3})); }, "have 128 numbers, the row is [3]");
-  expect_error([&] { set.pieces(ones({128, 3})); }, "have 128 numbers, the rows are [128, 3]");
+  expect_error([&] { set.assign_row(ones({3})); },
+               "have 128 values, so the row must have as many; got shape [3]");
+  expect_error(
+      [&] {
+        set.pieces(ones({128, 3}));
+      },
+      "have 128 values, so rows must have as many columns; got shape [128, 3]");
   expect_error([&] { ParameterSet().to_row(); }, "0 parameters");
   expect_error([&] { set.to_row({row}); }, "2 parameters and 1 values");
 }
@@ -302,14 +307,15 @@ TEST(LoadReport, APrefixIsTakenOffAndHintedAt) {
   expect_error([&] { model.load_state_dict(whole, {.prefix = "decoder."}); },
                "none of the state's 35 names begins with `decoder.`");
   expect_error([&] { model.load_state_dict(whole, {.strict = false}); },
-               "nothing of the state fits: it begins with `encoder.");
+               "no tensor of the state fits the module: its first name is `encoder.");
   Generator rng(9);
   Linear narrow({.in = 2, .out = 1, .bias = false}, rng);
   expect_error(
       [&] {
         narrow.load_state_dict({{"weight", ones({1, 3})}}, {.strict = false});
       },
-      "nothing of the state fits: `weight` is f32 [1, 3] in the state and f32 [1, 2] in");
+      "no tensor of the state fits the module: `weight` is f32 [1, 3] in the state and f32 [1, 2] "
+      "in");
   StateDict deeper;
   for (const auto& [name, x] : whole) deeper["model." + name] = x;
   expect_error([&] { model.load_state_dict(deeper, {.prefix = "model."}); },

@@ -268,7 +268,7 @@ TEST(Replace, TellsWhatStandsThere) {
                "the part was replaced by RunningMean, which does not have the members of");
   const Tensor x = normal({2, 3, 8}, rng);
   expect_error([&] { model(x, causal()); },
-               "RunningMean replaces attention and gets only the mask of padding");
+               "RunningMean replaces attention and gets only the padding mask");
   DecodingCache cache;
   expect_error([&] { model(x, cache); }, "RunningMean replaces attention and cannot use a cache");
   DecodingCache other;

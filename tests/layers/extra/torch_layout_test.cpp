@@ -266,8 +266,9 @@ TEST(TorchLayout, AFailedLoadChangesNothing) {
     change(state);
     return [&model, state] { from_torch(model, state); };
   };
-  expect_error(broken([](StateDict& s) { s.erase("out.0.bias"); }),
-               "`out.0.bias` is missing; it is `out.layers.0.bias` here");
+  expect_error(
+      broken([](StateDict& s) { s.erase("out.0.bias"); }),
+      "`out.0.bias` is missing from the state; the model needs it for `out.layers.0.bias`");
   expect_error(broken([](StateDict& s) { s["extra"] = ones({2}); }),
                "`extra` (shape [2]) is not in this model");
   expect_error(

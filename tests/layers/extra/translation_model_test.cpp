@@ -158,9 +158,9 @@ TEST(TranslationModel, MisuseIsAnError) {
         model(full({2, 3}, 11, i64), sources);
       },
       "index 11 at position 0 is outside [0, 11)");
-  expect_error([&] { model(flatten(sources), sources); }, "tokens are [batch, T]");
+  expect_error([&] { model(flatten(sources), sources); }, "tokens must be [batch, T]");
   DecodingCache none;
-  expect_error([&] { model(sources, none); }, "make it with remember(memory)");
+  expect_error([&] { model(sources, none); }, "make the cache with remember(memory)");
   DecodingCache cache = model.remember(sources);
   expect_error([&] { model(tokens({3, 1}, 1), cache); }, "3");
 }

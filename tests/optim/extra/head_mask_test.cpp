@@ -110,7 +110,7 @@ TEST(HeadMask, RefusesBadMasks) {
       [&] {
         layer(gaussian({2, 3, 6}));
       },
-      "the mask is [3, 2], but the layer was called with a batch of 2");
+      "but is [3, 2], and the layer was called with a batch of 2");
 }
 
 // mean_b |⟨context_bh, ∂loss_b/∂context_bh⟩| from the layer's own details.

@@ -720,7 +720,8 @@ TEST(Identity, OneTensorThereIsGivenOne) {
         ParameterSet{{"layers.0.weight", one.weight}, {"layers.2.weight", two.weight}}.share_with(
             model);
       },
-      "`layers.0.weight` and `layers.2.weight` are one tensor in the other model, and two here");
+      "`layers.0.weight` and `layers.2.weight` are one tensor in the other model, but two "
+      "tensors in this set");
   EXPECT_EQ(model.parameters()[0].history(), before);
 }
 

@@ -79,7 +79,7 @@ TEST(StrongWolfe, StaysWhereNothingIsBetter) {
       [&] {
         strong_wolfe(up, {0, 0, -1}, 1, {.decrease = 0.9, .curvature = 0.5});
       },
-      "in this order");
+      "0 < decrease < curvature < 1");
   expect_error([&] { strong_wolfe(up, {0, 0, -1}, 1, {.evaluations = 0}); }, "evaluations is 0");
 }
 
@@ -163,7 +163,8 @@ TEST(Lbfgs, ResumesBitForBit) {
   }
   StateDict state = lbfgs.state_dict();
   Lbfgs shorter({y}, {.history = 2});
-  expect_error([&] { shorter.load_state_dict(state); }, "more than the history of 2");
+  expect_error([&] { shorter.load_state_dict(state); },
+               "at most as many as the option `history`, 2");
   state["changes.0"] = zeros({4, 3}, f64);
   expect_error([&] { lbfgs.load_state_dict(state); }, "f64 of shape [4, 3], expected f64 of shape");
 }

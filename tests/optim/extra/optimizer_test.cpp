@@ -257,7 +257,7 @@ TEST(Optimizer, RefusesAStateThatDoesNotFitAndKeepsItsOwn) {
          [](StateDict& s) { s["parameter.0.first_moment"] = zeros({2}, f64); });
   refuse("is f32 of shape [3], expected f64",
          [](StateDict& s) { s["parameter.0.first_moment"] = zeros({3}, f32); });
-  refuse("it has `1`, not known here",
+  refuse("it has `1`, not known to this optimizer",
          [](StateDict& s) { s["parameter.1.steps"] = scalar(1, i64); });
   refuse("it lacks `0`", [](StateDict& s) { s.erase("parameter.0.steps"); });
   refuse("entries that this optimizer (1 parameters) does not know: \"more\"",

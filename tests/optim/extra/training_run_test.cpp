@@ -142,7 +142,7 @@ TEST(TrainingRun, RefusesAFileThatDoesNotFitAndChangesNothing) {
   };
   refuse("the part `plateau`", [](StateDict& s) { s.erase("plateau/best"); });
   refuse("no \"items\"", [](StateDict& s) { s.erase("data/items"); });
-  refuse("the part `optimizer`: [load_state_dict] the state has no \"lr\"",
+  refuse("the part `optimizer`: [load_state_dict] the state has no entry \"lr\"",
          [](StateDict& s) { s.erase("optimizer/lr"); });
   refuse("is f64 of shape [4, 3], expected f32 of shape [4, 3]", [](StateDict& s) {
     s["model/tensor.layers.0.weight"] = zeros({4, 3}, f64);

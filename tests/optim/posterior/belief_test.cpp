@@ -88,7 +88,7 @@ TEST(Belief, OfDrawsIsTheirMixture) {
 TEST(Belief, RefusesWhatDoesNotFit) {
   const Belief one = normal_belief(zeros({1}, f64), eye(1, f64)),
                two = normal_belief(zeros({2}, f64), eye(2, f64));
-  test::expect_error([&] { score_belief(one, two, 1); }, "the belief has inputs of shape [1]");
+  test::expect_error([&] { score_belief(one, two, 1); }, "but their means have shapes [1]");
   test::expect_error([&] { score_belief(one, one, 0); }, "the noise is 0");
   test::expect_error([] { belief_of_draws(ones({1, 2}, f64)); }, "[S ≥ 2, M], got [1, 2]");
   test::expect_error([] { belief_of_draws(full({2, 2}, NAN, f64)); }, "finite");

@@ -125,7 +125,7 @@ TEST(PathRelevance, RefusesWhatDoesNotFit) {
   const Tensor c = kernels_of(features(2, 3, 8)), y = ones({3}, f64);
   const PathOptions good{.heads = {2}, .widths = {4}, .readout = 3};
   test::expect_error([&] { path_kernel(c, {.heads = {2}, .widths = {}, .readout = 3}); },
-                     "a width per layer, got 1 and 0");
+                     "have sizes 1 and 0");
   test::expect_error([&] { path_kernel(c, {.heads = {2}, .widths = {1}, .readout = 3}); },
                      "at least its 2 paths");
   test::expect_error([&] { path_kernel(c, {.heads = {3}, .widths = {4}, .readout = 3}); },

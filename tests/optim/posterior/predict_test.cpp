@@ -180,7 +180,7 @@ TEST(Predict, RefusesWhatDoesNotFit) {
   test::expect_error(
       [&] { choose_noise(-eye(3, f64), ones({3}, f64), NoiseCriterion::leave_one_out); }, "is -1");
   test::expect_error([&] { predict(net, d.train, d.targets, d.test, {.relative_noise = -1}); },
-                     "must not be negative");
+                     "must be at least 0");
 }
 
 TEST(Predict, TellsWhatCoordinatesLeaveOut) {

@@ -83,7 +83,7 @@ TEST(Collect, RefusesWhatDoesNotFitAndKeepsItsOwn) {
   expect_error([&] { kept.due(-1); }, "step is -1");
   run(kept, 0, 11);  // 0, 4, 8 at a distance of 4
   expect_error([&] { kept.add(zeros({3}, f64)); },
-               "draw 3 is f64 [3], but earlier draws are f64 [2]");
+               "draw 3 is f64 [3], and earlier draws are f64 [2]");
   expect_error([&] { kept.add(zeros({2}, f32)); }, "draw 3 is f32 [2]");
   const StateDict good = kept.state_dict();
   const auto refuse = [&](const std::string& message, const std::function<void(StateDict&)>& edit) {

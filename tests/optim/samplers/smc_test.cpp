@@ -133,7 +133,7 @@ TEST(EllipticalSlice, RefusesWhatDoesNotFit) {
       },
       "must be f64 [2], got [2, 3]");
   EllipticalState bad{ones({2, 3}, f64), ones({3}, f64)};
-  expect_error([&] { elliptical_slice(bad, f, 1, 0, 1, rng); }, "Z has 2 rows");
+  expect_error([&] { elliptical_slice(bad, f, 1, 0, 1, rng); }, "the state z has 2 rows");
 }
 
 // Two modes at ±3 of a likelihood ½N(3; z, v) + ¼N(−3; z, v): the evidence is ½N(3; 0, 1 + v) +
@@ -222,7 +222,7 @@ TEST(TemperedSmc, RefusesWhatDoesNotFit) {
   expect_error([&] { tempered_smc(3, {}, {}, rng); }, "the likelihood is an empty function");
   const LogLikelihood never = [](const Tensor& z) { return full({z.size(0)}, NAN, f64); };
   expect_error([&] { tempered_smc(3, never, {}, rng); },
-               "the likelihood of all 1000 particles is 0");
+               "the largest likelihood of all 1000 particles is 0");
   const auto refuse_ladder = [&](std::vector<double> betas, const char* message) {
     expect_error([&] { tempered_smc(1, f, {.betas = betas}, rng); }, message);
   };

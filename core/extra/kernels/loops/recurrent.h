@@ -8,15 +8,17 @@ namespace ladon::kernels {
 
 template <class T>
 struct RecurrentLoops {
-  /// The state after the step from a, b and the state before it; n numbers per gate.
+  /// One entry per RecurrentCell: computes the state `after` the step from a, b (recurrent_cell.h)
+  /// and the state `before` it; n elements per gate.
   void (*step[4])(const T* a, const T* b, const T* before, T* after, std::int64_t n);
-  /// From the gradient g of the state after the step: the gradients of a, of b, and of the state
-  /// before it, without its part through b. All cells but gru write only `da`, as `db` is the same.
+  /// One entry per RecurrentCell: computes, from the gradient g of the state after the step, the
+  /// gradients of a, of b, and of the state before the step, the last without its part through b.
+  /// All cells but gru write only `da`, as the gradient of b is the same.
   void (*gradient[4])(const T* g, const T* a, const T* b, const T* before, T* da, T* db, T* dbefore,
                       std::int64_t n);
 };
 
-/// Those of one level of the instruction set.
+/// The loops of one instruction level.
 struct RecurrentTable {
   RecurrentLoops<float> f32;
   RecurrentLoops<double> f64;
@@ -30,7 +32,7 @@ struct RecurrentTable {
   }
 };
 
-/// Those of the level in use (core/kernels/loops.h).
+/// The loops of the instruction level in use (core/kernels/loops.h).
 const RecurrentTable& recurrent_loops();
 
 }  // namespace ladon::kernels

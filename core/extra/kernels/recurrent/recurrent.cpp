@@ -12,7 +12,7 @@
 namespace ladon::kernels {
 namespace {
 
-/// One step of all sequences: the numbers of sequence b are at data + b·stride.
+/// One step of all sequences: the elements of sequence b are at data + b·stride.
 template <class T>
 struct Step {
   T* data;
@@ -23,7 +23,7 @@ struct Step {
 /// Operands of a Recurrence as contiguous arrays.
 template <class T>
 struct Steps {
-  Tensor gates, weight, initial, mask;  // own what is pointed to
+  Tensor gates, weight, initial, mask;  // contiguous; own the memory that is read
   std::int64_t batch, count, gate_width, n, state_width;
   bool reverse;
 
@@ -78,12 +78,12 @@ void run(const Recurrence& r, T* states) {
   }
 }
 
-/// Copy of the recurrence r with other tensors.
+/// Copy of the recurrence r with the tensors `of` in place of its own.
 Recurrence with(const Recurrence& r, const std::vector<Tensor>& of) {
   return {r.cell, of[0], of[1], of[2], of[3], of[4], r.reverse};
 }
 
-/// h before each step, [B, T, n]: the initial one, then the previous step's.
+/// h before each step, [B, T, n]: the initial h before the first step, then h of the previous step.
 Tensor hidden_before(const Recurrence& r, const Tensor& states) {
   const std::int64_t count = r.gates.size(1), n = r.weight.size(1);
   Tensor h = empty({r.gates.size(0), count, n}, states.dtype());

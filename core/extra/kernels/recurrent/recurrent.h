@@ -1,14 +1,16 @@
 #pragma once
 // Recurrence over the steps of sequences, forward and backward. No gradients are recorded: see
-// autograd/extra/recurrent/recurrent.h, which also checks what is assumed here.
+// autograd/extra/recurrent/recurrent.h, which also checks the operands (these functions do not).
 
 #include "ladon/core/extra/kernels/recurrent/recurrent_cell.h"
 #include "ladon/core/tensor.h"
 
 namespace ladon::kernels {
 
-/// Operands of a recurrence, G = gates·n, S numbers of state: gates [B, T, G], weight [G, n], bias
-/// [G] or undefined, initial [B, S], of one dtype; mask (bool [B, T]) or undefined. A masked step
+/// Operands of a recurrence of B sequences of T steps. The hidden state h has n elements, the whole
+/// state S (2n for lstm, n for other cells), and G is the number of gates times n. `gates`
+/// [B, T, G] is the contribution of the inputs, weight [G, n], bias [G] or undefined, initial state
+/// [B, S]; all have the same dtype. mask is bool [B, T] or undefined: where it is false, the step
 /// keeps the state. With `reverse` the recurrence begins at the last step.
 struct Recurrence {
   RecurrentCell cell;
@@ -19,9 +21,10 @@ struct Recurrence {
 /// The state after each step: [B, T, S].
 Tensor recurrence(const Recurrence& r);
 
-/// From the gradient g [B, T, S] of `states`: the gradients of the gates; of the state's part of
-/// them, b = h·weightᵀ + bias, [B, T, G] (the same tensor for all cells but gru); of the initial
-/// state; and `hidden`, the h [B, T, n] from which each b was computed.
+/// Gradients, given the gradient g [B, T, S] of `states`. `gates`: of the inputs' contribution
+/// [B, T, G]. `hidden_gates`: of the state's contribution b = h·weightᵀ + bias, [B, T, G] (the same
+/// tensor for all cells but gru). `initial`: of the initial state. `hidden` is no gradient, but the
+/// h [B, T, n] from which each b was computed.
 struct RecurrenceGradients {
   Tensor gates, hidden_gates, initial, hidden;
 };

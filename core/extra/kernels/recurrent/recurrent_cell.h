@@ -1,10 +1,11 @@
 #pragma once
-// List of recurrent cells, apart from the code that computes them.
+// List of recurrent cells, in a separate header from the code that computes them.
 
 namespace ladon {
 
-/// Kind of cell: how the next state depends on a (the input's part of the gates), b (the previous
-/// state's part) and the previous state. The gates are side by side in a and b, [.., gates·n].
+/// Kind of cell: how the next state (h', and c' for lstm) depends on a (the input's contribution to
+/// the gates), b (the contribution of the previous state) and the previous state. The gates are
+/// side by side in a and b, [.., gates·n] for a hidden state h of n elements.
 enum class RecurrentCell {
   tanh,  ///< h' = tanh(a + b)
   relu,  ///< h' = max(a + b, 0)

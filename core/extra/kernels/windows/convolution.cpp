@@ -15,8 +15,8 @@ namespace ladon::kernels {
 namespace {
 
 constexpr std::int64_t block_elements = 1 << 16;  // elements of patches that are copied at a time
-constexpr std::int64_t windows_at_once = 128;     // windows whose patches are read in place
-constexpr std::int64_t partial_sums = 8;          // sums for the weight's gradient, at most
+constexpr std::int64_t windows_at_once = 128;  // windows per task whose patches are read in place
+constexpr std::int64_t partial_sums = 8;       // largest number of sums for the weight's gradient
 
 /// The sizes of one convolution.
 struct Sizes {
@@ -34,7 +34,7 @@ struct Sizes {
         block(std::max<std::int64_t>(16, block_elements / std::max<std::int64_t>(1, patch))) {}
   std::int64_t n, groups, in, out, group_in, group_out;
   std::int64_t patch;               ///< Elements of a group's patch.
-  std::int64_t windows, positions;  ///< Numbers per image.
+  std::int64_t windows, positions;  ///< Number of windows and of positions per image.
   std::int64_t block;               ///< Windows whose patches are copied at a time.
 
   Channels channels(std::int64_t group) const {
@@ -49,15 +49,15 @@ void in_blocks(std::int64_t begin, std::int64_t end, std::int64_t block, const B
   for (; begin < end; begin += block) body(begin, std::min(end, begin + block));
 }
 
-/// Whether channels lie along the vectors: groups with as many outputs as inputs, of which a vector
-/// holds a whole number.
+/// Whether vector lanes are channels of several groups: if groups have as many outputs as inputs,
+/// and a vector holds a whole number of groups.
 bool by_channels(DType dtype, const Sizes& s) {
   return s.groups > 1 && s.in == s.out && visit_floating("convolution", dtype, [&]<class T>() {
            return loops().of<T>().gemm.columns / 2 % s.group_in == 0;
          });
 }
 
-/// y ← the convolution plus `row`, with channels along the vectors.
+/// y ← the convolution plus `row`, for by_channels(): vector lanes are channels of several groups.
 void multiply_channels(const Tensor& x, const Tensor& weight, const Tensor& row,
                        const PatchRows& rows, const Sizes& s, Tensor& y) {
   const Tensor by_taps =  // [taps·in/groups, out]
@@ -115,9 +115,9 @@ Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, co
   return y;
 }
 
-/// Windows of the transposed convolution, with the taps in reverse: each sees the outputs to which
-/// a position contributed. Their stride is 1, on gradients with zeros in between if `w` has a
-/// stride.
+/// Windows of the transposed convolution, with the taps in reverse order: a window sees the outputs
+/// to which a position contributed. Their stride is 1; if `w` has larger strides, the gradients
+/// must have zeros in between (spread()).
 Windows reversed(const Windows& w) {
   Windows r = w;
   for (int a = 0; a < w.axes(); ++a) {
@@ -129,7 +129,7 @@ Windows reversed(const Windows& w) {
   return r;
 }
 
-/// g with zeros in between, for windows of stride 1.
+/// g with zeros between its elements, as reversed(w) needs it; g itself if all strides are 1.
 Tensor spread(const Tensor& g, const Windows& w) {
   if (w.stride.count() == 1) return g;
   Tensor y = zeros(image_shape(g.size(0), reversed(w).positions, g.size(-1)), g.dtype());
@@ -140,14 +140,15 @@ Tensor spread(const Tensor& g, const Windows& w) {
   return y;
 }
 
-/// Whether so many outputs fill at least half of a vector, along which their sums are computed.
+/// Whether this number of outputs, which are vector lanes, fills at least half of a vector.
 bool fills_rows(DType dtype, std::int64_t outputs) {
   return visit_floating("convolution", dtype, [&]<class T>() {
     return 4 * outputs >= loops().of<T>().gemm.columns;  // two vectors
   });
 }
 
-/// [out, size.., in/groups] → [in, size.., out/groups], taps in reverse.
+/// Weight of the transposed convolution: [out, size.., in/groups] → [in, size.., out/groups], with
+/// the taps in reverse order.
 Tensor reversed(const Tensor& weight, const Windows& w, const Sizes& s) {
   Tensor y = empty(image_shape(s.in, w.size, s.group_out), weight.dtype());
   const std::int64_t taps = w.size.count();
@@ -162,8 +163,8 @@ Tensor reversed(const Tensor& weight, const Windows& w, const Sizes& s) {
   return y;
 }
 
-// Windows of one image overlap, so that a task owns whole images. With stride 1 this is a
-// convolution itself, which is faster unless there are few channels.
+// Windows of one image overlap, so a task computes whole images. If all strides are 1, the gradient
+// is itself computed as a convolution, which is faster unless there are few channels.
 Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows& w,
                             std::int64_t groups) {
   if (mapped::any(g, weight)) {
@@ -200,7 +201,8 @@ Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows
   return y;
 }
 
-/// to [groups, patch, out/groups] ← to + the part of windows [begin, end) in the weight's gradient.
+/// Adds the contribution of windows [begin, end) to the weight's gradient, to
+/// [groups, patch, out/groups].
 template <class T>
 void add_groups(const PatchRows& rows, const Sizes& s, const T* x, const T* g, std::int64_t begin,
                 std::int64_t end, T* to) {
@@ -217,7 +219,8 @@ void add_groups(const PatchRows& rows, const Sizes& s, const T* x, const T* g, s
   }
 }
 
-/// add_groups() with channels along the vectors: to [taps·in/groups, out].
+/// add_groups() for by_channels(): vector lanes are channels of several groups. The layout of the
+/// gradient is to [taps·in/groups, out].
 template <class T>
 void add_channels(const PatchRows& rows, const Sizes& s, const T* x, const T* g, std::int64_t begin,
                   std::int64_t end, T* to) {

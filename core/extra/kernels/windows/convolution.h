@@ -2,17 +2,21 @@
 // Convolution as products of patches (patches.h), which are read in place in the images, or copied
 // a block at a time. No gradients: see autograd/ops/convolution.h.
 //
-// If groups are so small that a vector holds whole groups, channels lie along the vectors instead.
+// Vector lanes are outputs of one group; if groups are so small that a vector holds whole groups,
+// vector lanes are channels of several groups.
 //
-// With g groups, outputs [i·out/g, (i + 1)·out/g) see the channels [i·C/g, (i + 1)·C/g). All three
-// functions are derivatives of one trilinear form, ⟨g, convolution(x, w)⟩, in one of its arguments:
+// Outputs [i·out/groups, (i + 1)·out/groups) see the channels [i·C/groups, (i + 1)·C/groups). All
+// three functions are derivatives of the trilinear form ⟨g, convolution(x, w)⟩ with respect to one
+// of its arguments:
 //   x [N, positions.., C],  w [out, size.., C/groups],  g [N, counts.., out]
+// for N images of C channels, with positions.., counts.. (of windows) and size.. as in Windows.
 
 #include "ladon/core/extra/kernels/windows/patches.h"
 
 namespace ladon::kernels {
 
-/// [N, counts.., out]: each patch times the weight, plus the bias [out] where it is defined.
+/// Convolution [N, counts.., out]: each patch times the weight, plus the bias [out] if it is
+/// defined.
 Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias,
                    const Windows& windows, std::int64_t groups);
 /// Gradient with respect to x:  [N, positions.., C].

@@ -73,7 +73,7 @@ void PatchRows::find_lines(std::int64_t line, std::vector<std::int64_t>& starts)
   }
 }
 
-// A row of taps is one piece if it is contiguous, with all its channels; else every tap is one.
+// A row of taps is one piece if it is contiguous with all its channels; else every tap is a piece.
 template <class T>
 PatchPieces<T>::PatchPieces(const PatchRows& rows, const Channels& channels)
     : rows_(rows),
@@ -220,7 +220,7 @@ Tensor unfold(const Tensor& x, const Windows& w) {
   return y;
 }
 
-// Windows of one image overlap, so that a task owns whole images.
+// Windows of one image overlap, so a task computes whole images.
 Tensor fold(const Tensor& patches, const Windows& w) {
   if (patches.mapped()) {
     const auto alone = [&](const auto& of) { return std::vector{fold(of[0], w)}; };

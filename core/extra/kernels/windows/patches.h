@@ -11,10 +11,11 @@
 
 namespace ladon::kernels {
 
-/// Geometry of windows on positions, one number per axis: window i sees, at tap o, the position
-/// i·stride − before + o·dilation, which may be outside.
+/// Geometry of windows on positions (of pixels or steps), one number per axis. On each axis, window
+/// i sees, at tap o < size, the position i·stride − before + o·dilation, which may be outside the
+/// input; `before` is the padding before the first position.
 struct Windows {
-  Shape positions, counts;  ///< Numbers of positions and of windows.
+  Shape positions, counts;  ///< Number of positions and of windows.
   Shape size, stride, dilation, before;
 
   int axes() const { return size.rank(); }
@@ -22,17 +23,17 @@ struct Windows {
   bool identity() const;
 };
 
-/// [n, of.., channels].
+/// The shape [n, of.., channels].
 Shape image_shape(std::int64_t n, const Shape& of, std::int64_t channels);
 
 /// [N, positions.., C] → [N, counts.., taps·C]: the patch that each window sees, its taps in
-/// row-major order, each with its channels, zeros outside.
+/// row-major order, each with its C channels; zeros outside the input.
 Tensor unfold(const Tensor& x, const Windows& windows);
-/// The adjoint: [N, counts.., taps·C] → [N, positions.., C], sums where windows overlap.
+/// Adjoint of unfold: [N, counts.., taps·C] → [N, positions.., C], with sums where windows overlap.
 Tensor fold(const Tensor& patches, const Windows& windows);
 
-/// Patches row by row: a row is the taps of a window along the last axis, at one tap of each other
-/// axis.
+/// Patches row by row: a row consists of the taps of a window along the last axis, at a fixed tap
+/// of each other axis.
 class PatchRows {
  public:
   explicit PatchRows(const Windows& windows);
@@ -42,8 +43,8 @@ class PatchRows {
   struct Row {
     std::int64_t at = 0, low = 0, high = 0;
   };
-  /// Windows [first, last) of a line along the last axis. `starts`: for each of their rows, the
-  /// begin of the line of positions that it sees, −1 if that is outside.
+  /// Windows [first, last) of a line along the last axis. `starts`: for each row of their patches,
+  /// the index of the first position of the line that the row sees; −1 if the line is outside.
   struct Line {
     std::int64_t image, first, last;
     std::vector<std::int64_t> starts;
@@ -74,15 +75,15 @@ class PatchRows {
         for (const std::int64_t start : line.starts) see(line.image, row(window, start));
     });
   }
-  /// Row of a window on a line. The line of positions that the row sees begins at `start`.
+  /// Row of a window on a line, where the line of positions that the row sees begins at `start`.
   Row row(std::int64_t window, std::int64_t start) const {
     const Row& own = on_line_[static_cast<std::size_t>(window)];
     return start < 0 || own.low == own.high ? Row{} : Row{start + own.at, own.low, own.high};
   }
   /// Range of windows in a line whose taps [tap, tap + taps) all lie inside the input.
   std::pair<std::int64_t, std::int64_t> whole(std::int64_t tap, std::int64_t taps) const;
-  /// Position that the first window of a line sees at `tap`, from the begin of the line; may be
-  /// outside.
+  /// Position that the first window of a line sees at `tap`, counted from the beginning of the
+  /// line; may be outside.
   std::int64_t first_position(std::int64_t tap) const {
     return tap * dilation_ - windows_.before[last_];
   }
@@ -91,31 +92,33 @@ class PatchRows {
   void find_lines(std::int64_t line, std::vector<std::int64_t>& starts) const;
 
   Windows windows_;
-  int last_;                   // axis
+  int last_;                   // the last axis
   std::vector<Shape> places_;  // per row: tap·dilation on each axis but the last
-  std::vector<Row> on_line_;   // one per window of a line; `at` is from the line's begin
+  std::vector<Row> on_line_;   // per window of a line; `at` counts from its beginning
   std::int64_t size_, dilation_;
 };
 
-/// Some of the channels of images of `positions`: `count` of `all`, from `first` on.
+/// Some of the channels of images with `positions` positions: `count` of `all` channels, from
+/// `first` on.
 struct Channels {
   std::int64_t positions, all, first, count;
 };
 
-/// Patches in place in the images: each is a list of pieces, whose elements are contiguous there.
-/// Only pieces that hang over an edge are copied.
+/// Patches that are read in place in the images: each is a list of pieces, whose elements are
+/// contiguous in an image. Only pieces that extend over an edge of the image are copied.
 template <class T>
 class PatchPieces {
  public:
   PatchPieces(const PatchRows& rows, const Channels& channels);
   std::int64_t pieces() const { return pieces_; }  ///< Number of pieces of a patch.
   std::int64_t width() const { return width_; }    ///< Number of elements of a piece.
-  /// Pieces [end − begin, pieces()] of windows counted over all images; valid until the next call.
+  /// Addresses [end − begin, pieces()] of the pieces of windows [begin, end), counted over all
+  /// images; valid until the next call.
   const T* const* of(const T* images, std::int64_t begin, std::int64_t end);
 
  private:
-  /// at[i·pieces()] ← the piece of `taps` taps from `tap` on that window line.first + i sees, in
-  /// the line of positions that begins at `start`.
+  /// at[i·pieces()] ← address of the piece of `taps` taps from `tap` on that window line.first + i
+  /// sees, in the line of positions that begins at `start`.
   void find(const T* images, const PatchRows::Line& line, std::int64_t start, std::int64_t tap,
             std::int64_t taps, const T** at);
   const T* clipped(const T* from, const PatchRows::Row& row);
@@ -126,15 +129,16 @@ class PatchPieces {
   std::int64_t pieces_, width_;
   std::vector<T> zeros_;
   std::vector<const T*> at_;
-  Storage copies_;  // of pieces that hang over an edge
+  Storage copies_;  // of pieces that extend over an edge
   T* next_copy_ = nullptr;
 };
 
-/// patches [end − begin, taps·count] ← those of windows [begin, end), counted over all images.
+/// patches [end − begin, taps·count] ← the patches of windows [begin, end), counted over all
+/// images.
 template <class T>
 void take_patches(const PatchRows& rows, const Channels& channels, const T* images,
                   std::int64_t begin, std::int64_t end, T* patches);
-/// images ← images + patches, at the positions that those windows see.
+/// images ← images + patches, at the positions that windows [begin, end) see.
 template <class T>
 void add_patches(const PatchRows& rows, const Channels& channels, const T* patches,
                  std::int64_t begin, std::int64_t end, T* images);

@@ -63,8 +63,8 @@ class Seen {
   }
 
  private:
-  /// Finds the lines along the last axis that windows of row `row` see, as numbers of positions
-  /// before them.
+  /// Finds the lines along the last axis that windows of row `row` see; a line is given by the
+  /// index of its first position.
   void find_lines(std::int64_t row) {
     lines_.assign(1, 0);
     std::int64_t step = 1;
@@ -91,7 +91,8 @@ void for_windows(std::int64_t n, std::int64_t windows, std::int64_t channels, co
   parallel::for_range(n * windows, grain, body);
 }
 
-/// Calls body(begin, end) for all windows of n images, in tasks of images, whose windows overlap.
+/// Calls body(begin, end) for all windows of n images. Tasks are whole images, as windows of an
+/// image overlap.
 template <class Body>
 void for_images(std::int64_t n, std::int64_t windows, std::int64_t channels, const Body& body) {
   const std::int64_t grain = std::max<std::int64_t>(1, task_length / (windows * channels));

@@ -14,7 +14,7 @@ namespace {
 
 using std::uint32_t;
 
-/// Turns a panel of floats into one of pairs of bf16, in place: elements p and p + 1 of a line
+/// Converts a panel of floats to a panel of pairs of bf16, in place: elements p and p + 1 of a line
 /// become one word.
 template <int64_t width>
 void pair_up(int64_t k, float* panel) {

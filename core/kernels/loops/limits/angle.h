@@ -13,15 +13,15 @@ LADON_INLINE double atan_tail(double z) {
                     0x1.37ce1b1e6fc04p-5, -0x1.255b34ad96126p-6);
 }
 
-/// atan2(y, x) for y, x ≥ 0 (π/2 if both are 0), and π/2 minus that angle, each accurate to the
-/// last digits.
+/// `angle`: atan2(y, x) for y, x ≥ 0 (π/2 if both are 0). `rest`: π/2 − angle. Each is accurate to
+/// the last digits.
 struct Angle {
   double angle, rest;
   bool steep;  // angle ≥ π/4
 };
 
-/// Angles above π/4 are reflected, so that the slope is at most 1; then those above π/8 are rotated
-/// by −π/4: tan(r − π/4) = (y − x)/(y + x).
+/// Angles above π/4 are reflected, so that the slope is at most 1; then angles r above π/8 are
+/// rotated by −π/4: tan(r − π/4) = (y − x)/(y + x).
 LADON_INLINE Angle angle(double y, double x) {
   constexpr double tan_eighth = 0x1.a827999fcef32p-2;
   constexpr double half_pi = 0x1.921fb54442d18p+0, half_pi_low = 0x1.1a62633145c07p-54;

@@ -30,26 +30,27 @@ LADON_INLINE double lost_in_product(double a, double b, double product) {
 #endif
 }
 
-/// s² = pq − c², to the last places even where they nearly cancel (Kahan), and never below 0.
+/// s² = pq − c², accurate to the last digits even if pq and c² nearly cancel (Kahan), and never
+/// below 0.
 LADON_INLINE double determinant(double p, double q, double c) {
   const double pq = p * q, cc = c * c;
   return at_least((pq - cc) + (lost_in_product(p, q, pq) - lost_in_product(c, c, cc)), 0.0);
 }
 
-/// E and E', or the derivatives of one of them with respect to c and to p.
+/// E and E', or the derivatives of E or of E' with respect to c and to p.
 struct Pair {
   double first, second;
 };
 
-// If p and q are far from 1, pq leaves the range of f64, and the correlation is lost. A homogeneous
-// φ can be rescaled. If it has degree d, with p = 4^i·p', q = 4^j·q', c = 2^(i+j)·c', and the noise
-// scaled likewise:
+// If p and q are far from 1, pq leaves the range of f64, and the correlation is lost. Then a
+// homogeneous φ is rescaled. If φ has degree d, and p = 4^i·p', q = 4^j·q', c = 2^(i+j)·c', with
+// the variances of the noise scaled by the same factors as p and q:
 //   E = 2^(d(i+j))·E(p', q', c'),   ∂/∂c divides by 2^(i+j), ∂/∂p by 4^i.
-// All factors are powers of two, so that the bits are those of the unscaled formulas wherever these
-// are right.
+// All factors are powers of two, so that the bits are those of the unscaled formulas wherever the
+// unscaled formulas are right.
 
-/// Whether products of two such numbers, and the rounding errors of the products, are normal
-/// numbers.
+/// Whether x is in a range in which products of two numbers, and the rounding errors of the
+/// products, are normal numbers.
 LADON_INLINE bool moderate(double x) { return x == 0.0 || (x > 0x1p-440 && x < 0x1p220); }
 
 /// i with x = 4^i·x' and x' in [1, 4), near that for a subnormal x; 0 for 0.
@@ -59,8 +60,8 @@ LADON_INLINE int64_t quarter_exponent(double x) {
   return (exponent + 1024) / 2 - 512;
 }
 
-/// i for which x/4^i is moderate: 0 if x is. A large x stays as large as possible, so that noise of
-/// about 1 does not underflow to 0.
+/// i for which x/4^i is moderate: 0 if x is moderate. A large x stays as large as possible, so that
+/// noise of about 1 does not underflow to 0.
 LADON_INLINE int64_t scale_of(double x) {
   if (moderate(x)) return 0;
   return quarter_exponent(x) - (x > 1.0 ? 100 : 0);
@@ -78,9 +79,9 @@ LADON_INLINE double scaled(double x, int64_t i, int n, int64_t j, int m) {
   return x;
 }
 
-/// Variances f[0] and f[1] of independent noise that is added to u and to v. Its part of s² is
-/// added after the difference pq − c², which would cancel to nothing at ρ = ±1 if p and q included
-/// the noise.
+/// Variances f[0] and f[1] of independent noise that is added to u and to v. The noise's part of s²
+/// is added after the difference pq − c², as it would be lost by cancellation at ρ = ±1 if p and q
+/// included the noise.
 struct Noise {
   double u, v, both;
   LADON_INLINE explicit Noise(const double* f) : u(f[0]), v(f[1]), both(f[0] * f[1]) {}
@@ -128,8 +129,8 @@ struct Rectifier {
     const double s = sqrt(noise.determinant(p, q, c));
     return {derivative(c, angle(s, abs(c))), over((beta2 * over_pi) * s, p)};
   }
-  /// ∂E'/∂c = β²·2/(πs),  ∂E'/∂p = −c/(2p)·∂E'/∂c.  Both are infinite at s = 0, but they cancel
-  /// where p, q and c move together, as on a diagonal; they are set to 0 there.
+  /// ∂E'/∂c = β²·2/(πs),  ∂E'/∂p = −c/(2p)·∂E'/∂c.  Both are infinite at s = 0, but they cancel if
+  /// p, q and c change together, as on the diagonal of a kernel matrix; at s = 0 they are set to 0.
   LADON_INLINE Pair curvatures(double p, double q, double c) const {
     const double s = sqrt(noise.determinant(p, q, c));
     const double by_c = (beta2 * two_over_pi) / (s == 0.0 ? infinity<double> : s);
@@ -284,7 +285,8 @@ struct Exponential {
   }
 };
 
-/// Orders of differentiation: of `first` and `second` with respect to c, of `second` to p.
+/// Orders of differentiation: of `first` and `second` with respect to c, and of `second` with
+/// respect to p.
 struct Derivatives {
   int first_by_c, second_by_c, second_by_p;
 };
@@ -334,7 +336,7 @@ void each(const double* f, const double* p, const double* q, const double* c, do
 
 using Block = double[dual_block];
 
-/// b(x − centre) and b'(x − centre) for b of n coefficients.
+/// The polynomial b(x − centre) of n coefficients, and its derivative.
 LADON_INLINE void evaluate(const double* b, int64_t n, double centre, const double* x, Block& value,
                            Block& slope) {
   for (int64_t i = 0; i < dual_block; ++i) value[i] = b[n - 1], slope[i] = 0;
@@ -348,7 +350,7 @@ LADON_INLINE void evaluate(const double* b, int64_t n, double centre, const doub
   }
 }
 
-/// E, ∂E/∂c = E' and ∂E/∂p, and half of ∂E'/∂c and ∂E'/∂p.
+/// E (value), ∂E/∂c, which is E' (by_c), ∂E/∂p (by_p), ½·∂E'/∂c (half_by_cc) and ∂E'/∂p (by_pc).
 struct PolynomialDual {
   Block value = {}, by_c = {}, by_p = {}, half_by_cc = {}, by_pc = {};
 
@@ -398,8 +400,9 @@ void polynomial_curvatures(const double* f, const double* p, const double* q, co
 
 typedef double Eight __attribute__((vector_size(64), aligned(8), may_alias));
 
-// Sums each entry's series: eight polynomials in ρ⁸, one per lane, then one in ρ over the lanes.
-// Entries are computed side by side, since each step of a polynomial needs the one before.
+// Sums each entry's series: eight polynomials in ρ⁸, one per lane, then one polynomial in ρ over
+// the lanes. Several entries are computed at once, since each step of a polynomial must wait for
+// the step before.
 void series(const double* const* a, const double* const* b, const double* rho, double* y,
             int64_t n) {
   constexpr int entries = static_cast<int>(dual_series_entries);

@@ -6,9 +6,9 @@
 
 namespace ladon::kernels {
 
-/// Families of functions φ with a closed form, and their parameters f[0], f[1], …. In the first
-/// four, u has a, and v has b in its place; x' = x + √a·z, with a standard normal z for u and
-/// another for v.
+/// Families of functions φ with a closed form of E, and their parameters f[0], f[1], …. For the
+/// first four families, φ is shown for u; for v, the parameter b takes the place of a. There
+/// x' = x + √a·z, with independent standard normals z for u and v.
 enum class Dual {
   rectifier,    ///< φ(x) = E_z[αx' + β|x'|].         f = α², β², a, b
   threshold,    ///< φ(x) = E_z[α + β·sign(x')].      f = α², β², a, b
@@ -21,7 +21,7 @@ enum class Dual {
   count
 };
 
-/// Number of entries in a block, and in a group of series.
+/// Number of entries in a block, and of entries in a group whose series are summed together.
 inline constexpr std::int64_t dual_block = 64, dual_series_entries = 8;
 
 struct DualLoops {
@@ -32,7 +32,7 @@ struct DualLoops {
   Loop values[int(Dual::count)];
   /// ∂E/∂c and ∂E/∂p.
   Loop slopes[int(Dual::count)];
-  /// ∂E'/∂c and ∂E'/∂p of E' = E[φ'(u)φ'(v)]; 0 where infinite.
+  /// ∂E'/∂c and ∂E'/∂p of E' = E[φ'(u)φ'(v)]; 0 where a derivative is infinite.
   Loop curvatures[int(Dual::count)];
   /// y[e] = Σ_k a[e][k]·b[e][k]·rho[e]^k over n terms, n a multiple of 8, for a group of entries e.
   void (*series)(const double* const* a, const double* const* b, const double* rho, double* y,

@@ -54,7 +54,7 @@ class Powers {
     step_ = now_[lanes - 1] * x;
   }
   double operator[](int lane) const { return now_[lane]; }
-  /// Goes to the next eight; false where they are too small to matter.
+  /// Advances to the next eight powers; returns false if they are too small to matter.
   bool next() {
 #pragma omp simd
     for (int l = 0; l < lanes; ++l) now_[l] *= step_;

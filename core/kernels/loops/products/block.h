@@ -12,7 +12,7 @@ template <int R, int V, class T>
 struct Block {
   Row<T> sum[R][V] = {};
 
-  /// Adds x(i)·b(j) to each element: a number of A, a vector of B.
+  /// Adds x(i)·b(j) to each sum[i][j], where x(i) is an element of A and b(j) a vector of B.
   template <class X, class B>
   LADON_INLINE void add_product(const X& x, const B& b) {
     Row<T> of_b[V];
@@ -47,7 +47,7 @@ struct Block {
   }
 };
 
-/// Vectors from b on, for add_product.
+/// The function of j that loads vector j from b on, for add_product().
 template <class T>
 LADON_INLINE auto rows_from(const T* b) {
   return [b](int j) { return row_at(b + j * row_lanes<T>); };

@@ -1,6 +1,7 @@
 #pragma once
-// Reductions of a row in a fixed order: the terms of a block go to the lanes of four vectors,
-// blocks are combined pairwise. So a sum of n floats has an error of order (block/lanes + log n)·ε.
+// Reductions of a row in a fixed order: the terms of a block are distributed over the lanes of four
+// vectors, and blocks are combined pairwise. So a sum of n floats has an error of order
+// (block/lanes + log n)·ε.
 
 #include <type_traits>
 
@@ -25,7 +26,7 @@ struct VectorOf {
 template <class T>
 using Vector = typename VectorOf<T>::Type;
 
-/// V is T or a vector of T.
+/// Loads a V, which is T or a vector of T, at any alignment.
 template <class V, class T>
 LADON_INLINE V load(const T* x) {
   V v;
@@ -33,7 +34,7 @@ LADON_INLINE V load(const T* x) {
   return v;
 }
 
-/// Combination of two partial results. V is a number or a vector of them.
+/// Combines two partial results. V is a number or a vector of numbers.
 template <Reduce op, class V>
 LADON_INLINE V combine(V a, V b) {
   if constexpr (op == Reduce::prod) {
@@ -52,7 +53,7 @@ constexpr T neutral = op == Reduce::prod  ? T(1)
                       : op == Reduce::min ? infinity<T>
                                           : T(0);
 
-/// 16 terms per lane of each of four vectors.
+/// Number of terms of a block: 16 terms per lane of each of four vectors.
 template <class T>
 constexpr std::int64_t block_length = 16 * 4 * vector_bytes / sizeof(T);
 
@@ -88,7 +89,7 @@ T reduce_terms(std::int64_t begin, std::int64_t end, const Term& term) {
   return combine<op>(left, reduce_terms<op, T>(middle, end, term));
 }
 
-/// One term of a reduction.
+/// The term that an element x contributes to a reduction.
 template <Reduce op, class V>
 LADON_INLINE V term_of(V x) {
   if constexpr (op == Reduce::sum_squares)
@@ -105,7 +106,7 @@ LADON_INLINE T reduce_row(const T* x, std::int64_t n) {
                              [x]<class V>(std::int64_t i) { return term_of<op>(load<V>(x + i)); });
 }
 
-/// ⟨a, b⟩.
+/// Inner product ⟨a, b⟩.
 template <class T>
 LADON_INLINE T dot(const T* a, const T* b, std::int64_t n) {
   return reduce_terms<Reduce::sum, T>(

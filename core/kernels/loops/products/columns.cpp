@@ -1,5 +1,5 @@
-// Normalization of the columns of a row-major matrix by their own moments: blocks of rows of batch
-// norm. Throughout, d = (x − mean) − rest.
+// Loops of batch norm, over blocks of rows of a row-major matrix whose columns are normalized by
+// their moments. Throughout, d = (x − mean) − rest.
 
 #include "ladon/core/kernels/loops/math.h"
 #include "ladon/core/kernels/loops/table.h"

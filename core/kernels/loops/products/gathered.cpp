@@ -8,8 +8,8 @@ namespace {
 
 using std::int64_t;
 
-/// Calls body(i, j, rows, vectors) for the blocks of C, one panel of B after the other. A narrow
-/// block has more rows, so that as many sums are computed at once.
+/// Calls body(i, j, rows, vectors) for the blocks of C, one panel of B after the other. Blocks of
+/// one vector have more rows, so that about as many sums are computed at once.
 template <class T, class Body>
 LADON_INLINE void for_blocks(int64_t m, int64_t n, const Body& body) {
   for (int64_t j = 0; j < n; j += block_columns<T>)
@@ -79,7 +79,7 @@ struct PlacesOf {
 template <class T>
 using Places = typename PlacesOf<T>::Type;
 
-/// In each lane of a vector of channels: the index of the first channel of its group.
+/// For each lane of a vector of channels, the index of the first channel of the lane's group.
 template <class T>
 LADON_INLINE Places<T> first_of_group(int64_t group) {
   Places<T> first = {};
@@ -88,7 +88,7 @@ LADON_INLINE Places<T> first_of_group(int64_t group) {
   return first;
 }
 
-/// A vector of channels at x: in each lane, channel q of the group of that lane.
+/// From a vector of channels at x: for each lane, channel q of the lane's group.
 template <bool grouped, class T>
 LADON_INLINE Row<T> seen(const T* x, Places<T> first, int64_t q) {
   if constexpr (!grouped) return row_at(x);
@@ -127,7 +127,7 @@ LADON_INLINE void channels_block(int64_t i, int64_t j, int64_t n, int64_t group,
     }
 }
 
-/// Number of columns in whole vectors, if a vector holds whole groups; else 0.
+/// Number of columns that whole vectors cover, if a vector holds whole groups; else 0.
 template <class T>
 int64_t whole_columns(int64_t n, int64_t group) {
   return row_lanes<T> % group == 0 ? n / row_lanes<T> * row_lanes<T> : 0;
@@ -172,7 +172,7 @@ void multiply_channels(int64_t m, int64_t n, int64_t group, const GatheredRows<T
     }
 }
 
-/// Adds to V vectors of c, for R taps of piece s from offset p on, the sum over A's rows of
+/// For R taps of piece s from offset p on, adds to V vectors of c the sum over the rows of A of
 /// (channel q of the group)·g.
 template <bool grouped, int R, int V, class T>
 LADON_INLINE void add_channels(int64_t m, int64_t n, int64_t group, const GatheredRows<T>& a,

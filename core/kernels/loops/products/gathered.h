@@ -14,10 +14,11 @@ struct GatheredRows {
   std::int64_t stride, pieces, first, length;
 };
 
-/// A [m, k] is gathered, B is packed in panels of GemmLoops::columns; sums run in order.
+/// Products with a gathered A [m, k], k = pieces·length. `right` is B packed in panels of
+/// GemmLoops::columns columns; sums run over their terms in order.
 template <class T>
 struct GatheredLoops {
-  /// C ← A·B + C if `add`, else A·B with `row` [n], which may be null, added to each row.
+  /// C ← A·B + C if `add`; if not, C ← A·B with `row` [n] added to each row, unless it is null.
   ///   B [k, n], C [m, n]
   void (*multiply)(std::int64_t m, std::int64_t n, const GatheredRows<T>& a, const T* right,
                    bool add, const T* row, T* c, std::int64_t c_row);
@@ -25,12 +26,12 @@ struct GatheredLoops {
   void (*multiply_transposed)(std::int64_t m, std::int64_t n, const GatheredRows<T>& a,
                               const T* right, T* c, std::int64_t c_row);
 
-  // A convolution in groups of `group` input and `group` output channels, n of each in all: an
-  // element of a row of A is a tap of n channels, of which output j sees those of its group,
-  // first(j) + q for q < group. Where a vector would not hold whole groups, channels are computed
-  // one by one.
+  // The two loops below are for convolutions in groups of `group` input and `group` output
+  // channels, with n input and n output channels in total. A row of A holds n channels for each tap
+  // t. Output j sees the channels of its group, first(j) + q for q < group. If a vector would not
+  // hold whole groups, channels are computed one by one.
 
-  /// c[i, j] ← Σ_{t, q} A[i, t][first(j) + q]·w[t, q, j] + row[j], which may be null (0).
+  /// c[i, j] ← Σ_{t, q} A[i, t][first(j) + q]·w[t, q, j] + row[j]; a null `row` counts as 0.
   ///   w [taps, group, n], C [m, n]
   void (*multiply_channels)(std::int64_t m, std::int64_t n, std::int64_t group,
                             const GatheredRows<T>& a, const T* w, const T* row, T* c,

@@ -10,12 +10,12 @@ namespace ladon::kernels::LADON_LEVEL {
 
 using std::int64_t;
 
-/// The block of C.
+/// The sums of a block of C.
 template <class T>
 using Sums = Row<T>[block_rows][block_vectors];
 
-/// Packs lines that are adjacent in memory: some steps at a time for all panels, so that cache
-/// lines stay in the first-level cache until all of their elements are used.
+/// Packs lines that are adjacent in memory (line stride 1): some steps at a time for all panels, so
+/// that cache lines stay in the first-level cache until all of their elements are used.
 template <int64_t width, class T>
 void pack_side_by_side(int64_t lines, int64_t k, const T* x, int64_t step, T* to) {
   constexpr int64_t together = 16;
@@ -54,7 +54,8 @@ void pack(int64_t lines, int64_t k, const T* x, int64_t line, int64_t step, T* t
   }
 }
 
-/// Computes one whole block of c; row, if it is not null, has all its columns.
+/// Computes one whole block of c; `row`, if it is not null, has an element for each column of the
+/// block.
 template <class Products, class T>
 LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T beta, const T* row,
                                  T* c, int64_t c_row) {
@@ -77,7 +78,8 @@ LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T b
     }
 }
 
-/// A block at the edge, of which C has only m rows and n columns, and row only n.
+/// Computes a block at the edge of C, of which C has only m rows and n columns; `row` has n
+/// elements.
 template <class Products, class T>
 [[gnu::noinline]] void multiply_edge(int64_t m, int64_t n, int64_t k, T alpha, const T* a,
                                      const T* b, T beta, const T* row, T* c, int64_t c_row) {

@@ -6,7 +6,7 @@
 
 namespace ladon::kernels {
 
-/// y[t] = scale·Σ_c a[c·n + t]·b[c·n + t] for t < n, over `rows` rows c, added up in their order.
+/// y[t] = scale·Σ_c a[c·n + t]·b[c·n + t] for t < n, summed over the rows c < `rows` in order.
 using ColumnProductsLoop = void (*)(const double* a, const double* b, std::int64_t rows,
                                     std::int64_t n, double scale, double* y);
 

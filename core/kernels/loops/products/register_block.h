@@ -1,6 +1,6 @@
 #pragma once
-// Size of the block of a matrix product that is kept in registers, with room for a row of B and an
-// element of A besides, and the type of its rows.
+// Size of the block of a matrix product that is kept in registers, together with a row of B and an
+// element of A, and the type of the block's rows.
 
 #include "ladon/core/kernels/loops/products/blocked.h"
 

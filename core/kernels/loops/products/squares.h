@@ -7,7 +7,7 @@
 
 namespace ladon::kernels::LADON_LEVEL {
 
-/// a0 b0 a1 b1 … of the lower halves of two rows, or of the upper ones.
+/// a0 b0 a1 b1 … of the lower halves of rows a and b, or of the upper halves if `upper`.
 template <bool upper, class Row, int... i>
 LADON_INLINE Row interleave(Row a, Row b, std::integer_sequence<int, i...>) {
   constexpr int n = sizeof...(i);
@@ -46,8 +46,8 @@ LADON_INLINE void transpose_square(const E* x, std::int64_t x_row, E* y, std::in
   for (int j = 0; j < side; ++j) __builtin_memcpy(y + j * y_row, &rows[j], sizeof(Row));
 }
 
-/// y [columns, rows], y[j, i] = each(x[i, j], j) for x [rows, columns]: by squares of `side`, the
-/// rest by smaller squares, with rows of 16 bytes or more, and at last by elements.
+/// y [columns, rows], y[j, i] = each(x[i, j], j) for x [rows, columns]: by squares of `side`, at
+/// the edges by smaller squares with rows of 16 bytes or more, and last by single elements.
 template <int side, class E, class Each>
 void transpose_by(std::int64_t rows, std::int64_t columns, const E* x, std::int64_t x_row, E* y,
                   std::int64_t y_row, const Each& each) {
@@ -74,7 +74,8 @@ void transpose_by(std::int64_t rows, std::int64_t columns, const E* x, std::int6
   }
 }
 
-/// The side of the largest squares: a machine vector, but at most 16 elements of small types.
+/// The side of the largest squares: the elements of a machine vector, or of 16 bytes for types
+/// below 4 bytes.
 template <class E>
 constexpr int square_side = sizeof(E) < 4 ? 16 / sizeof(E) : vector_bytes / sizeof(E);
 

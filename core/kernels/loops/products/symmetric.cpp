@@ -8,7 +8,7 @@ namespace {
 
 using std::int64_t;
 
-constexpr int rows_at_once = 4;  // elements that they share are loaded once
+constexpr int rows_at_once = 4;  // elements of x and y are loaded once for all of them
 
 template <class T>
 LADON_INLINE T sum_of(const Row<T>& v) {

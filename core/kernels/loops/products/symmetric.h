@@ -1,5 +1,5 @@
 #pragma once
-// The vector loops of the reduction of a symmetric matrix to a tridiagonal one.
+// The vector loops of the reduction of a symmetric matrix to tridiagonal form.
 
 #include <cstdint>
 
@@ -7,8 +7,9 @@ namespace ladon::kernels {
 
 template <class T>
 struct SymmetricLoops {
-  /// y ← y + the contribution of rows [first, last) of the lower triangle of A to A·x: each row to
-  /// its element, and its elements left of the diagonal to those of their columns.   x, y [last]
+  /// Adds to y the contribution of rows [first, last) of the lower triangle of a symmetric A to
+  /// A·x. Each a_ij contributes a_ij·x_j to y_i and, left of the diagonal, a_ij·x_i to y_j.
+  /// x, y [last]
   void (*multiply)(const T* a, std::int64_t stride, std::int64_t first, std::int64_t last,
                    const T* x, T* y);
   /// y[i] = ⟨row i of P, x⟩.   P [rows, n]

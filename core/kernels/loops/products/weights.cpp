@@ -10,8 +10,8 @@ namespace {
 
 using std::int32_t;
 
-// Vectors across a panel, and rows of A at a time: as many as hide the latency of each other's sums
-// and stay in registers.
+// Number of vectors across a panel, and of rows of A at a time: enough sums to hide the latency of
+// an addition, and few enough to stay in registers.
 constexpr int across = vector_bytes == 64 ? 4 : 2, most_rows = vector_bytes == 64 ? 6 : 4;
 constexpr int lanes = row_lanes<float>;
 constexpr int64_t columns = across * lanes;
@@ -19,7 +19,7 @@ constexpr int64_t columns = across * lanes;
 typedef uint32_t Words __attribute__((vector_size(vector_bytes)));
 typedef int32_t Integers __attribute__((vector_size(vector_bytes)));
 
-/// Values of row i of words that hold `rows` rows each.
+/// Values of row i from words that hold `rows` rows each.
 template <int rows>
 LADON_INLINE Row<float> numbers(Words words, int i, Row<float> scale) {
   if constexpr (rows == 1)
@@ -72,8 +72,8 @@ void multiply(int64_t m, int64_t n, int64_t k, const float* a, int64_t a_row, co
     });
 }
 
-/// Scales such that the largest |x| of each column is 127 scales; NaN if a column is not all
-/// finite.
+/// For each column of x [k, columns], the scale, which is the largest |x| divided by 127, and its
+/// inverse; the scale is NaN if an element of the column is not finite.
 void find_scales(int64_t k, const float* x, float* scales, float* inverse) {
   float nothing[columns] = {};
   for (int64_t j = 0; j < columns; ++j) scales[j] = 0;
@@ -93,7 +93,7 @@ void find_scales(int64_t k, const float* x, float* scales, float* inverse) {
 
 LADON_INLINE uint32_t byte_of(float multiple) {
   const float whole = (multiple + Format<float>::magic) - Format<float>::magic;
-  const float above = whole > -127 ? whole : -127;  // NaN too
+  const float above = whole > -127 ? whole : -127;  // −127 for NaN too
   return static_cast<uint32_t>(static_cast<int32_t>(above < 127 ? above : 127)) & 0xff;
 }
 

@@ -26,7 +26,8 @@ Tensor without_strides(const std::vector<double>& memory, const Tensor& x) {
   return row_of(first);
 }
 
-/// Chain rule along every path from the output, one path at a time, which the sweep avoids.
+/// Adds the derivatives along every path from the output, one path at a time: the chain rule
+/// without a sweep, for comparison.
 void add_paths(const Graph& graph, int node, double so_far, std::vector<double>& all) {
   all[node] += so_far;
   for (std::size_t i = 0; i < graph[node].inputs.size(); ++i)
@@ -129,7 +130,8 @@ void check_reverse_sweep(decltype(reverse_sweep)* yours) {
             what + ": there should be one derivative for each node of the graph");
     require(answer[output] == 1 || answer[output] == right[output],
             what + ": the output's derivative with respect to itself is 1: the sweep begins there");
-    // Result where "=" is written for "+=": only the path that arrives last counts.
+    // Results of two mistakes: with "=" instead of "+=" only the last path counts; with the nodes'
+    // numbers as the order a node may pass its derivative on too early.
     std::vector<double> overwritten(steps.size(), 0), early(steps.size(), 0);
     overwritten[output] = early[output] = 1;
     for (int node = graph.size() - 1; node >= 0; --node)
@@ -152,7 +154,7 @@ void check_reverse_sweep(decltype(reverse_sweep)* yours) {
   check("a shortcut, numbered backwards",
         {{{1, 2, 3}, {5, 11, 13}}, {{2, 3}, {3, 7}}, {{3}, {2}}, {}}, 0);
   check("a node that the output does not take", {{}, {{0}, {2}}, {{0}, {3}}}, 1);
-  std::vector<Step> ladder(61);  // 2^30 paths
+  std::vector<Step> ladder(61);  // 30 diamonds in a row, with 2^30 paths
   for (int node = 2; node <= 60; node += 2) {
     ladder[node - 1] = {{node - 2}, {0.5}};
     ladder[node] = {{node - 2, node - 1}, {0.5, 1}};

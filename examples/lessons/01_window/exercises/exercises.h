@@ -1,5 +1,6 @@
 #pragma once
-// Exercises of lesson 1: a window on memory, the gradient of broadcasting, the reverse sweep.
+// Exercises of lesson 1: a window on memory, the gradient of broadcasting, the reverse sweep (the
+// backward pass).
 
 #include <functional>
 #include <utility>
@@ -14,12 +15,13 @@ struct Window {
 };
 std::ostream& operator<<(std::ostream& out, const Window& window);
 
-/// 1. Elements of a window in row-major order: the last index runs fastest.
+/// 1. Elements of a window in row-major order: the last index varies fastest.
 std::vector<double> read_window(const std::vector<double>& memory, const Window& window);
 void check_read_window(decltype(read_window)* yours);
 
-/// 2. Gradient of x, which has this shape, from the `gradient` of x broadcast to a larger shape.
-/// Axes are aligned at the right; an axis of x that has size 1, or is missing, was repeated.
+/// 2. Gradient of x, which has the given shape, from `gradient`, the gradient of x broadcast to a
+/// larger shape. Axes are aligned at the right; along an axis where x has size 1, or that x lacks,
+/// x was repeated.
 ladon::Tensor unbroadcast(const ladon::Tensor& gradient, const ladon::Shape& shape);
 void check_unbroadcast(decltype(unbroadcast)* yours);
 
@@ -36,7 +38,8 @@ class Graph {
   Graph(std::vector<Step> steps) : steps_(std::move(steps)), reads_(steps_.size(), 0) {}
 
   int size() const { return static_cast<int>(steps_.size()); }
-  /// Throws if a node is read thousands of times, as when paths are followed one by one.
+  /// Throws Wrong if a node is read thousands of times, as by a solution that follows all paths one
+  /// by one.
   const Step& operator[](int node) const;
 
  private:
@@ -46,6 +49,6 @@ class Graph {
 std::ostream& operator<<(std::ostream& out, const Graph& graph);
 
 /// 3. Derivatives of node `output` with respect to every node of the graph, in the order of their
-/// numbers; 0 for a node on which it does not depend.
+/// numbers; 0 for a node on which `output` does not depend.
 std::vector<double> reverse_sweep(const Graph& graph, int output);
 void check_reverse_sweep(decltype(reverse_sweep)* yours);

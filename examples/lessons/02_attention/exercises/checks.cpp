@@ -70,7 +70,7 @@ void check_safe_softmax(decltype(safe_softmax)* yours) {
           "logit of each row"}});
   const Tensor some = from_vector(std::vector<bool>{0, 1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0}, {3, 4});
   check("logits of which some are −∞", masked_fill(x, some, -infinity),
-        "exp(−∞) is 0 and needs no care; only a row without any other logit does",
+        "exp(−∞) is 0 and needs no special case; only a row in which all logits are −∞ needs one",
         {{softmax(masked_fill(x, some, 0)),
           "a masked logit is taken for 0, and exp(0) is 1; a masked key gets weight 0"}});
   const Tensor row = from_vector(std::vector<bool>{0, 1, 0}, {3, 1});
@@ -150,11 +150,11 @@ void check_several_heads(decltype(several_heads)* yours) {
     return transpose(select(by_heads, 3, i), 1, 2);
   };
   const std::string reshape_alone =
-      "a reshape alone made the heads, so a head holds numbers of several tokens at one place; "
-      "[B, T, heads, d] first, then a transpose";
+      "the heads were made by a reshape alone, so a head mixes the numbers of several tokens; "
+      "reshape to [B, T, heads, d] first, then transpose";
   const std::string every_third =
       "a head takes every third column; its columns stand side by side (d is the last axis)";
-  const std::string one_map = "there is one map for all columns; every head has a map of its own";
+  const std::string one_map = "there is one map for all columns; every head has a separate map";
   lessons::compare(
       "the output of 3 heads", yours(x, projection, output, heads), right,
       {{result(apart, flat, scale),

@@ -3,7 +3,7 @@
 // exp(1000) is infinite, and infinity divided by infinity is NaN. Adding one number to all logits
 // of a row changes no weight, so you may choose the number. Write the softmax from exp, sum and
 // amax. Hint: no exponent should be positive, and one should be 0. Then look at a row of −∞: which
-// number must not be subtracted there, and by what must not be divided?
+// number must you not subtract there, and by which number must you not divide?
 
 #include "02_attention/exercises/exercises.h"
 

@@ -44,9 +44,11 @@ void check_covariance_given_maps(decltype(covariance_given_maps)* yours) {
           "the heads' covariances are added; f has 1/√H, so each counts 1/H"},
          {right / double(heads),
           "the heads' covariances count 1/H² each; f has 1/√H, and the covariance 1/H"},
-         {right * std::sqrt(double(heads)), "the factor 1/√H of f stands twice in the covariance"},
+         {right * std::sqrt(double(heads)),
+          "the factor 1/√H of f occurs twice in the covariance, which has 1/H"},
          {right * double(d * heads), factor + ", and the heads by their number"},
-         {right * std::sqrt(double(d)), "x·yᵀ is divided by √d; V stands twice in the covariance"},
+         {right * std::sqrt(double(d)),
+          "x·yᵀ is divided by √d; V occurs twice in the covariance, so divide by d"},
          {swapped, "the maps are transposed: output a is row a of A times the values"},
          {between(mean(a, 0), k, mean(b, 0)),
           "the heads' maps are averaged before; V_h of different heads are independent, so the "
@@ -83,7 +85,7 @@ void check_kurtosis_of_layers(decltype(kurtosis_of_layers)* yours) {
        {mean(ratios).item(),
         "it is the mean of the kurtosis within each layer: given its map a layer is Gaussian; the "
         "tails come from variances that differ between layers"},
-       {excess(mean(f, 1)), "the channels are averaged first; each is an output of its own"},
+       {excess(mean(f, 1)), "the channels are averaged first; each channel is a separate output"},
        {excess(f - mean(f)), "the mean of the outputs is subtracted; it is known to be 0"}});
   const auto n = static_cast<double>(layers), all = n * static_cast<double>(channels);
   const double se = infinite::excess_kurtosis(unsqueeze(f, 1)).se;
@@ -103,8 +105,8 @@ void check_kurtosis_of_layers(decltype(kurtosis_of_layers)* yours) {
        {se / (n - 1),
         "the factor (n − 1)/n became 1/(n·(n − 1)), as in a mean of independent "
         "numbers; the κ_i share all layers but one"},
-       {se / std::sqrt((n - 1) / n), "the factor is (n − 1)/n, not 1"},
-       {se * se, "it is the square of the standard error"},
+       {se / std::sqrt((n - 1) / n), "the factor before the sum is (n − 1)/n, not 1"},
+       {se * se, "the result is the square of the standard error; take the root"},
        {single / (all - 1), shared}});
 }
 
@@ -123,13 +125,14 @@ struct WrongKernel {
   std::string reason;
 };
 
-/// Root mean square difference, in units of standard errors.
+/// Root mean square difference of a kernel from the estimate `mean`, in units of its standard
+/// errors.
 double distance(const Tensor& mean, const Tensor& se, const Tensor& kernel) {
   return std::sqrt(ladon::mean(square((mean - kernel) / se)).item());
 }
 
 std::vector<WrongKernel> wrong_kernels(const Tensor& both, const Tensor& right, Generator& rng) {
-  constexpr std::int64_t draws = 100'000;  // their errors are small compared with a solution's
+  constexpr std::int64_t draws = 100'000;  // errors are small compared with those of a solution
   const auto d = static_cast<double>(both.size(2));
   const Tensor x = select(both, 0, 0), y = select(both, 0, 1), k = inner(x, y) / d;
   const Shape forms{draws, both.size(2), both.size(2)};
@@ -197,7 +200,7 @@ void check_wide_head_kernel(decltype(wide_head_kernel)* yours) {
     if (distance(middle, se, wrong.kernel) < 2.5) throw lessons::Wrong(wrong.reason);
   if (amax(abs(middle * double(draws) - right) / (se * double(draws))).item() < 5 ||
       amax(abs(middle / double(draws) - right) / (se / double(draws))).item() < 5)
-    throw lessons::Wrong("the sum over the draws is not their mean");
+    throw lessons::Wrong("the mean over the draws is required, not their sum");
   throw lessons::Wrong(detail::join("over ", repetitions, " runs the mean kernel is off by ",
                                     distance(middle, se, right),
                                     " standard errors: it is not that of one wide head"));

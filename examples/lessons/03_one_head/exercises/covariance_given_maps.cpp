@@ -2,8 +2,8 @@
 //
 // Hold the maps fixed: then only V_h and w_h are random, and the output is linear in each. Work out
 // E f_a(x)·f_b(y) by hand first: which of the many products of entries of V and w have a mean that
-// is not 0? Then write it for all tokens a of x and b of y at once. Hint: begin with a single head,
-// and find the matrix of x and y that stays between the two maps.
+// is not 0? Then write it for all tokens a of x and b of y at once. Hint: begin with a single head;
+// its covariance is a product of the map of x, a matrix made of x and y, and the map of y.
 
 #include "03_one_head/exercises/exercises.h"
 

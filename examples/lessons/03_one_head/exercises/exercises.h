@@ -8,8 +8,8 @@
 
 #include "exercise.h"
 
-/// 1. E f(x)·f(y)ᵀ [T, T] over V and w alone, given the attention maps [H, T, T] that the heads
-/// have on the inputs x and y [T, d]. A head uses the same V_h and w_h for both inputs.
+/// 1. Expectation E f(x)·f(y)ᵀ [T, T] over V and w alone, given the attention maps [H, T, T] of the
+/// heads on each of the inputs x and y [T, d]. A head uses the same V_h and w_h for both inputs.
 ladon::Tensor covariance_given_maps(const ladon::Tensor& maps_of_x, const ladon::Tensor& x,
                                     const ladon::Tensor& maps_of_y, const ladon::Tensor& y);
 void check_covariance_given_maps(decltype(covariance_given_maps)* yours);
@@ -20,8 +20,8 @@ void check_covariance_given_maps(decltype(covariance_given_maps)* yours);
 ladon::Measured kurtosis_of_layers(const ladon::Tensor& outputs);
 void check_kurtosis_of_layers(decltype(kurtosis_of_layers)* yours);
 
-/// 3. Estimate of E f(x)·f(y)ᵀ [T, T] over all weights of one infinitely wide head, from this many
-/// draws.
+/// 3. Estimate of the expectation E f(x)·f(y)ᵀ [T, T] over all weights of one infinitely wide head,
+/// from the given number of draws.
 ladon::Tensor wide_head_kernel(const ladon::Tensor& x, const ladon::Tensor& y, int draws,
                                ladon::Generator& rng);
 void check_wide_head_kernel(decltype(wide_head_kernel)* yours);

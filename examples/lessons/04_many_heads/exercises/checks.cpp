@@ -95,9 +95,8 @@ void check_kurtosis_of_sum(decltype(kurtosis_of_sum)* yours) {
          {fourth / all - 3, what + ": the pairs f_h² f_g² are missing; their expectation is "
                                    "E f_h² · E f_g², not 0"},
          {with_pairs(1), what + ": four factors can be paired in 3 ways, not in 1"},
-         {with_pairs(6), what +
-                             ": Σ over h ≠ g counts each pair twice, so 3 stands before it; 6 is "
-                             "for h < g"},
+         {with_pairs(6), what + ": Σ over h ≠ g counts each pair twice, so its factor is 3; the "
+                                "factor 6 belongs to h < g"},
          {(fourth + 3 * all) / all - 3, what + ": a head is paired with itself as well; f_h² f_h² "
                                                "is the fourth power, which is counted already"},
          {mean, what + ": this is still the kurtosis of one head; the sum of independent heads is "
@@ -140,13 +139,13 @@ void check_kernel_of_heads(decltype(kernel_of_heads)* yours) {
         "square-root scaling logits stay random: take E[G_ai G_bj], not E[G_ai] E[G_bj]"},
        {zeros(right.shape(), f64), "E[G] is 0, but the covariance asks for E[G_ai G_bj]"},
        {right / std::pow(query_key_std, 2), "the variance of the logits, QK², is forgotten"},
-       {right / query_key_std, "QK stands before one logit; a product of two has QK²"},
+       {right / query_key_std, "one logit has the factor QK; a product of two logits has QK²"},
        {right / std::pow(value_output_std, 2), "the scale of values and output, OV², is forgotten"},
-       {right / value_output_std, "OV stands before one output; a covariance has OV²"},
+       {right / value_output_std, "one output has the factor OV; a covariance has OV²"},
        {right / std::pow(query_key_std * value_output_std, 2),
         "the scales are forgotten: QK² of the logits, OV² of values and output"},
        {right / (query_key_std * value_output_std),
-        "a covariance has QK²·OV²: each scale stands before both factors"},
+        "a covariance has QK²·OV²: each scale occurs in both factors of the product"},
        {scale * k * square(keys(k)),
         "this is (Σ k_ij)²; the sum is over k_ij², one from the logits "
         "and one from the values"},

@@ -5,7 +5,8 @@
 // QK/(d√w) q_a·κ_i. Its output at position a is OV Σ_i G_ai v_i, where the v_i have covariances k.
 // Derive E[G_ai(n) G_bj(m)]: the weights of queries and keys are independent of each other, and
 // both inputs share them. Then sum over the keys i and j with the covariance of v_i and v_j. Hint:
-// for N(0, 1) weights and any channel, E[q_a q'_b] = x_a·x'_b.
+// for N(0, 1) weights, in each channel the queries of tokens x_a and x'_b have E[q_a q'_b] =
+// x_a·x'_b.
 
 #include "04_many_heads/exercises/exercises.h"
 

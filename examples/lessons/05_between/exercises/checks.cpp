@@ -16,7 +16,7 @@ double gaussian(double y, double variance) {
   return std::exp(-0.5 * y * y / variance) / std::sqrt(2 * std::numbers::pi * variance);
 }
 
-/// Integral of a function of both densities over all y, by Simpson's rule on y > 0.
+/// Integral over all y of a function of p(y) and q(y), by Simpson's rule on y > 0.
 double integral(const ScaleMixture& p, const ScaleMixture& q,
                 const std::function<double(double, double)>& of) {
   const double step = 0.01, end = 20 * std::sqrt(p.variances().back());
@@ -85,7 +85,7 @@ void check_divergence_of_laws(decltype(divergence_of_laws)* yours) {
                           "holds"},
          {-right, what + ": its sign is wrong; the divergence is never negative"},
          {right / 2, what + ": only one sign of y is counted"},
-         {right / std::log(2.0), what + ": it is in bits; nats were asked for"},
+         {right / std::log(2.0), what + ": the result is in bits; nats are required"},
          {all([](double a, double b) { return std::log(a / b); }),
           what + ": the logarithm is not weighted by p"},
          {all([](double a, double b) { return a * std::abs(std::log(a / b)); }),
@@ -128,7 +128,7 @@ void check_covariance_given_heads(decltype(covariance_given_heads)* yours) {
   const infinite::Latents z = law.draw(x, rng);
   const Tensor forms = z[0].logits;
   const Tensor right = law.kernel(x, z).nngp;
-  // Typical wrong solutions, from the library's own pieces.
+  // Results of typical wrong solutions, computed by parts of the library.
   const auto map = law.maps(x, z)[0];
   const auto both = [&](const Tensor& a, const Tensor& k) {  // weights [.., N, T, T]
     return matmul(matmul(unsqueeze(a, -3), k), transpose(unsqueeze(a, -4)));
@@ -147,9 +147,9 @@ void check_covariance_given_heads(decltype(covariance_given_heads)* yours) {
         "the forms are averaged over heads; each head "
         "has its own weights"},
        {right * heads,
-        "the covariances of heads are added, and 1/H is forgotten: 1/√H stands in "
-        "front of the sum, so 1/H in front of its covariance"},
-       {right / heads, "1/H stands before the covariance twice; the sum has 1/√H in front"},
+        "the covariances of heads are added, and 1/H is forgotten: the sum of heads has "
+        "the factor 1/√H, so its covariance has 1/H"},
+       {right / heads, "the factor 1/H of the covariance is applied twice; the sum has 1/√H"},
        {mean_of(weights(forms / qk)), "QK, the scale of the logits, is forgotten"},
        {mean_of(weights(forms * 3.0)),
         "the tokens are Φ = x/√d also in the logits; d is forgotten"},

@@ -35,8 +35,8 @@ Tensor functions_of(decltype(prior_functions)* yours, const Tensor& kernel, cons
   }
 }
 
-/// Covariance R·Rᵀ of the functions that the solution makes: it maps the rows of the identity to
-/// Rᵀ.
+/// Covariance R·Rᵀ of the functions that the student's solution makes. R is found by passing the
+/// identity as `normals`: the solution then returns Rᵀ.
 Tensor covariance_of(decltype(prior_functions)* yours, const Tensor& kernel) {
   const Tensor rows = functions_of(yours, kernel, eye(kernel.size(0), f64));
   require(rows.defined(), "nothing is returned");

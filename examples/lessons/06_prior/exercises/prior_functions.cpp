@@ -3,8 +3,9 @@
 // At N inputs a function is a vector of N numbers, and its prior is N(0, K). If z has independent
 // N(0, 1) elements, then R·z has covariance E[R·z·zᵀ·Rᵀ] = R·Rᵀ. So any R with R·Rᵀ = K turns
 // normal numbers into functions. Write it for many z at once, the rows of `normals`. Hint:
-// lapack::cholesky gives a lower L with L·Lᵀ = K. If two inputs are equal, K is singular and has no
-// such L, but K + ε·I has: take a tiny ε, 1e-9 of the mean of K's diagonal.
+// lapack::cholesky returns a lower triangular L with L·Lᵀ = K. If two inputs are equal, K is
+// singular and cholesky fails; factorize K + ε·I instead, with a tiny ε: 1e-9 times the mean of K's
+// diagonal.
 
 #include "06_prior/exercises/exercises.h"
 

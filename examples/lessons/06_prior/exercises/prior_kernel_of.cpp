@@ -1,4 +1,4 @@
-// Exercise 3 of lesson 6 (★★★): how a kernel grows with the scale of its weights.
+// Exercise 3 of lesson 6 (★★★): how a kernel grows with the scale of the network's weights.
 //
 // This is exercise 3 of lesson 4 with one more step, the mean over tokens: begin from its result.
 //

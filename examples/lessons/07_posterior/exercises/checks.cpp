@@ -27,14 +27,14 @@ void check_pair(decltype(condition_second)* yours, const NormalPair& p, double y
           .predict(constant(p.covariance, {1, 1}), constant(p.second_variance, {1, 1}));
   const double change = right.mean.item(), variance = right.variance().item();
   const double c = p.covariance / (p.first_variance + noise);
-  const double exact = p.covariance / p.first_variance;  // as if y were f₁
+  const double exact = p.covariance / p.first_variance;  // the coefficient if y were f₁
   const NormalNumber answer = yours(p, y, noise);
   lessons::compare(
       "the mean", answer.mean, p.second_mean + change,
       {{p.second_mean + exact * (y - p.first_mean),
         "the noise is forgotten: what varies is y, whose variance is Var f₁ + σ²"},
        {p.second_mean + c * y,
-        "y is not compared with its mean: a y equal to its mean teaches nothing"},
+        "the mean of y is not subtracted from y: a y equal to its mean changes nothing"},
        {change, "the prior mean of the second number is missing"},
        {p.second_mean - change,
         "the sign is wrong: with a positive covariance a y above its mean "
@@ -47,8 +47,8 @@ void check_pair(decltype(condition_second)* yours, const NormalPair& p, double y
   lessons::compare(
       "the variance", answer.variance, variance,
       {{variance + noise,
-        "the noise is in the answer; f₂ itself was asked for, not a target of it"},
-       {std::sqrt(variance), "that is the standard deviation; the variance was asked for"},
+        "the noise is added to the variance; that of f₂ itself is required, not of a target"},
+       {std::sqrt(variance), "that is the standard deviation; the variance is required"},
        {p.second_variance + reduction,
         "the variance grows; observing y reduces it: the sign of the reduction is wrong"},
        {p.second_variance, "the variance is the prior's; y informs about the second number, too"},
@@ -100,11 +100,11 @@ void check_regression(decltype(posterior_function)* yours, const Regression& r) 
   require(answer.covariance.shape() != Shape({n, n}),
           "that is a covariance of the training inputs: V·Vᵀ [N, N] instead of Vᵀ·V [M, M]");
   require(answer.covariance.shape() != Shape({m}),
-          "these are only variances; the covariance of all test inputs was asked for");
+          "these are only variances; the covariance matrix of all test inputs is required");
   lessons::compare(
       "the covariance", answer.covariance, right.covariance,
       {{right.covariance + variance,
-        "the noise is added to the answer; f was asked for, not new targets"},
+        "the noise is added to the covariance; that of f is required, not of new targets"},
        {r.test + reduction_by(a),
         "targets make the variance larger: the sign of the reduction is "
         "wrong"},
@@ -112,11 +112,11 @@ void check_regression(decltype(posterior_function)* yours, const Regression& r) 
        {r.test - reduction_by(root), "L⁻¹ is applied once in the covariance; take Vᵀ·V"},
        {r.test, "the covariance is the prior's; the targets have taught nothing"},
        {sqrt(maximum(right.covariance, scalar(0, f64))),
-        "this is the root of each element; a covariance was asked for"}},
+        "this is the root of each element; the covariance itself is required"}},
       1e-8);
 }
 
-/// Moments under given weights, by the plain formulas; it needs likelihoods of moderate size.
+/// Moments of f under given weights, by the formulas without protection from overflow.
 struct Moments {
   Tensor mean, within, between, weights;
 };
@@ -148,7 +148,7 @@ void check_weights(decltype(weigh_draws)* yours, const Tensor& l, const Tensor& 
       "the variance", answer.variance, variance,
       {{right.within,
         "the draws' means differ, and that is uncertainty too: Var E[f | z] is missing"},
-       {right.between, "each draw has a variance of its own: E[Var(f | z)] is missing"},
+       {right.between, "the variance of f given each draw is missing: E[Var(f | z)]"},
        {right.within + even.between, "the spread of the means is not weighted"},
        {right.within + right.between + square(right.mean),
         "the square of the mean is not subtracted: E[m²] − (E m)²"},
@@ -159,12 +159,12 @@ void check_weights(decltype(weigh_draws)* yours, const Tensor& l, const Tensor& 
       {{1, "1/Σw is 1 for every set of weights; the variance of Σ w·term is Σ w²"},
        {squares, "that is Σw²; the effective number is its inverse"},
        {1 / std::sqrt(squares), "that is the root of the effective number"},
-       {1 / (squares * draws), "that is the number over S; the number was asked for"}});
+       {1 / (squares * draws), "that is the effective number divided by S; do not divide"}});
   lessons::compare("the log evidence", answer.log_evidence, z - std::log(draws),
                    {{z, "the evidence is the mean of the likelihoods over draws, not their sum"},
                     {mean(l).item(),
                      "that is the mean of the logarithms; the logarithm of the mean "
-                     "was asked for"},
+                     "is required"},
                     {std::log(mean(exp(l - amax(l))).item()),
                      "the number that was subtracted from all logarithms has to be added again"}});
 }
@@ -234,7 +234,8 @@ void check_weigh_draws(decltype(weigh_draws)* yours) {
                      logsumexp(uneven).item() - std::log(6));
   }
 
-  // Latents: the weights θ of f = φᵀθ. Given θ, f is known; without it, f is a Gaussian process.
+  // A linear model f = φᵀθ with the latent variables θ: given θ, f is known; otherwise f is a
+  // Gaussian process, whose posterior is known exactly.
   const Tensor phi = normals_of({5, 3}, 9), y = tensor({0.3, -0.4}, f64);  // 2 targets, 3 tests
   const Tensor f = matmul(normals_of({20000, 3}, 10), transpose(phi));
   const double noise = 0.5;

@@ -29,7 +29,8 @@ std::vector<double> likelihoods_of_heads(std::int64_t draws, double shift = 0) {
   return (f(normal({draws, head.dim}, rng, f64)) + shift).to_vector();
 }
 
-/// The same of 500 draws, with the first set to `above` plus the largest of the others.
+/// likelihoods_of_heads() for 500 draws, with the first set to the largest of the others plus
+/// `above`.
 std::vector<double> likelihoods_with_first(double above) {
   std::vector<double> logs = likelihoods_of_heads(500);
   logs[0] = *std::max_element(logs.begin() + 1, logs.end()) + above;

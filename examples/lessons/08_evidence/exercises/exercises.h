@@ -1,5 +1,6 @@
 #pragma once
-// Exercises of lesson 8: the evidence from draws of the prior, from predictions, and its error.
+// Exercises of lesson 8: the evidence from draws of the prior and from predictions, and the error
+// of its estimate.
 
 #include <algorithm>
 #include <numbers>
@@ -8,8 +9,8 @@
 
 #include "exercise.h"
 
-/// 1. ln of the mean of numbers, at least one, that are given by their logarithms. A logarithm may
-/// be −∞ (a draw under which the data are impossible).
+/// 1. Logarithm of the mean of one or more numbers, which are given by their logarithms. A
+/// logarithm may be −∞ (a draw under which the data are impossible).
 double log_mean_exp(const std::vector<double>& logarithms);
 void check_log_mean_exp(decltype(log_mean_exp)* yours);
 
@@ -21,11 +22,11 @@ void check_evidence_by_prediction(decltype(evidence_by_prediction)* yours);
 /// Estimate of an evidence Z by S draws of the prior: Ẑ is the mean of their likelihoods.
 struct EvidenceEstimate {
   double log_evidence = 0;  ///< ln Ẑ
-  double error = 0;         ///< Standard error of ln Ẑ, to first order in that of Ẑ.
-  double effective = 0;     ///< Effective number of draws (Σ w)²/Σ w², w the likelihoods.
+  double error = 0;         ///< Standard error of ln Ẑ, to first order in the error of Ẑ.
+  double effective = 0;     ///< Effective number of draws (Σ w)²/Σ w², with the likelihoods w.
 };
 
-/// 3. The estimate from the log likelihoods of S ≥ 2 draws. The variance of the likelihoods is
-/// computed with the divisor S − 1.
+/// 3. The estimate Ẑ with its error and effective number of draws, from the log likelihoods of
+/// S ≥ 2 draws. The variance of the likelihoods has the divisor S − 1.
 EvidenceEstimate estimate_evidence(const std::vector<double>& log_likelihoods);
 void check_estimate_evidence(decltype(estimate_evidence)* yours);

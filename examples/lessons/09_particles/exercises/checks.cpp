@@ -21,13 +21,13 @@ void check_rbf_at(decltype(rbf_forces)* yours, const Tensor& theta) {
   const RbfForces mine = yours(theta);
   compare("h² " + of, mine.h2, at.h2,
           {{bandwidth(Bandwidth::liu, d2),
-            "h²: the zeros of the diagonal count in the median; it is of pairs i ≠ j"},
+            "h²: the zeros of the diagonal count in the median; take the median over pairs i ≠ j"},
            {bandwidth(Bandwidth::paper, d2),
-            "h²: the lower median, the zeros of the diagonal counted; it is the mean of the middle "
-            "two, of pairs i ≠ j"},
+            "h²: this is the lower median, with the zeros of the diagonal counted; take the mean "
+            "of the middle two values over pairs i ≠ j"},
            {bandwidth(Bandwidth::median, sqrt(d2)),
-            "h²: the median is of distances; it should be of squared ones"},
-           {h, "h² has been given as h: the square root is one too many"},
+            "h²: the median is of distances; it should be of squared distances"},
+           {h, "h² is required, but h is returned: do not take the square root"},
            {2 * at.h2, "h² is twice too large: the rule has a factor ½"},
            {at.h2 * logs / std::log(static_cast<double>(m)), "h²: ln M instead of ln(M + 1)"}});
   compare("k " + of, mine.kernel, at.share(eye(m, f64)),
@@ -52,7 +52,7 @@ struct KernelPair {
   SteinKernel kernel;
 };
 
-/// Root 2a of a force that points outwards near 0 and inwards far from it.
+/// 2a, where a is the root of a force that points outwards near 0 and inwards far from 0.
 double twice_root(const std::function<double(double)>& force) {
   double low = 0, high = 1;
   while (force(high) > 0) high *= 2;
@@ -63,7 +63,7 @@ double twice_root(const std::function<double(double)>& force) {
   return 2 * low;
 }
 
-/// Distance of two particles after many Svgd steps.
+/// Distance of two particles after 1500 steps of Svgd.
 double distance_after_svgd(const std::function<double(double)>& score, double alpha, double h2) {
   Tensor x = parameter(tensor({1, -1}, {2, 1}, f64));
   Svgd svgd(particles_of_rows(x),

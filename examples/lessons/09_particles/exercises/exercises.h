@@ -1,5 +1,5 @@
 #pragma once
-// Exercises of lesson 9: a kernel and its repulsion, the Stein direction, two particles at rest.
+// Exercises of lesson 9: a kernel and its repulsion, the SVGD direction φ, two particles at rest.
 
 #include <algorithm>
 #include <functional>
@@ -16,15 +16,17 @@ struct RbfForces {
 
 /// 1. The kernel with h² from the median rule, ½·median(‖θ_i − θ_j‖², i ≠ j)/ln(M + 1), and its
 /// repulsion, for M ≥ 2 particles. The median of an even number of values is the mean of the middle
-/// two. Where h² is 0, k is 1 between equal particles and 0 between others, and the repulsion is 0.
+/// two. If h² is 0, k is 1 between equal particles and 0 between different ones, and the repulsion
+/// is 0.
 RbfForces rbf_forces(const ladon::Tensor& theta);
 void check_rbf_forces(decltype(rbf_forces)* yours);
 
 /// Kernel k(x, y) of two particles [D], computed by recorded operations; a scalar.
 using PairKernel = std::function<ladon::Tensor(const ladon::Tensor& x, const ladon::Tensor& y)>;
 
-/// 2. −φ [M, D], which an optimizer subtracts, at particles Θ [M, D]. Row i of `gradients` [M, D]
-/// is the gradient of the loss −ln p at particle i; α is the weight of the repulsion.
+/// 2. The negative SVGD direction −φ [M, D] at particles Θ [M, D], which an optimizer uses as the
+/// gradient. Row i of `gradients` [M, D] is the gradient of the loss −ln p at particle i; α is the
+/// weight of the repulsion.
 ladon::Tensor stein_gradient(const ladon::Tensor& theta, const ladon::Tensor& gradients,
                              const PairKernel& kernel, double alpha);
 void check_stein_gradient(decltype(stein_gradient)* yours);

@@ -1,9 +1,9 @@
-// Exercise 2 of lesson 9 (★★): the Stein direction of any kernel.
+// Exercise 2 of lesson 9 (★★): the SVGD direction of any kernel.
 //
-// The page derives φ(x) = mean_j [k(x_j, x)·∇ln p(x_j) + α·∇_{x_j} k(x_j, x)]. Write −φ at every
-// particle, for a kernel that need not be a function of the distance: then it matters with respect
-// to which of its two arguments k is differentiated. Hint: visit all pairs; in each, let a copy of
-// θ_j require gradients, compute k, and take grad(k, copy). The gradients given are those of −ln p.
+// The lesson's page derives φ(x) = mean_j [k(x_j, x)·∇ln p(x_j) + α·∇_{x_j} k(x_j, x)]. Write −φ at
+// every particle, for a kernel that need not be a function of the distance: then it matters with
+// respect to which of its two arguments k is differentiated. Hint: visit all pairs; in each, let a
+// copy of θ_j require gradients, compute k, and take grad(k, copy). `gradients` are those of −ln p.
 
 #include "09_particles/exercises/exercises.h"
 

@@ -50,16 +50,18 @@ void check_coordinate_variance(decltype(coordinate_variance)* yours) {
                  d = static_cast<double>(shape[1]);
     compare(detail::join("the variance of particles ", shape), yours(theta), v,
             {{v * (m - 1) / m,
-              "divided by M: deviations from the particles' own mean are too small; divide by M "
-              "- 1"},
-             {mean(square(theta)).item(), "a mean square: the variance is around the mean"},
+              "the sum is divided by M: deviations from the particles' own mean are too small; "
+              "divide by M - 1"},
+             {mean(square(theta)).item(),
+              "this is a mean square: the variance is around the mean, so subtract it first"},
              {sum(square(theta)).item() / (m - 1) / d,
-              "a mean square: the variance is around the mean"},
+              "this is a mean square: the variance is around the mean, so subtract it first"},
              {v * d, "summed over coordinates: this is the total variance, and grows with D"},
              {mean(var(theta, 1)).item(),
               "the variance over the coordinates of a particle; it is over particles"},
-             {var(theta).item(), "one mean for all coordinates; each has its own"},
-             {mean(stddev(theta, 0)).item(), "standard deviations; the square is missing"}});
+             {var(theta).item(), "one mean for all coordinates; each coordinate has its own mean"},
+             {mean(stddev(theta, 0)).item(),
+              "standard deviations are averaged; average the variances, their squares"}});
   }
 }
 
@@ -76,14 +78,15 @@ void check_simplex_variance(decltype(simplex_variance)* yours) {
                {right * d, of + "this is the total variance; it is per coordinate"},
                {right / 2, of + "half of it: the derivative of ‖θ_i - θ_j‖² has a factor 2"},
                {right * 2, of + "twice too large: the mean of d² is 2·D·v, for two particles vary"},
-               {right * (m - 1) / m, of + "(M - 1)/M of it: Σ_j (θ_i - θ_j) is M·θ_i, and the "
-                                          "variance has the divisor M - 1"},
-               {right / m, of + "the repulsion of one other particle; Σ_j (θ_i - θ_j) is M·θ_i"},
+               {right * (m - 1) / m, of + "too small by the factor (M - 1)/M: Σ_j (θ_i - θ_j) is "
+                                          "M·θ_i, and the variance has the divisor M - 1"},
+               {right / m, of + "only the repulsion of one other particle is counted; "
+                                "Σ_j (θ_i - θ_j) is M·θ_i"},
                {right * (1 - k), of + "a particle is driven by its own score alone: the others' "
                                       "scores subtract k·θ_i from it"},
                {right * (1 - k) / (1 + (m - 1) * k),
                 of + "the others drive inwards; as Σ_j θ_j = 0, they drive outwards"},
-               {of_ln_m, of + "ln M instead of ln(M + 1)"}},
+               {of_ln_m, of + "ln M instead of ln(M + 1) in the median rule"}},
               1e-6);
     }
 }
@@ -117,10 +120,11 @@ void check_spos_step(decltype(spos_step)* yours) {
         "noise of variance 2·ε, without b: it must balance the drift b·s"},
        {noisy(root * root), "noise multiplied by 2·b·ε, which is its variance; take the root"},
        {noisy(std::sqrt(2 * b) * s.step),
-        "noise multiplied by ε: its variance goes as ε², and vanishes in small steps; it must go "
-        "as ε"},
+        "noise multiplied by ε: its variance is then proportional to ε², too small for small "
+        "steps; it must be proportional to ε"},
        {still + root * at.share(xi),
-        "the noise is multiplied by the kernel, so near particles share it; each has its own"},
+        "the noise is multiplied by the kernel, so near particles share it; the noise of each "
+        "particle must be independent"},
        {still + root * at.share(xi) / m,
         "the noise is averaged with the kernel; it is added to the forces as it is"},
        {end + s.step * b * g,
@@ -128,7 +132,7 @@ void check_spos_step(decltype(spos_step)* yours) {
         "to (M + 1)·b instead "
         "of 1"},
        {end + s.step * b * (1 - 1 / m) * g,
-        "b·s stands in the mean over particles, and is divided by M; the noise is not"},
+        "b·s is inside the mean over particles, and so divided by M; the noise is not"},
        {end + s.step * b * (g - drive * m),
         "b weighs shared scores; the noise is a particle's own, and so is its gradient"},
        {end + 2 * s.step * (drive + b * g), "driven up the loss: a score is minus a gradient"},

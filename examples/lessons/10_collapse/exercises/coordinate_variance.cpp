@@ -1,8 +1,9 @@
 // Exercise 1 of lesson 10 (★): variance per coordinate.
 //
-// One number tells whether particles collapse, so it has to be the right one: deviations from which
-// mean, divided by what, over which axis? Hint: the mean of M particles is computed from the
-// particles themselves, so their squared deviations from it sum to (M − 1)·σ² on average.
+// The variance per coordinate shows whether particles collapse, so it must be computed correctly:
+// deviations from which mean, divided by which number, over which axis? Hint: the mean of M
+// particles is computed from the particles themselves, so their squared deviations from it sum to
+// (M − 1)·σ² on average.
 
 #include "10_collapse/exercises/exercises.h"
 

@@ -1,9 +1,9 @@
 // Exercise 3 of lesson 10 (★★★): a step of SPOS.
 //
-// θ_i ← θ_i + ε·[φ_i + b·s_i] + noise, with φ of SVGD (lesson 9) and the score s_i = −gradient. The
-// noise must balance the drift b·s_i alone: what variance must it have per step, so that with φ = 0
-// the chain keeps the target's variance as ε → 0? Derive it on N(0, 1), where a step multiplies θ
-// by 1 − ε·b. Hint: write φ first, in sums over an axis of [M, M, D].
+// θ_i ← θ_i + ε·[φ_i + b·s_i] + noise, with the direction φ of SVGD (lesson 9) and the score s_i =
+// −gradient. The noise must balance the drift b·s_i alone: which variance must it have per step, so
+// that with φ = 0 the chain keeps the target's variance as ε → 0? Derive it on N(0, 1), where a
+// step multiplies θ by 1 − ε·b. Hint: write φ first, by sums over an axis of [M, M, D].
 
 #include "10_collapse/exercises/exercises.h"
 

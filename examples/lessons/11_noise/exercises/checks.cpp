@@ -44,8 +44,8 @@ void check_drift(decltype(preconditioned_step)* yours, const Tensor& x, const Te
        {moved(sqrt(p) * drift), "the drift has √P; the drift is P∇ln p, the noise has the root"}});
 }
 
-/// Checks the noise of the step. Messages give the variance at rest that it causes on a target of
-/// precision 1.
+/// Checks the noise of the step. Messages give the stationary variance that the noise causes on a
+/// target of precision 1.
 void check_noise(decltype(preconditioned_step)* yours, const Tensor& x, const Tensor& gradients,
                  const LangevinSettings& s, const Tensor& xi) {
   const Tensor p = s.preconditioner;
@@ -126,7 +126,8 @@ void check_mala_acceptance(decltype(mala_acceptance)* yours) {
     const Tensor to = mean_here + std::sqrt(2 * step) * normal(x.shape(), rng, 0, 1, f64);
     const DensityScore there = density.score(to);
 
-    // A leapfrog step of length √(2·step) is the same move, accepted by its change of energy.
+    // The correct probability, by another way: a leapfrog step of length √(2·step) is the same
+    // move, and is accepted by its change of energy.
     const samplers::Tuning tuning{full({1, 1}, std::sqrt(2 * step), f64),
                                   ones({1, density.dim()}, f64)};
     const samplers::Phase begin{x, (to - mean_here) / std::sqrt(2 * step), here};

@@ -5,8 +5,9 @@
 //   min(1, p(x′)·q(x | x′)/(p(x)·q(x′ | x)))
 // as many chains go from x to x′ as back, so p stays stationary. Here q(x′ | x) is the density with
 // which a step from x proposes x′. Write the probability. Hint: q(· | x) is Gaussian; which mean
-// and variance does it have? For the way back its mean is computed at x′. Work with logarithms up
-// to the end; density.score(x) has the fields `value` [M], ln p, and `gradient` [M, D].
+// and variance does it have? For the way back, q(x | x′), the mean is computed at x′. Work with
+// logarithms up to the end; density.score(x) has the fields `value` [M], ln p, and `gradient`
+// [M, D].
 
 #include "11_noise/exercises/exercises.h"
 

@@ -23,7 +23,7 @@ double mass(double shift, double half, double sd) {
   return 0.5 * (std::erf((shift + half) / unit) - std::erf((shift - half) / unit));
 }
 
-/// The library's coverage, which exists for the levels 0.5 and 0.9.
+/// The coverage that the library computes, for the levels 0.5 and 0.9.
 double coverage_by_library(const BelievedValue& belief, const BelievedValue& truth, double noise,
                            double level) {
   const auto as_belief = [](const BelievedValue& v) {
@@ -33,14 +33,16 @@ double coverage_by_library(const BelievedValue& belief, const BelievedValue& tru
   return level == 0.9 ? score.coverage90 : score.coverage50;
 }
 
-/// Mean [D] and covariance [D, D] of possible draws, and the message for a solution that has them.
+/// Mean [D] and covariance [D, D] of the draws of a possible solution, and the message for a
+/// student whose draws have these moments.
 struct Moments {
   Tensor mean, covariance;
   std::string reason = {};
 };
 
-/// The largest difference between the draws' moments and these, in standard errors of independent
-/// normal draws: √(C_ii/S) and √((C_ii·C_jj + C_ij²)/S).
+/// The largest difference between the moments of S draws and the moments `from`, in standard errors
+/// for independent normal draws with covariance C: √(C_ii/S) for means and √((C_ii·C_jj + C_ij²)/S)
+/// for covariances.
 double deviation(const Tensor& draws, const Moments& from) {
   const auto s = static_cast<double>(draws.size(0));
   const Tensor centre = mean(draws, 0), off = draws - from.mean;
@@ -132,7 +134,7 @@ void check_randomized_fits(decltype(randomized_fits)* yours) {
   Generator rng(7);
   constexpr std::int64_t n = 4, dim = 6, members = 20'000;
   constexpr double noise = 0.3;
-  constexpr double far = 5;  // about one run in 60,000 has a normal number beyond it, of 27
+  constexpr double far = 5;  // in about one run of 60,000 one of 27 normal numbers is beyond it
   const Tensor features = normal({n, dim}, rng, f64), y = normal({n}, rng, 0, 2, f64);
   const auto gain = [&](double ridge) {  // w = G·y
     const Tensor a = matmul(features, transpose(features)) + ridge * eye(n, f64);

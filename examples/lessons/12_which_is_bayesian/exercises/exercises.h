@@ -10,25 +10,26 @@ struct CombinedMembers {
   ladon::Tensor mean, variance;
 };
 
-/// 1. Belief of an ensemble of S equally likely members: member s believes that f at the M test
-/// inputs is N(means[s], variances[s]); both are [S, M].
+/// 1. Predictive distribution (belief) of an ensemble of S equally likely members: according to
+/// member s, f at the M test inputs is N(means[s], variances[s]); both tensors are [S, M].
 CombinedMembers combine_members(const ladon::Tensor& means, const ladon::Tensor& variances);
 void check_combine_members(decltype(combine_members)* yours);
 
-/// A normal belief about the function's value f at one input, without the noise of a target.
+/// A normal distribution (belief) of the function's value f at one input, without the noise of a
+/// target.
 struct BelievedValue {
   double mean = 0, variance = 1;
 };
 
-/// 2. True probability that a noisy target, f + N(0, noise), lies in the belief's central interval
-/// for it, whose probability under the belief is `level`, in (0, 1).
+/// 2. True probability that a noisy target, f + N(0, noise), lies in the central interval for that
+/// target whose probability under the belief is `level`, in (0, 1).
 double central_coverage(const BelievedValue& belief, const BelievedValue& truth, double noise,
                         double level);
 void check_central_coverage(decltype(central_coverage)* yours);
 
 /// 3. Weights [members, D] of the model y = Φw + N(0, noise), w ~ N(0, I), with features Φ [N, D]
-/// and targets y [N]. Each row is a least-squares fit to targets with fresh noise, regularized
-/// towards a fresh draw from the prior: the rows are independent draws from the posterior.
+/// and targets y [N]. Each row is a least-squares fit to the targets plus new noise, regularized
+/// towards a new draw from the prior: the rows are independent draws from the posterior.
 ladon::Tensor randomized_fits(const ladon::Tensor& features, const ladon::Tensor& y, double noise,
                               std::int64_t members, ladon::Generator& rng);
 void check_randomized_fits(decltype(randomized_fits)* yours);

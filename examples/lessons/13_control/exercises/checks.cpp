@@ -33,9 +33,10 @@ Tensor means_of(const Numbers& differences, const std::vector<int>& fold) {
   return row_of(sums) * (folds / static_cast<double>(fold.size()));
 }
 
-/// p values of a family, each times the factor of its rank (from 0). If asked for, each is then
-/// replaced by the running maximum from the smallest p value on, or by the running minimum from the
-/// largest.
+/// p values of a family, each multiplied by the factor of its rank (from 0), then replaced by the
+/// running maximum from the smallest p value on (Running::maximum), or by the running minimum from
+/// the largest on (Running::minimum), and limited to `cap`. `restore` puts them back into the given
+/// order.
 enum class Running { none, maximum, minimum };
 Numbers adjusted(const Numbers& p, const std::function<double(double rank)>& factor,
                  Running running, bool restore = true, double cap = 1) {

@@ -1,5 +1,6 @@
 #pragma once
-// Exercises of lesson 13: errors of a difference between two arms, and of many differences at once.
+// Exercises of lesson 13: standard errors of a difference between two arms (methods) of an
+// experiment, and p values of many differences.
 
 #include <algorithm>
 #include <cmath>
@@ -14,9 +15,9 @@
 ladon::Measured paired_difference(const std::vector<double>& arm, const std::vector<double>& base);
 void check_paired_difference(decltype(paired_difference)* yours);
 
-/// 2. Standard error, after Nadeau and Bengio, of the mean of differences (one per question) in a
-/// cross-validation. Question i was tested in fold[i], from 0 to J − 1; folds have equal sizes, and
-/// J is at least 2. Each fit was trained on all other folds.
+/// 2. Standard error, after Nadeau and Bengio, of the mean of `differences` (one per question) in a
+/// cross-validation with J ≥ 2 folds of equal size. Question i was tested in fold fold[i], from 0
+/// to J − 1, by a fit that was trained on all other folds.
 double corrected_error(const std::vector<double>& differences, const std::vector<int>& fold);
 void check_corrected_error(decltype(corrected_error)* yours);
 

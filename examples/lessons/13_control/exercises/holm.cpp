@@ -2,10 +2,10 @@
 //
 // Of twenty arms that do nothing, one has a p value below 1/20 on average. Holm's procedure at a
 // level goes through the m p values from the smallest on: the first is compared with level/m, the
-// next with level/(m − 1), and so on. It stops at the first that is larger: this comparison and all
-// after it are not significant. Write, for each comparison, the lowest level at which it is
+// next with level/(m − 1), and so on. It stops at the first p value that is larger: this comparison
+// and all after it are not significant. Write, for each comparison, the lowest level at which it is
 // significant, at most 1. Hint: sort the indices, not the numbers. A comparison is reached only if
-// all before it have passed, so its level cannot be below theirs.
+// all comparisons before it are significant, so its level cannot be below their levels.
 
 #include "13_control/exercises/exercises.h"
 

@@ -3,8 +3,8 @@
 // Two arms answered the same questions. Hard questions are hard for both, so the two accuracies go
 // up and down together from one set of questions to the next, and their difference varies less than
 // either. A standard error that treats the arms as independent ignores this. Write the difference
-// with its standard error over questions. Hint: a question has one difference; what is the standard
-// error of a mean of n independent numbers whose variance is estimated, too?
+// with its standard error over questions. Hint: there is one difference per question; what is the
+// standard error of a mean of n independent numbers whose variance is estimated from them, too?
 
 #include "13_control/exercises/exercises.h"
 

@@ -68,7 +68,7 @@ void check_tangent_kernel(decltype(tangent_kernel)* yours) {
        {inner_products(stack(rows, 0) / sqrt(sum(square(stack(rows, 0)), 1, keep_dims))),
         "cosines of the gradients; their lengths count"},
        {matmul(transpose(stack(rows, 0)), stack(rows, 0)),
-        "Jᵀ·J, of parameters; J·Jᵀ is of inputs"}});
+        "this is Jᵀ·J, a matrix over parameters; the kernel J·Jᵀ is a matrix over inputs"}});
 }
 
 void check_flow_mean(decltype(flow_mean)* yours) {
@@ -106,7 +106,7 @@ void check_flow_mean(decltype(flow_mean)* yours) {
                  matmul(transpose(vectors),
                         unsqueeze(-expm1(-tau * values) / values, 1) * matmul(vectors, y))),
           at + ": the eigenvectors are the columns of V: V·(…)·Vᵀ, not Vᵀ·(…)·V"},
-         {-flow.test(t, theta.cross), at + ": the sign: f goes towards y"}},
+         {-flow.test(t, theta.cross), at + ": the sign is wrong: f moves towards y"}},
         1e-7);
   }
   // Two equal inputs: eigenvalue 0 along their difference.

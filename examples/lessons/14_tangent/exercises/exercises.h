@@ -1,5 +1,6 @@
 #pragma once
-// Exercises of lesson 14: the tangent kernel, and mean and spread of networks after training.
+// Exercises of lesson 14: the tangent kernel, and the mean and covariance of networks after
+// training.
 
 #include <vector>
 
@@ -10,13 +11,15 @@
 ladon::Tensor tangent_kernel(ladon::Layer& model, const ladon::Tensor& x);
 void check_tangent_kernel(decltype(tangent_kernel)* yours);
 
-/// Tangent kernels of training inputs, [N, N], and between test and training inputs, [M, N].
+/// Blocks of the tangent kernel Θ: `train` [N, N] between training inputs, and `cross` [M, N]
+/// between test and training inputs.
 struct TangentBlocks {
   ladon::Tensor train, cross;
 };
 
-/// 2. Mean outputs [M, 1] at test inputs, after gradient flow for time t at this rate on the loss
-/// Σ_i (f(x_i) − y_i)²/(2N), with targets y [N, 1]. Before training the networks have mean 0.
+/// 2. Mean outputs [M, 1] of networks at test inputs, after gradient flow for time t at the
+/// learning rate `rate` on the loss Σ_i (f(x_i) − y_i)²/(2N), with targets y [N, 1]. Before
+/// training the mean is 0.
 ladon::Tensor flow_mean(const TangentBlocks& theta, const ladon::Tensor& y, double rate, double t);
 void check_flow_mean(decltype(flow_mean)* yours);
 

@@ -1,4 +1,4 @@
-// Exercise 3 of lesson 14 (★★★): the spread of trained networks.
+// Exercise 3 of lesson 14 (★★★): the covariance of trained networks.
 //
 // At the end of training f(x*) = f₀(x*) + Θ*·Θ⁻¹·(y − f₀(X)), where f₀ is the network before
 // training: Gaussian, with covariances nngp.test, nngp.cross and nngp.train. What is random here?

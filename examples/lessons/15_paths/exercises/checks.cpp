@@ -5,7 +5,7 @@ using lessons::require;
 
 namespace {
 
-/// Eight chains and three heads, the first of which predicts most of the targets.
+/// Data of eight chains and three heads, the first of which predicts most of the targets.
 PathData path_data() {
   Generator rng(3);
   const Tensor x = normal({3, 8, 4}, rng, 0, 1, f64);
@@ -29,13 +29,13 @@ double log_determinant(const Tensor& a) {
   return 2 * sum(log(diagonal(lapack::cholesky(a)))).item();
 }
 
-/// −2·ln p(y | U) of a kernel, without the constant.
+/// −2·ln p(y | U), from the kernel K of the outputs, without the constant.
 double of_targets(const PathData& data, const Tensor& kernel) {
   const GaussianProcess gp(kernel, data.y, {.noise = data.noise, .jitter = 0});
   return -2 * gp.log_marginal_likelihood() - 8 * std::log(8 * std::atan(1));
 }
 
-/// U from the vectors w [paths, N].
+/// U from the vector w [N] of each path: their inner products, divided by `over`.
 Tensor products(const std::vector<Tensor>& w, double over) {
   const Tensor all = stack(w, 0);
   return matmul(all, transpose(all)) / over;
@@ -48,7 +48,7 @@ void check_path_overlaps(decltype(path_overlaps)* yours) {
   Generator rng(1);
   const PathWeights some = {normal({2, n, n}, rng, 0, 1, f64), normal({3, n, n}, rng, 0, 1, f64),
                             normal({n}, rng, 0, 1, f64)};
-  // The output of path (h, g) for the token e_i is entry i of the path's vector over √N.
+  // The path's vector: the output of path (h, g) for the token e_i is its element i divided by √N.
   const auto vector_of = [&](int h, int g, bool turned) {
     const Tensor v = select(some.first, 0, h), o = select(some.second, 0, g);
     const Tensor above = matmul(turned ? o : transpose(o), some.readout);
@@ -128,9 +128,9 @@ void check_overlap_slope(decltype(overlap_slope)* yours) {
        {3 * force + prior, "K is the sum over pairs divided by P: so is the data's part"},
        {force * identity + prior, "pairs of different paths feel a force as well"}},
       1e-8);
-  // The library's most likely U. At u = 1, as for an infinitely wide readout, the gradient is 0
-  // there. With a readout as wide as the layer, U solves g + N·(1/u − U⁻¹) = 0, so the gradient at
-  // u = 1 is N·(1 − 1/u) on the diagonal.
+  // At the most likely U that the library computes for an infinitely wide readout, where u = 1, the
+  // gradient must be 0. For a readout as wide as the layer, that U solves g + N·(1/u − U⁻¹) = 0
+  // with the data's part g, so the gradient at u = 1 must be N·(1 − 1/u) on the diagonal.
   for (const std::int64_t readout : {std::int64_t{1'000'000'000}, std::int64_t{12}}) {
     const PathOptions layer{.heads = {3}, .widths = {12}, .readout = readout};
     const PathSaddle likely = path_saddle(data.kernels, data.y, data.noise, layer);

@@ -1,4 +1,4 @@
-// Exercise 3 of lesson 16 (★★★): why softmax jumps.
+// Exercise 3 of lesson 16 (★★★): why heads with softmax begin to copy in a jump.
 //
 // Expand ln p(g | y) = −g²/2 + gain·ρ(g)² + … at g = 0 up to g³. With t = scale·g the weight of the
 // right token is a = eᵗ/(eᵗ + T − 1), so a′ = a(1 − a) and a″ = a(1 − a)(1 − 2a). Find ρ up to t²,

@@ -23,7 +23,7 @@ void check_copy_strength(decltype(copy_strength)* yours) {
                 is + "T − 1 other tokens compete, each with the logit 0; here it is one"},
                {a - 1 / t, is + "the weight less its mean 1/T is not 1 for a head that copies: the "
                                 "others' weight is (1 − a)/(T − 1)"},
-               {a - (1 - a), is + "the rest 1 − a is shared by T − 1 tokens"}});
+               {a - (1 - a), is + "the remaining weight 1 − a is shared by T − 1 tokens"}});
     }
 }
 
@@ -46,7 +46,7 @@ void check_strength_evidence(decltype(strength_evidence)* yours) {
     const Tensor all = from_vector(right, {7}), truth = slice(all, 0, {1, 7}) - right[0];
     const double k = sum(square(x)).item() / (size - 1), c2 = 0.64 / (data.noise * size);
     const double overlap = sum(square(matmul(transpose(x), y))).item() / data.noise;
-    // coefficients of the determinant and of the quadratic form, and u
+    // results with wrong coefficients of the determinant and of the quadratic form, or a wrong u
     const auto with = [&](double determinant, double form, const Tensor& u) {
       return form * c2 * overlap * square(r) / (1.0 + u) - determinant * log(1.0 + u);
     };

@@ -4,7 +4,7 @@
 // w/(σ√V) and V weights m ~ N(0, 1). Integrate m out. The result has, for every output, a
 // determinant and a quadratic form in XᵀY. Both need only k, since XᵀX has the eigenvalue k in V −
 // 1 directions, and the columns of XᵀY lie in these. Write the difference from ρ = 0 for all ρ at
-// once. Hint: k is the trace of XᵀX over V − 1.
+// once. Hint: k is the trace of XᵀX divided by V − 1.
 
 #include "16_copy_head/exercises/exercises.h"
 

@@ -229,7 +229,8 @@ TEST(BytePair, RefusesWhatIsNoTokenizer) {
   refuse(bytes_and({"a"}), {}, "tokens 97 and 256 stand for the same bytes");
   refuse(bytes_and({"\xff\xff"}), {}, "the special token 256 is not UTF-8");
   refuse(bytes_and({"ab"}), {{'a', 'c'}}, "merge 0, of tokens 97 and 99, makes no token");
-  refuse(bytes_and({"ab"}), {{'a', 'b'}, {'a', 'b'}}, "merges 0 and 1 are both of tokens 97 and");
+  refuse(bytes_and({"ab"}), {{'a', 'b'}, {'a', 'b'}},
+         "merges 0 and 1 must differ, but are both of tokens 97 and");
   refuse(bytes_and({"ab"}), {{'a', -1}}, "merge 0 is of token -1, which");
   refuse(bytes_and({"ab"}), {{INT64_MAX, 'b'}}, "merge 0 is of token 9223372036854775807");
   refuse(bytes_and({"ab", "abc"}), {{256, 'c'}, {'a', 'b'}}, "merge 0 is of token 256, which");
@@ -305,7 +306,7 @@ TEST(BytePair, NamesTheFileAndWhatIsWrongInIt) {
   refuse(good, version + "a b\n\n", "M:3: needs 'left right', got ''");
   refuse(good, version + "a b c\n", "M:2: needs 'left right', got 'a b c'");
   refuse(good, version + "a c\n", "M:2: 'ac' is not a token of E");
-  refuse(good, version + "a b\na b\n", "merges 0 and 1 are both of tokens");
+  refuse(good, version + "a b\na b\n", "merges 0 and 1 must differ, but are both of tokens");
   refuse(encoder_with("\"a\u4e00\": 256, \"\u4e00\": 257"), version + "a \u4e00\n",
          "E: the token 'a\u4e00' has a character that stands for no byte");
   const TemporaryFolder folder;

@@ -25,7 +25,7 @@ TEST(Characters, AreNumberedByCodePoint) {
 TEST(Characters, NameWhatIsNotThere) {
   const CharacterVocabulary vocabulary("abc");
   expect_error([&] { vocabulary.encode("ab\u00e9"); },
-               "the character '\u00e9' at byte 2 is not among the 3 of the vocabulary");
+               "the character '\u00e9' at byte 2 is not among the 3 characters of the vocabulary");
   expect_error([&] { vocabulary.encode("a\xff"); }, "not UTF-8 at byte 1, which is 255");
   expect_error([] { CharacterVocabulary("\xc3"); }, "not UTF-8 at byte 0, which is 195");
   expect_error([&] { vocabulary.decode({3}); }, "index 3 is outside [0, 3)");

@@ -40,13 +40,14 @@ TEST(Mnist, NamesTheFilesThatDoNotFit) {
                          const std::string& fragment) {
     expect_error([&] { parse_mnist(first, "the images", second, "the labels"); }, fragment);
   };
-  refuse(labels, labels, "the images: images are [N, height, width], none of them 0, got [2]");
-  refuse(images, images, "the labels: labels are [N], got [2, 1, 3]");
+  refuse(labels, labels,
+         "the images: images must be [N, height, width] with sizes above 0, got [2]");
+  refuse(images, images, "the labels: labels must be [N], got [2, 1, 3]");
   refuse(images, std::string("\0\0\x08\1\0\0\0\1\7", 9),
-         "the images: 2 images, but 1 labels in the labels");
+         "the images: 2 images need as many labels, but there are 1 labels in the labels");
   refuse(images, labels.substr(0, 9), "the labels: shape [2] with 1 bytes per element needs 2");
   refuse(std::string("\0\0\x08\x03\0\0\0\0\0\0\0\1\0\0\0\3", 16),
-         std::string("\0\0\x08\1\0\0\0\0", 8), "none of them 0, got [0, 1, 3]");
+         std::string("\0\0\x08\1\0\0\0\0", 8), "with sizes above 0, got [0, 1, 3]");
   refuse(images, std::string("\0\0\x09\1\0\0\0\2\xff\1", 10),
          "the labels: element type 9, expected 8 (unsigned bytes)");
   refuse("", labels, "the images: its 0 bytes");
@@ -141,9 +142,10 @@ TEST(Cifar, NamesTheFileAndTheImage) {
   refuse("", ": its 0 bytes are not one or more records of 3073 bytes");
   refuse(record("\3").substr(0, 3072), ": its 3072 bytes are not");
   refuse(record("\3") + "x", ": its 3074 bytes are not");
-  refuse(record("\3") + record("\x0a"), ": the label of image 1 is 10, the largest allowed is 9");
+  refuse(record("\3") + record("\x0a"),
+         ": the label of image 1 is 10, but the largest allowed label is 9");
   expect_error([] { parse_cifar100(record("\1\x64"), "c"); },
-               "c: the label of image 0 is 100, the largest allowed is 99");
+               "c: the label of image 0 is 100, but the largest allowed label is 99");
 }
 
 TEST(Images, TakeARange) {
@@ -154,8 +156,8 @@ TEST(Images, TakeARange) {
   expect_same(two.images, tensor({6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}, {2, 2, 3, 1}));
   EXPECT_EQ(two.label_names, data.label_names);
   for (const auto& range : {std::pair(-1, 1), {0, 0}, {0, 5}, {3, 2}, {5, 1}})
-    expect_error([&] { take(data, range.first, range.second); }, "are wanted, but there are 4");
-  expect_error([&] { take(data, 1, INT64_MAX); }, "are wanted, but there are 4");
+    expect_error([&] { take(data, range.first, range.second); }, "no more than there are: 4");
+  expect_error([&] { take(data, 1, INT64_MAX); }, "no more than there are: 4");
 }
 
 TEST(Patches, CutRowsAndColumns) {
@@ -209,9 +211,13 @@ TEST(Standardization, KeepsConstantPixelsFinite) {
   for (const double value : Standardization(constant, Grouping::pixel)(constant).to_vector())
     EXPECT_NEAR(value, 0, 1e-7);
   const Standardization standardize(constant, Grouping::pixel);
-  expect_error([&] { standardize(zeros({1, 3, 1, 2})); }, "do not fit the training set's mean");
+  expect_error(
+      [&] {
+        standardize(zeros({1, 3, 1, 2}));
+      },
+      "must have the height, width and channels of the training set");
   expect_error([&] { Standardization(zeros({0, 1, 1, 1}), Grouping::all); }, "at least one");
-  expect_error([&] { standardize(zeros({1, 1, 3, 2}, f64)); }, "images are f32, got f64");
+  expect_error([&] { standardize(zeros({1, 1, 3, 2}, f64)); }, "images must be f32, got f64");
 }
 
 TEST(Cifar, ReadsRealData) {

@@ -129,7 +129,8 @@ TEST(Loader, IsSavedAndRestoredWithItsGenerator) {
     expect_error([&] { resumed.load_state_dict(bad); }, fragment);
     EXPECT_EQ(resumed.position(), before);
   };
-  refuse("items", scalar(22, i64), "the state has 22 items in 6 batches of 4, this loader has 23");
+  refuse("items", scalar(22, i64),
+         "the state has 22 items in 6 batches of 4, but must agree with this loader, which has 23");
   refuse("batches", scalar(5, i64), "23 items in 5 batches of 4");
   refuse("batch_size", scalar(5, i64), "23 items in 6 batches of 5");
   refuse("batch", scalar(6, i64), "an epoch has batches 0 to 5");
@@ -202,7 +203,8 @@ TEST(TensorLoader, TakesAnyLayoutAndNoHistory) {
   EXPECT_EQ(tensor_loader({columns}, {}, rng).next()[0].shape(), Shape({3, 4}));
   expect_error([&] { tensor_loader({}, {}, rng); }, "needs at least one tensor");
   expect_error([&] { tensor_loader({x, Tensor()}, {}, rng); }, "tensor 1 is undefined");
-  expect_error([&] { tensor_loader({scalar(1)}, {}, rng); }, "tensor 0 has no axis of items");
+  expect_error([&] { tensor_loader({scalar(1)}, {}, rng); },
+               "tensor 0 has rank 0, but needs a first axis of items");
   expect_error(
       [&] {
         tensor_loader({x, ones({3, 4})}, {}, rng);

@@ -111,8 +111,8 @@ TEST(Regression, RefusesBadInput) {
       [&] {
         interval_coverage(zeros({3, 2}), full({2}, std::nan("")), {0.5});
       },
-      "targets: entry 0 is nan");
-  expect_error([&] { gaussian_nll(y, y, Tensor()); }, "targets are [N]");
+      "targets must be finite: entry 0 is nan");
+  expect_error([&] { gaussian_nll(y, y, Tensor()); }, "targets must be [N]");
 }
 
 }  // namespace

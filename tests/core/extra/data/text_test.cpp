@@ -35,7 +35,7 @@ TEST(Trec, ReadsCoarseLabelsAndSharesThemWithTheTestSet) {
   EXPECT_EQ(read_trec(path, train.label_names).label_names, train.label_names);
   const std::string other = write(folder, "NUM:a b\nLOC:city Where ?\n");
   expect_error([&] { read_trec(other, train.label_names); },
-               other + ":2: the label 'LOC' is not one of the 2 known: HUM, NUM");
+               other + ":2: the label 'LOC' is not one of the 2 label names: HUM, NUM");
   expect_error([&] { read_trec(other, {"NUM", "LOC", "NUM"}); }, "'NUM' occurs twice");
 }
 

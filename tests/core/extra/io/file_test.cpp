@@ -132,7 +132,7 @@ TEST(File, RefusesLinksThatLeadNowhere) {
   const int nameless = memfd_create("file", MFD_CLOEXEC);
   const std::string path = detail::join("/proc/self/fd/", nameless);
   expect_error([&] { write_atomically(path, "x"); },
-               path + ": cannot follow the link: the file has no name");
+               path + ": cannot follow the link: its file was deleted and has no name");
   close(nameless);
 }
 
@@ -233,7 +233,9 @@ TEST(File, APathWithANulIsAnError) {
       [&] { Vocabulary::load(path); },
   };
   for (const auto& function : functions)
-    expect_error(function, (folder / "a").native() + "\\0…: the path holds a NUL, at its byte ");
+    expect_error(function,
+                 (folder / "a").native() +
+                     "\\0…: a path must not contain a NUL character, but has one at byte ");
   EXPECT_EQ(read_file(folder / "a"), "kept");
   EXPECT_EQ(entries(folder), 1);
 }

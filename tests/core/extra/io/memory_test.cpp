@@ -75,7 +75,7 @@ TEST(Memory, IsRefusedBeforeAnythingIsTakenOver) {
   refuse(&data[4], {1}, {1}, i64, "data is not aligned to the 8 bytes of i64");
   refuse(&data[1], {1}, {1}, bf16, "data is not aligned to the 2 bytes of bf16");
   refuse(&data, {-1}, {1}, f32, "-1");
-  refuse(&data, {2, 2}, {1}, f32, "shape [2, 2] and strides [1] have different numbers of axes");
+  refuse(&data, {2, 2}, {1}, f32, "shape [2, 2] and strides [1] must have the same number of axes");
   refuse(&data, {2}, {INT64_MAX}, f32, "spans more than 2^60 elements");
   refuse(&data, {2, 2}, {INT64_MIN, INT64_MIN}, f32, "spans more than 2^60 elements");
   refuse(&data, {3}, {INT64_MAX / 2 + 1}, f32, "spans more than 2^60 elements");

@@ -149,8 +149,9 @@ TEST(Npz, RefusesArchivesThatContradictThemselves) {
   const std::string x = npy(ones({2})), y = npy(zeros({2}));
   const int second = static_cast<int>(30 + 5 + x.size());
   refuse({{{"x.npy", x}, {"x.npy", y}}}, "has two members named 'x.npy'");
-  refuse({{{"x.npy", x}, {"y.npy", y, 0, 0, "", 0}}}, "but what follows it begins at 0");
-  refuse({{{"x.npy", x}, {"y.npy", y, 0, 0, "", second - 3}}}, "but what follows it begins at");
+  refuse({{{"x.npy", x}, {"y.npy", y, 0, 0, "", 0}}}, "but the next part of the file begins at 0");
+  refuse({{{"x.npy", x}, {"y.npy", y, 0, 0, "", second - 3}}},
+         "but the next part of the file begins at");
   refuse({{{"x.npy", x}, {"y.npy", y, 0, 0, "", second + 3}}},
          "member 'y.npy' does not begin at byte");
   refuse({{{"x.npy", x, 0, 0, "z.npy"}}},

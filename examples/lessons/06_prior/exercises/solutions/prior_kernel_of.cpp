@@ -7,6 +7,7 @@ Tensor prior_kernel_of(const Tensor& x, double qk, double vo) {
   const Tensor tokens = reshape(x, {n * t, d});
   const Tensor k =
       reshape(matmul(tokens, transpose(tokens)) / static_cast<double>(d), {n, t, n, t});
-  // E[G_ai·G_bj] = σ_qk²·k_ab·k_ij: the mean over a and b of k_ab, times Σ_ij k_ij·k_ij.
+  // E[G_ai·G_bj] = σ_qk²·k_ab·k_ij, so the kernel is σ_qk²·σ_vo² times the mean of k_ab over a and
+  // b, times Σ_ij k_ij².
   return qk * qk * vo * vo * mean(k, {1, 3}) * sum(square(k), {1, 3});
 }

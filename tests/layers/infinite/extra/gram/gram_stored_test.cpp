@@ -247,7 +247,7 @@ TEST_F(StoredGramTest, RefusesWhatCannotBe) {
   const Sequential thin = relu_net(1);
   const std::size_t before = Storage::bytes_in_use();
   Storage::reset_peak();
-  refused(thin, many, {.memory_budget = 1'000'000'000}, "what is still to be written takes 4");
+  refused(thin, many, {.memory_budget = 1'000'000'000}, "the parts still to be written take 4");
   EXPECT_LT(Storage::peak_bytes() - before, 20'000'000u);
   EXPECT_FALSE(fs::exists(tiles_));
   const StoredGram stored = run();
