@@ -18,8 +18,10 @@ Spos::Spos(Particles particles, SposOptions options, Generator rng)
 ParticleMethod::Forces Spos::forces(const std::string& block, const Tensor& theta,
                                     const Tensor& gradient) const {
   Forces forces = Svgd::forces(block, theta, gradient);
-  forces.driving = forces.driving + (diffusion_ / forces.scale) * gradient;  // scale·second term =
-                                                                             // b·∇U/T
+  const double own = diffusion_ / forces.scale;  // scale·own·∇U/T = b·∇U/T
+  const Tensor& k = forces.driving.weights();
+  forces.driving = k.defined() ? Force::mixed(k + own * eye(k.size(0), f64), gradient)
+                               : Force(forces.driving + own * gradient);
   return forces;
 }
 

@@ -36,7 +36,7 @@ class Wgd : public ParticleMethod {
 
  private:
   /// R_i/Σ_j k_ij
-  Tensor spread(const std::string& block, const KernelAt& kernel) const;
+  Force spread(const std::string& block, const KernelAt& kernel, const Tensor& theta) const;
   WgdOptions options_;
 };
 
