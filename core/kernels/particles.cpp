@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <type_traits>
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/loops.h"
@@ -12,7 +17,7 @@
 namespace ladon::kernels {
 namespace {
 
-constexpr std::int64_t work = 1 << 20;      // approximate number of multiply-adds per task
+constexpr std::int64_t work = 1 << 17;      // approximate number of multiply-adds per task
 constexpr std::int64_t row_block = 64;      // tasks begin at multiples of it
 constexpr std::int64_t column_block = 768;  // a multiple of the tile widths of f32 and f64
 
@@ -26,7 +31,7 @@ template <class T>
 Tensor symmetric(typename ParticleLoops<T>::Pairs loop, const Tensor& x) {
   const std::int64_t m = x.size(0), n = x.size(1);
   Tensor out = empty({m, m}, f64);  // throws Error if there are too many pairs
-  const std::int64_t columns = std::max<std::int64_t>(8192, work / (m * m));
+  const std::int64_t columns = std::max<std::int64_t>(1024, work / (m * m));
   const std::int64_t width = (m + pair_side - 1) / pair_side * pair_side;
   using Sums = std::vector<double>;
   Sums total(static_cast<std::size_t>(width * width));
@@ -50,6 +55,18 @@ Tensor symmetric(typename ParticleLoops<T>::Pairs loop, const Tensor& x) {
   return out;
 }
 
+/// Whether f32 holds squared distances d2 and the squares that they are sums of: those between
+/// different rows are neither so small that many squares may have vanished, nor infinite.
+bool squares_fit(const Tensor& d2) {
+  const std::int64_t m = d2.size(0);
+  const double* d = d2.data<double>();
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < i; ++j)
+      if (!(1e-30 < d[i * m + j] && d[i * m + j] < std::numeric_limits<double>::infinity()))
+        return false;
+  return true;
+}
+
 template <class T>
 Tensor mixed(typename ParticleLoops<T>::Mix loop, const Tensor& w, const Tensor& x) {
   const std::int64_t m = x.size(0), n = x.size(1);
@@ -66,9 +83,12 @@ Tensor mixed(typename ParticleLoops<T>::Mix loop, const Tensor& w, const Tensor&
 
 }  // namespace
 
-Tensor squared_distances(const Tensor& x) {
+Tensor squared_distances(const Tensor& rows) {
+  const Tensor x = contiguous(rows);
   return visit_floating("squared_distances", x.dtype(), [&]<class T>() {
-    return symmetric<T>(loops().of<T>().particles.squared_distances, contiguous(x));
+    const Tensor d2 = symmetric<T>(loops().of<T>().particles.squared_distances, x);
+    if (std::is_same_v<T, double> || squares_fit(d2)) return d2;
+    return symmetric<T>(loops().of<T>().particles.wide_distances, x);
   });
 }
 
@@ -103,6 +123,18 @@ std::vector<double> squared_norms(const Tensor& rows) {
   return norms;
 }
 
+bool all_finite(const Tensor& rows) {
+  const Tensor x = contiguous(rows);
+  std::atomic<bool> finite = true;
+  visit_floating("all_finite", x.dtype(), [&]<class T>() {
+    const T* data = x.data<T>();
+    parallel::for_range(x.count(), task_length, [&](std::int64_t begin, std::int64_t end) {
+      if (!loops().of<T>().particles.all_finite(data + begin, end - begin)) finite = false;
+    });
+  });
+  return finite;
+}
+
 RowSums weighted_sum(double a, const Tensor& x, double b, const Tensor& z) {
   const Tensor first = contiguous(x), second = contiguous(z);
   const std::int64_t m = x.size(0), n = x.size(1);
@@ -120,6 +152,95 @@ RowSums weighted_sum(double a, const Tensor& x, double b, const Tensor& z) {
     });
   });
   return sums;
+}
+
+namespace {
+
+/// Σ_j w_ij in T, summed in f64.
+template <class T>
+std::vector<T> totals(const T* w, std::int64_t m) {
+  std::vector<T> total;
+  for (std::int64_t i = 0; i < m; ++i)
+    total.push_back(static_cast<T>(std::accumulate(w + i * m, w + (i + 1) * m, 0.0)));
+  return total;
+}
+
+}  // namespace
+
+RowSums forces(double a, const Tensor& k, const Tensor& g, double b, const Tensor& w,
+               const Tensor& x) {
+  const Tensor driving = k.defined() ? contiguous(k) : k, repulsive = contiguous(w);
+  const Tensor gradients = contiguous(g), values = contiguous(x);
+  const std::int64_t m = x.size(0), n = x.size(1);
+  RowSums sums{empty_like(values), {}};
+  visit_floating("forces", x.dtype(), [&]<class T>() {
+    const auto& loop = loops().of<T>().particles;
+    const std::vector<T> total = totals(repulsive.data<T>(), m);
+    const PairForces<T> weights{driving.defined() ? driving.data<T>() : nullptr,
+                                repulsive.data<T>(), total.data(), static_cast<T>(a),
+                                static_cast<T>(b)};
+    T* y = sums.y.mutable_data<T>();
+    const std::int64_t columns =
+        std::max<std::int64_t>(1, work / (m * m * column_block)) * column_block;
+    std::vector<double> norms(static_cast<std::size_t>(3 * m));
+    const auto piece = [&](std::int64_t at) {
+      const std::int64_t begin = at * columns, end = std::min(n, begin + columns);
+      const Tensor scratch = empty({loop.force_scratch(m)}, x.dtype());
+      std::vector<double> of_piece(norms.size());
+      loop.add_forces(weights, rows_of<T>(gradients, begin, end), rows_of<T>(values, begin, end),
+                      y + begin, Tensor(scratch).mutable_data<T>(), of_piece.data());
+      return of_piece;
+    };
+    parallel::in_order((n + columns - 1) / columns, 16, piece, [&](const auto& of_piece) {
+      for (std::size_t p = 0; p < norms.size(); ++p) norms[p] += of_piece[p];
+    });
+    for (std::size_t s = 0; s < 3; ++s)
+      sums.squared_norms[s].assign(norms.begin() + static_cast<std::ptrdiff_t>(s) * m,
+                                   norms.begin() + static_cast<std::ptrdiff_t>(s + 1) * m);
+  });
+  return sums;
+}
+
+bool all_apart(const Tensor& squared_distances) {
+  const Tensor distances = contiguous(squared_distances);
+  const std::int64_t m = distances.size(0);
+  const double* d2 = distances.data<double>();
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < i; ++j)
+      if (!(d2[i * m + j] > 0)) return false;
+  return true;
+}
+
+double cancellation(const Tensor& w, const Tensor& squared_distances) {
+  const std::int64_t m = w.size(0);
+  const Tensor weights = contiguous(w), distances = contiguous(squared_distances);
+  const double *weight = weights.data<double>(), *d2 = distances.data<double>();
+  std::vector<double> radius(static_cast<std::size_t>(m));
+  double all = 0, outward = 0;
+  for (std::int64_t i = 0; i < m; ++i) {
+    double& sum = radius[static_cast<std::size_t>(i)];
+    for (std::int64_t j = 0; j < m; ++j) {
+      sum += d2[i * m + j];
+      outward += weight[i * m + j] * d2[i * m + j] / 2;
+    }
+    all += sum;
+  }
+  const auto count = static_cast<double>(m);
+  double spread = 0;
+  for (double& r : radius) {
+    const double square = std::max(0.0, r / count - all / (2 * count * count));
+    spread += square;
+    r = std::sqrt(square);
+  }
+  double error = 0;
+  for (std::int64_t i = 0; i < m; ++i) {
+    double terms = 0;
+    for (std::int64_t j = 0; j < m; ++j)
+      terms += std::abs(weight[i * m + j]) *
+               (radius[static_cast<std::size_t>(i)] + radius[static_cast<std::size_t>(j)]);
+    error += terms * terms;
+  }
+  return std::sqrt(error) * std::sqrt(spread) / outward;
 }
 
 }  // namespace ladon::kernels

@@ -9,8 +9,10 @@
 
 namespace ladon::kernels {
 
-/// ‖x_i − x_j‖², summed from the differences in f64: exactly symmetric, exactly 0 between equal
-/// rows.  → f64 [m, m].
+/// ‖x_i − x_j‖², summed from the differences: exactly symmetric, exactly 0 between equal rows.
+/// → f64 [m, m]. For f32, differences and sums of up to 256 squares are f32 (relative error about
+/// 1e-7), further sums f64; all is f64 where a sum leaves the range in which f32 squares are exact
+/// enough.
 Tensor squared_distances(const Tensor& x);
 
 /// x_i·x_j, in f64.  → f64 [m, m], exactly symmetric.
@@ -25,6 +27,9 @@ Tensor mix_differences(const Tensor& w, const Tensor& x);
 /// ‖x_i‖², in f64.
 std::vector<double> squared_norms(const Tensor& x);
 
+/// Whether every element of x is finite.
+bool all_finite(const Tensor& x);
+
 /// y = a·x + b·z, and the squared norms of the rows of x, of z and of y, in f64.
 struct RowSums {
   Tensor y;
@@ -32,5 +37,23 @@ struct RowSums {
 };
 /// x and z of one dtype and shape.
 RowSums weighted_sum(double a, const Tensor& x, double b, const Tensor& z);
+
+/// y_i = a·F_i + b·R_i with F_i = Σ_j k_ij g_j (g_i if k is undefined) and R_i = Σ_j w_ij (x_i −
+/// x_j), in one pass over g and x [m, n], both of one dtype as k and w [m, m] are; the squared norms
+/// are those of the rows of F, of R and of y. R is formed as a difference of two sums, whose error
+/// is that of differences times cancellation(w, d²); norms of f32 overflow where 1e19 is exceeded.
+RowSums forces(double a, const Tensor& k, const Tensor& g, double b, const Tensor& w,
+               const Tensor& x);
+
+/// Whether the squared distances, f64 [m, m], of different rows are all above 0.
+bool all_apart(const Tensor& squared_distances);
+
+/// How much larger the rounding error of R_i = (Σ_j w_ij)·x̃_i − Σ_j w_ij x̃_j, x̃ = x − mean of all
+/// rows, may be than ε times the root mean square of the R_i. From w and the squared distances d²,
+/// both f64 [m, m]:  with r_i = ‖x̃_i‖, r_i² = mean_j d²_ij − ½ mean_jk d²_jk,
+///   √Σ_i (Σ_j |w_ij| (r_i + r_j))² · √Σ_i r_i² / (½ Σ_ij w_ij d²_ij),
+/// since Σ_i x̃_i·R_i = ½ Σ_ij w_ij d²_ij for symmetric w bounds ‖R‖ from below. Infinite or NaN if
+/// that sum is not positive.
+double cancellation(const Tensor& w, const Tensor& squared_distances);
 
 }  // namespace ladon::kernels

@@ -64,6 +64,7 @@ void check_scale(const std::string& where, const Tensor& theta, const Tensor& re
 struct ValueAndSlope {
   Tensor value, slope;
 };
+using Profile = std::function<ValueAndSlope(const Tensor& t)>;
 ValueAndSlope of_profile(const std::function<Tensor(const Tensor&)>& profile, Tensor t) {
   EnableGrad recording;
   t.set_requires_grad();
@@ -75,6 +76,39 @@ ValueAndSlope of_profile(const std::function<Tensor(const Tensor&)>& profile, Te
               "the profile records no gradient; compute its result from its argument by Ladon's "
               "differentiable operations");
   return {value.detach(), grad(value, t, {.cotangents = {ones_like(t)}})};
+}
+
+/// Whether the forces of weights w between particles at squared distances d2 may be formed in one
+/// pass (kernels::forces), in their dtype.
+bool forms_at_once(const Tensor& w, const Tensor& d2, DType dtype) {
+  constexpr double digits_kept = 16;  // largest loss of accuracy, as a factor: four bits
+  if (!kernels::all_apart(d2)) return false;
+  return rows::representable(w, dtype) && kernels::cancellation(w, d2) < digits_kept;
+}
+
+SteinKernel radial_of(std::string name, BandwidthOptions options, const Profile& profile) {
+  const Bandwidth rule = options.bandwidth;
+  const std::optional<double> h2_given = options.h2;
+  LADON_CHECK(!h2_given || rule == Bandwidth::fixed, "radial", "`", name,
+              "` has h² = ", h2_given.value_or(1), " and the bandwidth rule `", to_string(rule),
+              "`, which computes h² itself; add .bandwidth = Bandwidth::fixed, or leave h2 empty");
+  const auto at = [=](const Tensor& theta) {
+    const Tensor d2 = rows::squared_distances(theta);
+    const double h2 = bandwidth(rule, d2, h2_given.value_or(1)), inverse = 1 / h2;
+    if (!std::isfinite(inverse))  // h² is 0 or one of the smallest subnormals
+      return of_matrix(
+          cast(equal(d2, 0), f64), [=] { return zeros(theta.shape(), theta.dtype()); }, 0);
+    const Tensor t = d2 * inverse;
+    const auto [k, slope] = profile(t);
+    // ∇_{θ_j} κ(d²/h²) = −(2/h²) κ′ (θ_i − θ_j) is 0 between equal particles. Their weight is set
+    // to 0, because κ′(0) may be infinite or computed as NaN, which would make the sum NaN.
+    const Tensor weight = masked_fill(slope * (-2 * inverse), equal(t, 0), 0);
+    KernelAt made = of_matrix(
+        k, [=] { return rows::mix_differences(weight, theta); }, h2);
+    if (forms_at_once(weight, d2, theta.dtype())) made.k = k, made.w = weight;
+    return made;
+  };
+  return {std::move(name), at};
 }
 
 }  // namespace
@@ -89,6 +123,12 @@ KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const T
   const std::int64_t m = theta.size(0), d = theta.size(1);
   const DType dtype = theta.dtype();
   KernelAt answers{.h2 = raw.h2};
+  LADON_CHECK(raw.k.defined() == raw.w.defined(), "kernel", where, " sets only ",
+              raw.k.defined() ? "k" : "w", " of the matrices k and w; set both or neither");
+  if (raw.k.defined() && !detail::modes.looking) {
+    answers.k = checked(where, "k", {m, m}, f64, [&] { return raw.k; });
+    answers.w = checked(where, "w", {m, m}, f64, [&] { return raw.w; });
+  }
   answers.share = [=](const Tensor& s) {
     return checked(where, "share", {m, d}, s.dtype(), [&] { return raw.share(s); });
   };
@@ -157,30 +197,16 @@ KernelAt of_matrix(const Tensor& k, std::function<Tensor()> repel, double h2) {
 SteinKernel radial(std::string name, BandwidthOptions options,
                    std::function<Tensor(const Tensor& t)> profile) {
   LADON_CHECK(profile, "radial", "the profile of `", name, "` is an empty function");
-  const Bandwidth rule = options.bandwidth;
-  const std::optional<double> h2_given = options.h2;
-  LADON_CHECK(!h2_given || rule == Bandwidth::fixed, "radial", "`", name,
-              "` has h² = ", h2_given.value_or(1), " and the bandwidth rule `", to_string(rule),
-              "`, which computes h² itself; add .bandwidth = Bandwidth::fixed, or leave h2 empty");
-  const auto at = [=](const Tensor& theta) {
-    const Tensor d2 = rows::squared_distances(theta);
-    const double h2 = bandwidth(rule, d2, h2_given.value_or(1)), inverse = 1 / h2;
-    if (!std::isfinite(inverse))  // h² is 0 or one of the smallest subnormals
-      return of_matrix(
-          cast(equal(d2, 0), f64), [=] { return zeros(theta.shape(), theta.dtype()); }, 0);
-    const Tensor t = d2 * inverse;
-    const auto [k, slope] = of_profile(profile, t);
-    // ∇_{θ_j} κ(d²/h²) = −(2/h²) κ′ (θ_i − θ_j) is 0 between equal particles. Their weight is set
-    // to 0, because κ′(0) may be infinite or computed as NaN, which would make the sum NaN.
-    const Tensor weight = masked_fill(slope * (-2 * inverse), equal(t, 0), 0);
-    return of_matrix(
-        k, [=] { return rows::mix_differences(weight, theta); }, h2);
-  };
-  return {std::move(name), at};
+  return radial_of(std::move(name), options, [profile = std::move(profile)](const Tensor& t) {
+    return of_profile(profile, t);
+  });
 }
 
 SteinKernel rbf(BandwidthOptions options) {
-  return radial("rbf", options, [](const Tensor& t) { return exp(-0.5 * t); });
+  return radial_of("rbf", options, [](const Tensor& t) {
+    const Tensor k = exp(-0.5 * t);
+    return ValueAndSlope{k, -0.5 * k};
+  });
 }
 
 SteinKernel imq(BandwidthOptions options) {

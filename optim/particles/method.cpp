@@ -1,6 +1,7 @@
 #include "ladon/optim/particles/method.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -34,6 +35,12 @@ double checked_size(const std::string& block, const char* what, const std::vecto
   return std::sqrt(sum / double(squares.size()));
 }
 
+/// Throws Error as checked_size does for the rows of x.
+void check_finite(const std::string& block, const char* what, const Tensor& x) {
+  if (x.dtype() == f32 && kernels::all_finite(x)) return;  // norms of f32 are below the bound
+  checked_size(block, what, kernels::squared_norms(x));
+}
+
 /// A force returned by forces(), checked against the particles' shape and cast to their dtype.
 Tensor checked_force(const std::string& block, const std::string& method, const char* what,
                      const Tensor& theta, const Tensor& x) {
@@ -47,7 +54,21 @@ Tensor checked_force(const std::string& block, const std::string& method, const 
   return cast(x.detach(), theta.dtype());
 }
 
+/// Whether f32 (or f64) holds the squares that the squared norms of some rows are sums of.
+bool squares_fit(const std::array<std::vector<double>, 3>& norms, DType dtype) {
+  const auto [least, most] = dtype == f64 ? std::pair(1e-250, 1e290) : std::pair(1e-30, 1e35);
+  for (const std::vector<double>& squares : norms)
+    for (const double square : squares)
+      if (!(least < square && square < most)) return false;
+  return true;
+}
+
 }  // namespace
+
+ParticleMethod::Force::operator Tensor() const {
+  if (!weights_.defined()) return rows_;
+  return differences_ ? rows::mix_differences(weights_, rows_) : rows::mix(weights_, rows_);
+}
 
 /// Noise drawn by apply() that is still to be added to one parameter of a block.
 struct ParticleMethod::PendingNoise {
@@ -111,25 +132,48 @@ void ParticleMethod::check_ready() const {
                 "diffuse(rate); diffuse(0) if a step was skipped)");
 }
 
+/// a·driving + b·repulsive and the squared norms of its rows, formed in one pass; nothing if the
+/// forces are not sums over particles, or if squares of their dtype cannot tell their norms.
+std::optional<kernels::RowSums> ParticleMethod::formed_at_once(const Forces& f, double a,
+                                                               double b) {
+  const Force &driving = f.driving, &repulsive = f.repulsive;
+  if (!driving.defined() || driving.spreads() || !repulsive.spreads()) return {};
+  const Tensor &g = driving.rows(), &theta = repulsive.rows(), &k = driving.weights();
+  const DType dtype = theta.dtype();
+  if (g.dtype() != dtype || g.shape() != theta.shape()) return {};
+  kernels::RowSums sums = kernels::forces(a, k.defined() ? cast(k, dtype) : k, g, b,
+                                          cast(repulsive.weights(), dtype), theta);
+  if (!squares_fit(sums.squared_norms, dtype)) return {};
+  return sums;
+}
+
+/// a·driving + b·repulsive and the squared norms of the rows of all three, for forces of a block at
+/// particles [M, D].
+kernels::RowSums ParticleMethod::formed(const std::string& block, const Tensor& theta,
+                                        const Forces& f, double a, double b) const {
+  if (auto sums = formed_at_once(f, a, b)) return std::move(*sums);
+  const Tensor driving = checked_force(block, name(), "driving force", theta, f.driving);
+  const Tensor repulsive = f.repulsive.defined()
+                               ? checked_force(block, name(), "repulsive force", theta, f.repulsive)
+                               : driving;
+  return kernels::weighted_sum(a, driving, b, repulsive);
+}
+
 /// The rewritten gradient −φ·T/N [M, D] in the particles' dtype, from the particles' values and
 /// their loss gradients, both [M, D]. `last` receives the diagnostics.
 Tensor ParticleMethod::direction(const std::string& block, const Tensor& values,
                                  const Tensor& gradients, Last& last) const {
   // `values` are checked last, so that forces() finds them in the CPU caches
-  checked_size(block, "gradient", kernels::squared_norms(gradients));
-  checked_size(block, "value", kernels::squared_norms(values));
+  check_finite(block, "gradient", gradients);
+  check_finite(block, "value", values);
   const Tensor negative_score = target_gradient(target_, values, gradients);  // ∇U/T
   if (!(negative_score.storage() == gradients.storage()))
-    checked_size(block, "gradient of U/T", kernels::squared_norms(negative_score));
+    check_finite(block, "gradient of U/T", negative_score);
 
   const Forces f = forces(block, values, negative_score);
-  const bool repels = f.repulsive.defined();
-  const Tensor driving = checked_force(block, name(), "driving force", values, f.driving);
-  const Tensor repulsive =
-      repels ? checked_force(block, name(), "repulsive force", values, f.repulsive) : driving;
   const double unit = target_.temperature / target_.count,
-               weight = repels ? f.scale * f.alpha.value_or(1) : 0;
-  kernels::RowSums sums = kernels::weighted_sum(unit * f.scale, driving, -unit * weight, repulsive);
+               weight = f.repulsive.defined() ? f.scale * f.alpha.value_or(1) : 0;
+  kernels::RowSums sums = formed(block, values, f, unit * f.scale, -unit * weight);
   try {
     last = {.h2 = f.h2,
             .driving = checked_size(block, "driving force", sums.squared_norms[0], f.scale),
@@ -145,7 +189,7 @@ Tensor ParticleMethod::direction(const std::string& block, const Tensor& values,
   if (last.driving > 0 && last.repulsive > most) {
     last.damping = most / last.repulsive;
     last.repulsive = most;
-    sums = kernels::weighted_sum(unit * f.scale, driving, -unit * weight * last.damping, repulsive);
+    sums = formed(block, values, f, unit * f.scale, -unit * weight * last.damping);
   }
   checked_size(block, "force", sums.squared_norms[2]);
   last.driving *= unit;

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "ladon/autograd/hook.h"
+#include "ladon/core/kernels/particles.h"
 #include "ladon/optim/particles/alpha.h"
 #include "ladon/optim/particles/diagnostics.h"
 #include "ladon/optim/particles/particles.h"
@@ -123,12 +124,35 @@ class ParticleMethod {
   void set_target(const TargetDensity& target);
 
  protected:
+  /// A force on all particles: a matrix [M, D], or a sum over particles that is formed when it is
+  /// read as a Tensor. A method that returns two such sums has them formed together, in one pass.
+  class Force {
+   public:
+    Force() = default;
+    Force(Tensor formed) : rows_(std::move(formed)) {}  // NOLINT: implicit
+    /// Σ_j k_ij g_j for k f64 [M, M] and g [M, D].
+    static Force mixed(Tensor k, Tensor g) { return {std::move(k), std::move(g), false}; }
+    /// Σ_j w_ij (θ_i − θ_j) for w f64 [M, M] and Θ [M, D].
+    static Force spread(Tensor w, Tensor theta) { return {std::move(w), std::move(theta), true}; }
+    operator Tensor() const;  // NOLINT: implicit
+    bool defined() const { return rows_.defined(); }
+    const Tensor& weights() const { return weights_; }  ///< k or w; undefined for a matrix
+    const Tensor& rows() const { return rows_; }        ///< g, Θ, or the matrix itself
+    bool spreads() const { return differences_; }       ///< Whether it was made by spread()
+
+   private:
+    Force(Tensor weights, Tensor rows, bool differences)
+        : weights_(std::move(weights)), rows_(std::move(rows)), differences_(differences) {}
+    Tensor weights_, rows_;
+    bool differences_ = false;
+  };
+
   /// Update direction φ of a method by −φ = scale·(driving − alpha·repulsive), in units of ∇U/T:
   /// `driving` is a gradient of U/T, which points uphill, `repulsive` a force, which points along
   /// the motion. Both are [M, D], in the particles' dtype or in f64.
   struct Forces {
-    Tensor driving;
-    Tensor repulsive = {};  ///< Undefined: no repulsion.
+    Force driving;
+    Force repulsive = {};  ///< Undefined: no repulsion.
     std::optional<double> alpha =
         {};  ///< As BlockReport::alpha; if empty, `repulsive` has weight 1.
     double scale = 1;
@@ -170,6 +194,9 @@ class ParticleMethod {
   };
   struct PendingNoise;
   void check_ready() const;
+  static std::optional<kernels::RowSums> formed_at_once(const Forces& f, double a, double b);
+  kernels::RowSums formed(const std::string& block, const Tensor& theta, const Forces& f, double a,
+                          double b) const;
   Tensor direction(const std::string& block, const Tensor& values, const Tensor& gradients,
                    Last& last) const;
   Tensor rewrite(const std::string& name, const Tensor& x, const Tensor& gradient, int axis);

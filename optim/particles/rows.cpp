@@ -31,11 +31,7 @@ Tensor combine(Tensor (*sums)(const Tensor&, const Tensor&), const Tensor& weigh
               "the matrix of weights between ", m, " particles must be f64 ", Shape{m, m}, ", got ",
               weights.dtype(), " ", weights.shape());
   const Tensor w = kernels::contiguous(weights.detach()), x = rows.detach();
-  const double* first = w.data<double>();
-  double most = 0;
-  std::for_each(first, first + w.count(), [&](double v) { most = std::max(most, std::abs(v)); });
-  const bool fit = x.dtype() == f64 || most == 0 || (1e-30 < most && most < 1e30);
-  if (fit) return sums(kernels::cast(w, x.dtype()), x);
+  if (representable(w, x.dtype())) return sums(kernels::cast(w, x.dtype()), x);
   return kernels::cast(sums(w, kernels::cast(x, f64)), x.dtype());
 }
 
@@ -54,6 +50,15 @@ double scaled_norm(const Tensor& x, std::int64_t i) {
 }
 
 }  // namespace
+
+bool representable(const Tensor& weights, DType dtype) {
+  if (dtype == f64) return true;
+  const Tensor w = kernels::contiguous(weights);
+  const double* first = w.data<double>();
+  double most = 0;
+  std::for_each(first, first + w.count(), [&](double v) { most = std::max(most, std::abs(v)); });
+  return most == 0 || (1e-30 < most && most < 1e30);
+}
 
 Tensor squared_distances(const Tensor& x) {
   check_rows(x);

@@ -11,7 +11,7 @@
 namespace ladon::rows {
 
 /// ‖x_i − x_j‖² as f64 [M, M], computed from differences: exactly symmetric, exactly 0 between
-/// equal rows.
+/// equal rows; from f32 with a relative error of about 1e-7 (core/kernels/particles.h).
 Tensor squared_distances(const Tensor& x);
 
 /// Inner products x_i·x_j as f64 [M, M], exactly symmetric.
@@ -22,6 +22,10 @@ Tensor mix(const Tensor& w, const Tensor& x);
 
 /// y_i = Σ_j w_ij (x_i − x_j):  f64 [M, M], [M, D] → [M, D] in x's dtype.
 Tensor mix_differences(const Tensor& w, const Tensor& x);
+
+/// Whether the largest |w_ij| of f64 weights is far enough within the range of `dtype` for sums
+/// with them to be formed in it.
+bool representable(const Tensor& w, DType dtype);
 
 /// The norm ‖x_i‖ of each row.
 std::vector<double> norms(const Tensor& x);

@@ -19,7 +19,10 @@ ParticleMethod::Forces Spos::forces(const std::string& block, const Tensor& thet
                                     const Tensor& gradient) const {
   Forces forces = Svgd::forces(block, theta, gradient);
   // divided by `scale`, which will multiply `driving`, so that b·∇U/T is added in all
-  forces.driving = forces.driving + (diffusion_ / forces.scale) * gradient;
+  const double own = diffusion_ / forces.scale;
+  const Tensor& k = forces.driving.weights();
+  forces.driving = k.defined() ? Force::mixed(k + own * eye(k.size(0), f64), gradient)
+                               : Force(forces.driving + own * gradient);
   return forces;
 }
 

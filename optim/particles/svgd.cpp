@@ -28,10 +28,15 @@ void Svgd::set_alpha(Alpha alpha) {
 ParticleMethod::Forces Svgd::forces(const std::string& block, const Tensor& theta,
                                     const Tensor& gradient) const {
   const KernelAt kernel = checked_at(options_.kernel, block, theta, options_.alpha);
-  if (!options_.alpha.off()) warn_of_equal(name(), block, theta, gradient);
-  const Tensor repulsion = options_.alpha.off() ? Tensor() : kernel.repel();
+  if (!options_.alpha.off() && !kernel.k.defined()) warn_of_equal(name(), block, theta, gradient);
+  const bool matrices = kernel.k.defined() && !options_.alpha.off() && !options_.alpha.automatic();
+  const Force repulsion = options_.alpha.off() ? Force()
+                          : matrices           ? Force::spread(kernel.w, theta)
+                                               : Force(kernel.repel());
   // without smoothing each particle's driving force is its own gradient
-  const Tensor driving = options_.smoothing ? kernel.share(gradient) : gradient;
+  const Force driving = !options_.smoothing ? Force(gradient)
+                        : matrices          ? Force::mixed(kernel.k, gradient)
+                                            : Force(kernel.share(gradient));
   const double alpha = options_.alpha.automatic()
                            ? balance(theta, options_.smoothing ? kernel.share : nullptr, repulsion)
                            : options_.alpha.value();

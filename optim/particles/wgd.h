@@ -38,7 +38,7 @@ class Wgd : public ParticleMethod {
 
  private:
   /// The repulsive force R_i/Σ_j k_ij  [M, D].
-  Tensor spread(const std::string& block, const KernelAt& kernel) const;
+  Force spread(const std::string& block, const KernelAt& kernel, const Tensor& theta) const;
   WgdOptions options_;
 };
 

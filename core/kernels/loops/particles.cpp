@@ -51,81 +51,89 @@ LADON_INLINE int64_t pack(const Rows<T>& x, int64_t row, int64_t column, int64_t
   return padded;
 }
 
-// --- pairs of rows, in double precision ---
+// --- pairs of rows ---
 
-// A tile of 64 KB of rows, and the sums of left_rows × pair_side pairs in registers.
-constexpr int64_t pair_rows = 64, pair_columns = 128;
+// A tile of 64 KB of rows in the type A of the terms, and the sums of left_rows × pair_side pairs in
+// registers. Terms of a tile are summed in A, tiles in double precision.
+constexpr int64_t pair_rows = 64;
+template <class A>
+constexpr int64_t pair_columns = 1024 / sizeof(A);
 constexpr int left_rows = vector_bytes == 64 ? 4 : 2, side = static_cast<int>(pair_side);
 
-using Doubles = Vector<double>;
-
 struct SquaredDifference {
-  LADON_INLINE Doubles operator()(Doubles a, Doubles b) const { return (a - b) * (a - b); }
+  template <class V>
+  LADON_INLINE V operator()(V a, V b) const {
+    return (a - b) * (a - b);
+  }
 };
 struct Product {
-  LADON_INLINE Doubles operator()(Doubles a, Doubles b) const { return a * b; }
+  template <class V>
+  LADON_INLINE V operator()(V a, V b) const {
+    return a * b;
+  }
 };
 
 /// A vector whose lane l is a[l] + a[l + step] if l does not have the bit `step`, and
 /// b[l] + b[l − step] if it has.
-template <int step, int... l>
-LADON_INLINE Doubles fold(Doubles a, Doubles b, std::integer_sequence<int, l...>) {
-  constexpr int n = lanes<double>;
+template <int step, class V, int... l>
+LADON_INLINE V fold(V a, V b, std::integer_sequence<int, l...>) {
+  constexpr int n = sizeof...(l);
   return __builtin_shufflevector(a, b, (l & step ? n + l : l)...) +
          __builtin_shufflevector(a, b, (l & step ? n + l - step : l + step)...);
 }
 
 /// A vector whose lane l is the sum of all lanes of v[l].
-template <int step = 1>
-LADON_INLINE Doubles sums_of(Doubles* v) {
-  constexpr int n = lanes<double>;
+template <class A, int step = 1>
+LADON_INLINE Vector<A> sums_of(Vector<A>* v) {
+  constexpr int n = lanes<A>;
   if constexpr (step == n) {
     return v[0];
   } else {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int k = 0; k < n / step / 2; ++k)
       v[k] = fold<step>(v[2 * k], v[2 * k + 1], std::make_integer_sequence<int, n>());
-    return sums_of<step * 2>(v);
+    return sums_of<A, step * 2>(v);
   }
 }
 
 /// Adds the n terms of each of left_rows × side pairs to `sums`, whose rows are `width` apart.
-template <class Term>
-LADON_INLINE void add_block(const double* left, const double* right, int64_t n, double* sums,
-                            int64_t width) {
-  Doubles sum[left_rows * side] = {};
-  for (int64_t c = 0; c < n; c += lanes<double>) {
-    Doubles b[side];
+template <class Term, class A>
+LADON_INLINE void add_block(const A* left, const A* right, int64_t n, double* sums, int64_t width) {
+  using V = Vector<A>;
+  V sum[left_rows * side] = {};
+  for (int64_t c = 0; c < n; c += lanes<A>) {
+    V b[side];
 #pragma GCC unroll 4
-    for (int j = 0; j < side; ++j) b[j] = load<Doubles>(right + j * pair_columns + c);
+    for (int j = 0; j < side; ++j) b[j] = load<V>(right + j * pair_columns<A> + c);
 #pragma GCC unroll 4
     for (int i = 0; i < left_rows; ++i) {
-      const Doubles a = load<Doubles>(left + i * pair_columns + c);
+      const V a = load<V>(left + i * pair_columns<A> + c);
 #pragma GCC unroll 4
       for (int j = 0; j < side; ++j) sum[i * side + j] += Term()(a, b[j]);
     }
   }
-  double total[left_rows * side];
+  A total[left_rows * side];
 #pragma GCC unroll 4
-  for (int k = 0; k < left_rows * side; k += lanes<double>) store(total + k, sums_of(sum + k));
+  for (int k = 0; k < left_rows * side; k += lanes<A>) store(total + k, sums_of<A>(sum + k));
   for (int i = 0; i < left_rows; ++i)
 #pragma omp simd
     for (int j = 0; j < side; ++j) sums[i * width + j] += total[i * side + j];
 }
 
-template <class Term, class T>
+template <class Term, class A, class T>
 void add_pairs(const Rows<T>& x, int64_t begin, int64_t end, double* sums, int64_t width) {
-  alignas(64) double left[side * pair_columns], right[pair_rows * pair_columns];
-  for (int64_t c = 0; c < x.columns; c += pair_columns)
+  constexpr int64_t columns = pair_columns<A>;
+  alignas(64) A left[side * columns], right[pair_rows * columns];
+  for (int64_t c = 0; c < x.columns; c += columns)
     for (int64_t j0 = 0; j0 < end; j0 += pair_rows) {
-      const int64_t n = pack<pair_columns>(x, j0, c, pair_rows, right);
+      const int64_t n = pack<columns>(x, j0, c, pair_rows, right);
       for (int64_t i = begin > j0 ? begin : j0; i < end; i += side) {
         const bool here = i < j0 + pair_rows;
-        if (!here) pack<pair_columns>(x, i, c, side, left);
-        const double* a = here ? right + (i - j0) * pair_columns : left;
+        if (!here) pack<columns>(x, i, c, side, left);
+        const A* a = here ? right + (i - j0) * columns : left;
         for (int64_t j = j0; j <= i && j < j0 + pair_rows; j += side)
           for (int64_t k = 0; k < side; k += left_rows)
-            add_block<Term>(a + k * pair_columns, right + (j - j0) * pair_columns, n,
+            add_block<Term>(a + k * columns, right + (j - j0) * columns, n,
                             sums + (i + k - begin) * width + j, width);
       }
     }
@@ -219,6 +227,185 @@ void mix(const T* w, const Rows<T>& x, T* y) {
     }
 }
 
+// --- both sums of a method and their sum, in one pass ---
+
+// As many columns at a time as a block of four rows has sums in registers; one or more such blocks
+// are packed for all rows, as many as fit into 512 KB.
+constexpr int force_vectors = vector_bytes == 64 ? 6 : 2;
+template <class T>
+constexpr int64_t force_columns = force_vectors* lanes<T>;
+
+/// Number of blocks of columns in a tile of `rows` rows of each matrix.
+template <class T>
+int64_t force_blocks(int64_t rows) {
+  const int64_t bytes = 2 * rows * force_columns<T> * static_cast<int64_t>(sizeof(T));
+  const int64_t fit = (int64_t{1} << 19) / bytes;
+  return fit < 1 ? 1
+                 : least(fit, int64_t{1536} / (force_columns<T> * static_cast<int64_t>(sizeof(T))));
+}
+
+/// sum_i = Σ_j w_ij x_j for sum_rows rows of weights; rows of x are force_columns apart. Blocks of
+/// mix_rows rows are summed alone, so that the error does not grow with their number; each starts at
+/// −0, so that a sum of −0 alone keeps its sign.
+template <class T>
+LADON_INLINE void weigh(const T* const* w, const T* x, int64_t rows,
+                        Vector<T> (&sum)[sum_rows][force_vectors]) {
+  using V = Vector<T>;
+  for (int64_t first = 0; first < rows; first += mix_rows) {
+    V block[sum_rows][force_vectors];
+#pragma GCC unroll 4
+    for (int i = 0; i < sum_rows; ++i)
+#pragma GCC unroll 6
+      for (int v = 0; v < force_vectors; ++v) block[i][v] = -V{};
+    for (int64_t j = first; j < least(rows, first + mix_rows); ++j) {
+      V row[force_vectors];
+#pragma GCC unroll 6
+      for (int v = 0; v < force_vectors; ++v)
+        row[v] = load<V>(x + j * force_columns<T> + v * lanes<T>);
+#pragma GCC unroll 4
+      for (int i = 0; i < sum_rows; ++i) {
+        const T wij = w[i][j];
+#pragma GCC unroll 6
+        for (int v = 0; v < force_vectors; ++v) block[i][v] += wij * row[v];
+      }
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < sum_rows; ++i)
+#pragma GCC unroll 6
+      for (int v = 0; v < force_vectors; ++v)
+        sum[i][v] = first == 0 ? block[i][v] : sum[i][v] + block[i][v];
+  }
+}
+
+/// Packs `width` columns of all rows of x from column c on into blocks [rows, force_columns],
+/// padded with 0; returns the number of blocks.
+template <class T>
+LADON_INLINE int64_t pack_blocks(const Rows<T>& x, int64_t c, int64_t width, T* tile) {
+  constexpr int64_t step = force_columns<T>;
+  const int64_t blocks = (width + step - 1) / step;
+  for (int64_t i = 0; i < x.count; ++i)
+    for (int64_t b = 0; b < blocks; ++b) {
+      const T* from = x.data + i * x.stride + c + b * step;
+      T* to = tile + (b * x.count + i) * step;
+      const int64_t n = least(step, width - b * step);
+      int64_t k = 0;
+      for (; k + lanes<T> <= n; k += lanes<T>) store(to + k, load<Vector<T>>(from + k));
+      for (; k < n; ++k) to[k] = from[k];
+      for (; k < step; ++k) to[k] = T(0);
+    }
+  return blocks;
+}
+
+/// Subtracts the mean of the rows of a block from each.
+template <class T>
+LADON_INLINE void centre(T* block, int64_t rows) {
+  using V = Vector<T>;
+  V mean[force_vectors] = {};
+  for (int64_t i = 0; i < rows; ++i)
+#pragma GCC unroll 6
+    for (int v = 0; v < force_vectors; ++v)
+      mean[v] += load<V>(block + i * force_columns<T> + v * lanes<T>);
+#pragma GCC unroll 6
+  for (int v = 0; v < force_vectors; ++v) mean[v] *= T(1) / static_cast<T>(rows);
+  for (int64_t i = 0; i < rows; ++i)
+#pragma GCC unroll 6
+    for (int v = 0; v < force_vectors; ++v) {
+      T* at = block + i * force_columns<T> + v * lanes<T>;
+      store(at, load<V>(at) - mean[v]);
+    }
+}
+
+/// v + v with lanes l and l ^ step exchanged.
+template <int step, class V, int... l>
+LADON_INLINE V add_exchanged(V v, std::integer_sequence<int, l...>) {
+  return v + __builtin_shufflevector(v, v, (l ^ step)...);
+}
+
+template <class T, int step = lanes<T> / 2>
+LADON_INLINE T lane_sum(Vector<T> v) {
+  const Vector<T> sum = add_exchanged<step>(v, std::make_integer_sequence<int, lanes<T>>());
+  if constexpr (step == 1)
+    return sum[0];
+  else
+    return lane_sum<T, step / 2>(sum);
+}
+
+/// Rows i to i + kept of y in the block of columns that `g` and `x` hold; y points to its first
+/// element, of which `width` columns exist.
+template <bool mixes, class T>
+LADON_INLINE void force_rows(const PairForces<T>& f, int64_t i, int64_t kept, int64_t count,
+                             const T* g, const T* x, T* y, int64_t stride, int64_t width,
+                             double* norms) {
+  using V = Vector<T>;
+  const T *k[sum_rows], *w[sum_rows];
+  for (int64_t r = 0; r < sum_rows; ++r) {
+    const int64_t row = (i + least(r, kept - 1)) * count;
+    if constexpr (mixes) k[r] = f.k + row;
+    w[r] = f.w + row;
+  }
+  V driving[sum_rows][force_vectors], shared[sum_rows][force_vectors];
+  if constexpr (mixes) weigh<T>(k, g, count, driving);
+  weigh<T>(w, x, count, shared);
+  const bool whole = width >= force_columns<T>;
+  T edge[force_columns<T>];
+#pragma GCC unroll 4
+  for (int64_t r = 0; r < sum_rows; ++r) {
+    if (r >= kept) break;
+    const int64_t own = (i + r) * force_columns<T>;
+    T* const to = whole ? y + r * stride : edge;
+    V of_driving{}, of_repulsive{}, of_y{};
+#pragma GCC unroll 6
+    for (int v = 0; v < force_vectors; ++v) {
+      const int64_t at = own + v * lanes<T>;
+      V d;
+      if constexpr (mixes)
+        d = driving[r][v];
+      else
+        d = load<V>(g + at);
+      const V repulsive = f.total[i + r] * load<V>(x + at) - shared[r][v];
+      const V sum = f.a * d + f.b * repulsive;
+      of_driving += d * d;
+      of_repulsive += repulsive * repulsive;
+      of_y += sum * sum;
+      store(to + v * lanes<T>, sum);
+    }
+    if (!whole)
+      for (int64_t c = 0; c < width; ++c) y[r * stride + c] = edge[c];
+    norms[i + r] += lane_sum<T>(of_driving);
+    norms[count + i + r] += lane_sum<T>(of_repulsive);
+    norms[2 * count + i + r] += lane_sum<T>(of_y);
+  }
+}
+
+template <class T>
+int64_t force_scratch(int64_t rows) {
+  return 2 * force_blocks<T>(rows) * rows * force_columns<T>;
+}
+
+template <bool mixes, class T>
+void add_forces_of(const PairForces<T>& f, const Rows<T>& g, const Rows<T>& x, T* y, T* scratch,
+                   double* norms) {
+  constexpr int64_t step = force_columns<T>;
+  const int64_t m = x.count, most = force_blocks<T>(m) * step;
+  T *const of_g = scratch, *const of_x = scratch + most * m;
+  for (int64_t c = 0; c < x.columns; c += most) {
+    const int64_t width = least(most, x.columns - c);
+    pack_blocks(g, c, width, of_g);
+    const int64_t blocks = pack_blocks(x, c, width, of_x);
+    for (int64_t b = 0; b < blocks; ++b) centre(of_x + b * m * step, m);
+    for (int64_t i = 0; i < m; i += sum_rows)
+      for (int64_t b = 0; b < blocks; ++b)
+        force_rows<mixes>(f, i, least(sum_rows, m - i), m, of_g + b * m * step, of_x + b * m * step,
+                          y + i * x.stride + c + b * step, x.stride, width - b * step, norms);
+  }
+}
+
+template <class T>
+void add_forces(const PairForces<T>& f, const Rows<T>& g, const Rows<T>& x, T* y, T* scratch,
+                double* norms) {
+  (f.k ? add_forces_of<true, T> : add_forces_of<false, T>)(f, g, x, y, scratch, norms);
+}
+
 // --- norms, in double precision ---
 
 constexpr int64_t norm_block = 32;  // sums that stay in registers
@@ -252,6 +439,16 @@ double squared_norm(const T* x, int64_t n) {
   return total(sums);
 }
 
+/// 0·x is 0 where x is finite, else NaN.
+template <class T>
+bool all_finite(const T* x, int64_t n) {
+  T zeros[norm_block] = {};
+  by_blocks(n, [&](int64_t i, int64_t lane) { zeros[lane] += T(0) * x[i]; });
+  for (const T zero : zeros)
+    if (!(zero == 0)) return false;
+  return true;
+}
+
 template <class T>
 void add(T a, const T* x, T b, const T* z, T* y, int64_t n, double* squared_norms) {
   double of_x[norm_block] = {}, of_z[norm_block] = {}, of_y[norm_block] = {};
@@ -269,11 +466,15 @@ void add(T a, const T* x, T b, const T* z, T* y, int64_t n, double* squared_norm
 
 template <class T>
 ParticleLoops<T> particle_loops() {
-  return {add_pairs<SquaredDifference, T>,
-          add_pairs<Product, T>,
+  return {add_pairs<SquaredDifference, T, T>,
+          add_pairs<SquaredDifference, double, T>,
+          add_pairs<Product, double, T>,
           mix<false, T>,
           mix<true, T>,
+          add_forces<T>,
+          force_scratch<T>,
           squared_norm<T>,
+          all_finite<T>,
           add<T>};
 }
 

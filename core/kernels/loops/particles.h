@@ -15,6 +15,15 @@ struct Rows {
 /// Side of the squares in which pairs of rows are processed.
 inline constexpr std::int64_t pair_side = 4;
 
+/// The forces y_i = a·Σ_j k_ij g_j + b·Σ_j w_ij (x_i − x_j) between M rows: their weights.
+template <class T>
+struct PairForces {
+  const T* k;      ///< [M, M]; nullptr: the first sum is g_i
+  const T* w;      ///< [M, M]
+  const T* total;  ///< Σ_j w_ij  [M]
+  T a, b;
+};
+
 template <class T>
 struct ParticleLoops {
   /// For pairs of rows (i, j) with begin ≤ i < end and j ≤ i, adds the sum below to
@@ -22,16 +31,26 @@ struct ParticleLoops {
   /// room for whole squares of pair_side × pair_side pairs.
   using Pairs = void (*)(const Rows<T>& x, std::int64_t begin, std::int64_t end, double* sums,
                          std::int64_t width);
-  Pairs squared_distances;  ///< Σ_c (x_i[c] − x_j[c])²
-  Pairs inner_products;     ///< Σ_c x_i[c]·x_j[c]
+  Pairs squared_distances;  ///< Σ_c (x_i[c] − x_j[c])², terms and sums of up to 256 in T
+  Pairs wide_distances;     ///< likewise, all in double precision
+  Pairs inner_products;     ///< Σ_c x_i[c]·x_j[c], in double precision
 
   /// mix: y_i = Σ_j w[i·count + j]·x_j. mix_differences: y_i = Σ_j w[i·count + j]·(x_i − x_j). y
   /// has the stride of x.
   using Mix = void (*)(const T* w, const Rows<T>& x, T* y);
   Mix mix, mix_differences;
 
+  /// Forces at rows x whose gradients are g, both with the stride of y. The second sum is formed as
+  /// total_i·x̃_i − Σ_j w_ij x̃_j with x̃ = x − the mean of all rows: one multiplication a term.
+  /// Adds the squared norms of the first sum, of the second and of y to norms [3, M], in T within a
+  /// row's block of columns. `scratch` has force_scratch(M) elements.
+  void (*add_forces)(const PairForces<T>& forces, const Rows<T>& g, const Rows<T>& x, T* y,
+                     T* scratch, double* norms);
+  std::int64_t (*force_scratch)(std::int64_t rows);
+
   /// Σ_k x_k², in double precision.
   double (*squared_norm)(const T* x, std::int64_t n);
+  bool (*all_finite)(const T* x, std::int64_t n);
   /// y = a·x + b·z, and the squared norms of x, z and y, in double precision.
   void (*add)(T a, const T* x, T b, const T* z, T* y, std::int64_t n, double squared_norms[3]);
 };

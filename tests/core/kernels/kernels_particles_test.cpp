@@ -50,7 +50,8 @@ TEST(KernelsParticles, PairsOfRows) {
           });
           const Exact product =
               over_columns(x, [&](std::int64_t k) { return at(x, i, k) * at(x, j, k); });
-          EXPECT_EQ(at(d2, i, j), apart);  // of samples, multiples of 1/64, every sum is exact
+          // of samples, multiples of 1/64, every sum in f64 is exact
+          EXPECT_NEAR(double(at(d2, i, j)), double(apart), dtype == f64 ? 0 : 1e-7 * double(apart));
           EXPECT_EQ(at(inner, i, j), product);
         }
     }
@@ -89,6 +90,96 @@ TEST(KernelsParticles, SumsOfRowsWithWeights) {
         EXPECT_EQ(at(mixed, i, k), sum);
         EXPECT_EQ(at(apart, i, k), difference);
       }
+    }
+}
+
+/// The forces of the definition, with R from the differences; `size` collects Σ |terms| per element.
+struct ExactForce {
+  Exact driving = 0, repulsive = 0, size = 0;
+};
+ExactForce force_at(const Tensor& k, const Tensor& g, const Tensor& w, const Tensor& x,
+                    std::int64_t i, std::int64_t c) {
+  ExactForce f{.driving = k.defined() ? 0 : at(g, i, c)};
+  for (std::int64_t j = 0; j < x.size(0); ++j) {
+    if (k.defined()) f.driving += at(k, i, j) * at(g, j, c);
+    f.repulsive += at(w, i, j) * (at(x, i, c) - at(x, j, c));
+    f.size += std::abs(at(w, i, j)) * (std::abs(at(x, i, c)) + std::abs(at(x, j, c))) +
+              (k.defined() ? std::abs(at(k, i, j) * at(g, j, c)) : 0);
+  }
+  return f;
+}
+
+TEST(KernelsParticles, BothForcesInOnePass) {
+  for (const auto [m, n] : sizes)
+    for (const DType dtype : {f32, f64})
+      for (const bool mixes : {true, false}) {
+        const Tensor x = sample({m, n}, dtype, 2), g = sample({m, n}, dtype, 6),
+                     w = sample({m, m}, dtype, 3), k = mixes ? sample({m, m}, dtype, 7) : Tensor();
+        const RowSums sums = forces(0.5, k, g, -2, w, x);
+        const double epsilon = (dtype == f64 ? 0x1p-53 : 0x1p-24) * std::sqrt(double(m) + 8);
+        const std::int64_t step = m > 20 ? 61 : 1;
+        for (std::int64_t i = 0; i < m; i += step) {
+          Exact norms[3] = {};
+          Exact largest = 0;
+          for (std::int64_t c = 0; c < n; ++c) {
+            const ExactForce f = force_at(k, g, w, x, i, c);
+            const Exact y = f.driving / 2 - 2 * f.repulsive;
+            EXPECT_LE(std::abs(at(sums.y, i, c) - y), 16 * epsilon * (2 * f.size + std::abs(y)))
+                << m << " × " << n << " at " << i << ", " << c;
+            norms[0] += f.driving * f.driving;
+            norms[1] += f.repulsive * f.repulsive;
+            norms[2] += y * y;
+            largest = std::max(largest, f.size);
+          }
+          for (std::size_t s = 0; s < 3; ++s)
+            EXPECT_NEAR(sums.squared_norms[s][static_cast<std::size_t>(i)], double(norms[s]),
+                        64 * epsilon * double(n * largest * largest + norms[s]));
+        }
+      }
+}
+
+// Far from the origin the sums are formed around the mean of all rows: only the distances count.
+TEST(KernelsParticles, ForcesOfAClusterFarFromTheOrigin) {
+  Tensor x = empty({6, 200}), w = empty({6, 6});
+  for (std::int64_t p = 0; p < x.count(); ++p)
+    testing::set_element(x, p, 1000 + 0x1p-13 * double(p * 7919 % 61));
+  for (std::int64_t p = 0; p < w.count(); ++p) testing::set_element(w, p, p % 7 == 0 ? 0 : 1);
+  const Tensor none = full({6, 200}, 0);
+  const RowSums sums = forces(1, Tensor(), none, 1, w, x);
+  for (std::int64_t i = 0; i < 6; ++i)
+    for (std::int64_t c = 0; c < 200; ++c)
+      EXPECT_NEAR(double(at(sums.y, i, c)), double(force_at(Tensor(), none, w, x, i, c).repulsive),
+                  6 * 0x1p-13 * 61 * 1e-6);
+}
+
+TEST(KernelsParticles, CancellationBoundsTheErrorOfSumsAroundTheMean) {
+  const Tensor two = full({2, 2}, 1.0, f64);
+  Tensor d2 = empty({2, 2}, f64);
+  for (std::int64_t p = 0; p < 4; ++p) testing::set_element(d2, p, p == 1 || p == 2 ? 9 : 0);
+  EXPECT_NEAR(cancellation(two, d2), 2, 1e-14);  // r = 1.5 each: √72·√4.5/9
+  // two pairs at distance 1, 1000 from each other, that repel only within a pair
+  Tensor far = empty({4, 4}, f64), w = empty({4, 4}, f64);
+  for (std::int64_t i = 0; i < 4; ++i)
+    for (std::int64_t j = 0; j < 4; ++j) {
+      const bool together = i / 2 == j / 2;
+      testing::set_element(far, i * 4 + j, i == j ? 0 : together ? 1 : 1e6);
+      testing::set_element(w, i * 4 + j, together && i != j ? 1 : 0);
+    }
+  EXPECT_GT(cancellation(w, far), 1e5);
+  EXPECT_FALSE(std::isfinite(cancellation(zeros({3, 3}, f64), zeros({3, 3}, f64))));
+}
+
+TEST(KernelsParticles, FindsWhatIsNotFinite) {
+  for (const DType dtype : {f32, f64})
+    for (const std::int64_t n : {1, 31, 32, 100, 70000}) {
+      Tensor x = full({1, n}, 1e30, dtype);
+      EXPECT_TRUE(all_finite(x));
+      for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL})
+        for (const std::int64_t at : {std::int64_t{0}, n / 2, n - 1}) {
+          testing::set_element(x, at, bad);
+          EXPECT_FALSE(all_finite(x)) << bad << " at " << at << " of " << n;
+          testing::set_element(x, at, 0);
+        }
     }
 }
 
@@ -156,14 +247,18 @@ TEST(KernelsParticles, AreTheSameAtAnyNumberOfThreads) {
   for (std::int64_t p = 0; p < x.count(); ++p)
     testing::set_element(x, p, std::sin(0.7 * double(p)));
   const int before = num_threads();
+  std::vector<std::vector<double>> norms[3];
   const auto all = [&](int threads) {
     set_num_threads(threads);
+    const RowSums both = forces(1, w, x, -1, w, x);
+    for (std::size_t s = 0; s < 3; ++s) norms[s].push_back(both.squared_norms[s]);
     return std::vector<Tensor>{squared_distances(x), inner_products(x), mix(w, x),
-                               mix_differences(w, x)};
+                               mix_differences(w, x), both.y};
   };
   const auto one = all(1), three = all(3);
   set_num_threads(before);
   for (std::size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(same_bits(one[i], three[i]));
+  for (const auto& of_sum : norms) EXPECT_EQ(of_sum[0], of_sum[1]);
 }
 
 }  // namespace
