@@ -128,7 +128,7 @@ set(inner core/cxx20.h core/mapped.h core/names.h core/view.h core/linalg/blas.h
     optim/extra/penalties/unit_vectors.h
     layers/infinite/dual/entries.h layers/infinite/dual/rule.h layers/infinite/gram/executor.h layers/infinite/gram/plan.h
     layers/extra/tiles/checkpoint.h layers/extra/tiles/exchange.h layers/extra/tiles/executor.h
-    layers/infinite/gram/work.h layers/infinite/kernel/roots.h layers/extra/images/kernel_windows.h
+    layers/infinite/gram/work.h layers/infinite/kernel/pass_scope.h layers/infinite/kernel/roots.h layers/extra/images/kernel_windows.h
     optim/parameters.h optim/particles/fair_alpha.h optim/particles/rows.h optim/posterior/search.h)
 set(reached "")
 set(next optim/ladon.h)

@@ -12,7 +12,9 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/infinite/attention/kept_draws.h"
 #include "ladon/layers/infinite/kernel/derivation.h"
+#include "ladon/layers/infinite/kernel/pass_scope.h"
 
 namespace ladon::infinite {
 
@@ -49,6 +51,8 @@ Kernel Limit::operator()(const Inputs& a, const Inputs& b, Get get, Entries want
   const bool drawn = described->draws();
   const Inputs tokens = drawn ? landmarks(b) : Inputs();
   return mean_of(replicates(*described, tokens), [&](int i) {
+    KeptDraws kept;
+    const PassScope scope(kept);
     const Passes passes(with_replicate(replicate_ + static_cast<std::uint64_t>(i)), described,
                         tokens, wanted);
     const Selves of_a = drawn ? passes.selves(a, a.count()) : Selves();
@@ -62,6 +66,8 @@ Kernel Limit::operator()(const Inputs& a, Get get, Entries wanted) const {
   const bool drawn = described->draws();
   const Inputs tokens = drawn ? landmarks(a) : Inputs();
   return mean_of(replicates(*described, tokens), [&](int i) {
+    KeptDraws kept;
+    const PassScope scope(kept);
     const Passes passes(with_replicate(replicate_ + static_cast<std::uint64_t>(i)), described,
                         tokens, wanted);
     const Selves of_a = drawn ? passes.selves(a, a.count()) : Selves();

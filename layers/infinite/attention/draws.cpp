@@ -10,47 +10,104 @@
 #include <optional>
 
 #include "ladon/autograd/number.h"
+#include "ladon/layers/infinite/attention/kept_draws.h"
 #include "ladon/layers/infinite/attention/pair_sums.h"
+#include "ladon/layers/infinite/kernel/pass_scope.h"
 
 namespace ladon::infinite {
+namespace {
+
+constexpr std::int64_t at_once = 8;  // draws whose weights are kept for all inputs
+
+/// The draws of a pass, some at a time: all of them, or, to measure their cost, the first few
+/// (pass_scope.h). The second few stand for the rest: the first also pay for what is done once.
+class DrawLoop {
+ public:
+  explicit DrawLoop(std::int64_t draws) : draws_(draws), sample_(PassScope::options().sample) {}
+
+  std::int64_t done() const { return done_; }
+  /// Makes what inputs need of draws [begin, end), and then adds these up over pairs:
+  /// add(make(begin, end)).
+  template <class Make, class Add>
+  void run(const Make& make, const Add& add) {
+    while (done_ < draws_) {
+      const std::int64_t begin = done_, end = std::min(draws_, done_ + at_once);
+      const double start = now();
+      const auto of_inputs = make(begin, end);
+      const double made = now();
+      add(of_inputs, 2 * (end - begin));
+      done_ = end;
+      if (!sample_ || (done_ < 2 * at_once && done_ < draws_)) continue;
+      const double chunks = static_cast<double>(draws_) / static_cast<double>(end - begin);
+      sample_->of_inputs += (made - start) * chunks;
+      sample_->left_out +=
+          (now() - start) * static_cast<double>(draws_ - done_) / static_cast<double>(end - begin);
+      return;
+    }
+  }
+
+ private:
+  double now() const { return sample_ ? processor_seconds() : 0; }
+
+  std::int64_t draws_, done_ = 0;
+  PassSample* sample_;
+};
+
+/// What the inputs of both sides need of some draws; the features only where they are of use.
+struct InputDraws {
+  DrawnWeights left, right;
+  std::optional<DrawFeatures> of_left, of_right;
+};
+
+}  // namespace
 
 void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pairs& values,
                         double* value, double* tangent) {
   const BlockList blocks(layer, seen, values);
-  constexpr std::int64_t at_once = 8;  // draws whose weights are kept for all inputs
   const std::int64_t t = blocks.positions(), draws = (layer.samples + 1) / 2;
   const double qk = number_of("MultiHeadAttention", layer.query_key);
+  const bool one_side = same_sides(seen);
   const LogitDraws left(seen.left_root, seen.left, blocks.left_may(), qk);
-  const LogitDraws right(seen.right_root, seen.right, blocks.right_may(), qk);
+  std::optional<LogitDraws> other;
+  if (!one_side) other.emplace(seen.right_root, seen.right, blocks.right_may(), qk);
+  const LogitDraws& right = one_side ? left : *other;
   const std::int64_t r = left.rank();
   const bool same = same_elements(seen.nngp, values.nngp), may_be_features = same && r < 2 * t;
   // Covariances are used only if they cost less than J(k) without them: 3·T³ + 3·T²·R
   // multiplications.
   const bool covariances = tangent && covariance_size(r) <= 3 * (t + r);
-  PairSums sums(layer, blocks, r, same, value, tangent);
-  SharedDraws shared(layer.rng, r);
-  for (std::int64_t begin = 0; begin < draws; begin += at_once) {
-    const std::int64_t end = std::min(draws, begin + at_once), count = 2 * (end - begin);
-    const DrawnWeights p = left.weights(shared, begin, end, DrawnWeights::left);
-    const DrawnWeights q = right.weights(shared, begin, end, DrawnWeights::right);
-    std::optional<DrawFeatures> one, other;
-    if (may_be_features) {
-      one.emplace(left, p, t, count, covariances);
-      other.emplace(right, q, t, count, covariances);
-    }
+  PairSums sums(layer, blocks, {r, same, upper_triangle(seen)}, value, tangent);
+  KeptDraws* const kept = PassScope::kept();
+  if (kept) kept->expect({layer.rng.seed(), layer.rng.stream(), r}, draws);
+  SharedDraws shared(layer.rng, r, kept);
+  const auto make = [&](std::int64_t begin, std::int64_t end) {
+    const std::vector<Tensor> z = shared.of(begin, end);
+    InputDraws x;
+    x.left = left.weights(z, layer.rng, begin, one_side ? Sides::both : Sides::left);
+    x.right = one_side ? x.left : right.weights(z, layer.rng, begin, Sides::right);
+    if (!may_be_features) return x;
+    const std::int64_t count = 2 * (end - begin);
+    x.of_left.emplace(left, x.left, Sides::left, t, count, covariances);
+    x.of_right.emplace(right, x.right, Sides::right, t, count, covariances);
+    return x;
+  };
+  const auto add = [&](const InputDraws& x, std::int64_t count) {
     sums.add(count, [&](std::int64_t pair) {
       const std::int64_t n = blocks.left_input(pair), m = blocks.right_input(pair);
-      DrawnPair drawn{p.of(n).rows, q.of(m), left.common(n), right.common_turned(m)};
+      DrawnPair drawn{x.left.left(n), x.right.right(m), x.right.turned(m), left.common(n),
+                      right.common_turned(m)};
       // Decided per pair, so that a pair's bits do not depend on the rest of the block.
       if (!may_be_features || !left.explained(n) || !right.explained(m)) return drawn;
-      drawn.left_means = one->means(n), drawn.right_means = other->means(m);
+      drawn.left_means = x.of_left->means(n), drawn.right_means = x.of_right->means(m);
       if (!covariances) return drawn;
-      drawn.left_covariances = one->covariances(n);
-      drawn.right_covariances = other->covariances(m);
+      drawn.left_covariances = x.of_left->covariances(n);
+      drawn.right_covariances = x.of_right->covariances(m);
       return drawn;
     });
-  }
-  sums.finish(2 * static_cast<double>(draws));
+  };
+  DrawLoop loop(draws);
+  loop.run(make, add);
+  sums.finish(2 * static_cast<double>(loop.done()));
 }
 
 }  // namespace ladon::infinite

@@ -21,13 +21,16 @@ std::vector<double> squares(const double* common, std::int64_t t, std::int64_t r
   return y;
 }
 
-/// Σ_c P_ac·x_c at S draws, x [T, F]:  [a, (s, f)] for a left side, [(s, f), a] for a right one.
-void average(const InputWeights& p, const double* x, std::int64_t t, std::int64_t count,
-             std::int64_t f, double* y) {
-  if (!p.turned)  // [(a, s), c]·[c, f] → [a, s, f]
-    return blas::gemm_serial<double>(t * count, f, t, 1, {p.rows, t, 1}, {x, f, 1}, 0, {y, f, 1});
+/// Σ_c P_ac·x_c at S draws, x [T, F], for weights P [T, S, T] of a left side:  [a, (s, f)]
+void average_left(const double* p, const double* x, std::int64_t t, std::int64_t count,
+                  std::int64_t f, double* y) {  // [(a, s), c]·[c, f] → [a, s, f]
+  blas::gemm_serial<double>(t * count, f, t, 1, {p, t, 1}, {x, f, 1}, 0, {y, f, 1});
+}
+/// The same from Pᵀ [S, T, T] of a right side:  [(s, f), a]
+void average_right(const double* turned, const double* x, std::int64_t t, std::int64_t count,
+                   std::int64_t f, double* y) {
   for (std::int64_t s = 0; s < count; ++s)  // [f, c]·[c, a] → [s, f, a]
-    blas::gemm_serial<double>(f, t, t, 1, {x, 1, f}, {p.turned + s * t * t, t, 1}, 0,
+    blas::gemm_serial<double>(f, t, t, 1, {x, 1, f}, {turned + s * t * t, t, 1}, 0,
                               {y + s * f * t, t, 1});
 }
 
@@ -42,8 +45,10 @@ void center(const double* mean, std::int64_t r, std::int64_t n, double* c) {
 
 }  // namespace
 
-DrawFeatures::DrawFeatures(const LogitDraws& draws, const DrawnWeights& weights,
+DrawFeatures::DrawFeatures(const LogitDraws& draws, const DrawnWeights& weights, Sides side,
                            std::int64_t positions, std::int64_t count, bool covariances) {
+  const bool right = side == Sides::right;
+
   const std::int64_t t = positions, n = draws.inputs(), r = draws.rank(), f = covariance_size(r);
   means_ = empty({n, t * count * r}, f64);
   if (covariances) covariances_ = empty({n, t * count * f}, f64);
@@ -52,14 +57,15 @@ DrawFeatures::DrawFeatures(const LogitDraws& draws, const DrawnWeights& weights,
   parallel::for_range(n, 1, [&](std::int64_t input, std::int64_t end) {
     for (; input < end; ++input) {
       if (!draws.explained(input)) continue;
-      const InputWeights p = weights.of(input);
+      const auto average = right ? average_right : average_left;
+      const double* p = right ? weights.turned(input) : weights.left(input);
       double* mean = means + input * t * count * r;
       average(p, draws.common(input), t, count, r, mean);
       if (!covariances) continue;
       double* c = moments + input * t * count * f;
       average(p, squares(draws.common(input), t, r).data(), t, count, f, c);
       // A left side is centred query by query, a right one for all T queries of a draw at once.
-      const std::int64_t together = p.turned ? t : 1;
+      const std::int64_t together = right ? t : 1;
       for (std::int64_t i = 0; i < t * count; i += together)
         center(mean + i * r, r, together, c + i * f);
     }

@@ -16,9 +16,9 @@ namespace ladon::infinite {
 /// [S, F, T] for the right one, so that the sum over draws of a pair is one matrix product.
 class DrawFeatures {
  public:
-  /// Features from the attention weights of one side; `covariances`: C_a in addition to φ̄_a.
-  DrawFeatures(const LogitDraws& draws, const DrawnWeights& weights, std::int64_t positions,
-               std::int64_t count, bool covariances);
+  /// Features from the weights of the left or the right side; `covariances`: C in addition to φ̄.
+  DrawFeatures(const LogitDraws& draws, const DrawnWeights& weights, Sides side,
+               std::int64_t positions, std::int64_t count, bool covariances);
 
   const double* means(std::int64_t input) const { return of(means_, input); }
   const double* covariances(std::int64_t input) const { return of(covariances_, input); }

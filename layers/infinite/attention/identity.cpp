@@ -13,6 +13,7 @@
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
+#include "ladon/core/kernels/attention/limit_blocks.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/layers/infinite/attention/pair_blocks.h"
 
@@ -43,11 +44,11 @@ class Identity {
  public:
   Identity(const AttentionLimit& layer, std::int64_t positions)
       : causal_(layer.causal),
-        trained_(layer.query_key_trained),
-        query_bias_(layer.query_bias_trained),
+        by_{.qk2 = number_of("MultiHeadAttention", layer.query_key) *
+                   number_of("MultiHeadAttention", layer.query_key),
+            .query_key_trained = layer.query_key_trained,
+            .query_bias_trained = layer.query_bias_trained},
         key_bias_(layer.key_bias_trained),
-        qk2_(number_of("MultiHeadAttention", layer.query_key) *
-             number_of("MultiHeadAttention", layer.query_key)),
         t_(positions) {
     column_.resize(static_cast<std::size_t>(t_));
     for (auto* sums : {&kv_, &ku_, &tv_}) sums->resize(static_cast<std::size_t>(t_ * t_));
@@ -55,17 +56,14 @@ class Identity {
 
   void operator()(const PairBlocks& x, double* value, double* tangent) {
     inner(x.k, x.v, x, kv_.data());
-    const double* kv = kv_.data();
-    for (std::int64_t i = 0; i < t_ * t_; ++i) value[i] = qk2_ * x.k[i] * kv[i];
-    if (!tangent) return;
-    inner(x.k, x.u, x, ku_.data());
-    moved_.assign(x.t, x.t + t_ * t_);
-    for (double& t : moved_) t += key_bias_;
-    inner(moved_.data(), x.v, x, tv_.data());
-    const double *ku = ku_.data(), *tv = tv_.data();
-    for (std::int64_t i = 0; i < t_ * t_; ++i)
-      tangent[i] =
-          qk2_ * (x.k[i] * (ku[i] + trained_ * kv[i] + tv[i]) + (x.t[i] + query_bias_) * kv[i]);
+    if (tangent) {
+      inner(x.k, x.u, x, ku_.data());
+      moved_.assign(x.t, x.t + t_ * t_);
+      for (double& t : moved_) t += key_bias_;
+      inner(moved_.data(), x.v, x, tv_.data());
+    }
+    kernels::identity_block(t_ * t_, by_, x.k, x.t, {kv_.data(), ku_.data(), tv_.data()}, !causal_,
+                            value, tangent);
   }
 
  private:
@@ -82,16 +80,20 @@ class Identity {
       for (std::int64_t b = 0; b < t_; ++b) to[b] = sum += columns[b] * column[b];
       return sum;
     };
-    for (std::int64_t a = 0; a < t_; ++a) {
-      if (rows[a] > 0)
-        for (std::int64_t j = 0; j < t_; ++j) column[j] += x[a * t_ + j] * y[a * t_ + j];
-      if (causal_) running(sums + a * t_);
+    if (!causal_) {
+      kernels::add_column_products(t_, t_, rows, x, y, column);
+      *sums = running(sums);
+      return;
     }
-    if (!causal_) std::fill_n(sums, t_ * t_, running(sums));
+    for (std::int64_t a = 0; a < t_; ++a) {
+      kernels::add_column_products(1, t_, rows + a, x + a * t_, y + a * t_, column);
+      running(sums + a * t_);
+    }
   }
 
   bool causal_;
-  double trained_, query_bias_, key_bias_, qk2_;
+  kernels::IdentityFactors by_;
+  double key_bias_;
   std::int64_t t_;
   std::vector<double> column_, kv_, ku_, tv_, moved_;
 };
@@ -103,12 +105,19 @@ AttentionMoments pair_by_pair(const AttentionLimit& layer, const Pairs& seen, co
   if (values.ntk.defined()) m.tangent = empty(seen.nngp.shape(), f64);
   double* value = m.value.mutable_data<double>();
   double* tangent = m.tangent.defined() ? m.tangent.mutable_data<double>() : nullptr;
+  const bool upper = upper_triangle(seen);
+  const std::vector<std::int64_t> pairs = blocks.list(upper);
   const auto some = [&](std::int64_t begin, std::int64_t end) {
     Identity identity(layer, t);
-    for (std::int64_t p = begin; p < end; ++p)
+    for (std::int64_t at = begin; at < end; ++at) {
+      const std::int64_t p = pairs[static_cast<std::size_t>(at)];
       identity(blocks[p], value + p * size, tangent ? tangent + p * size : nullptr);
+      if (!upper) continue;
+      blocks.mirror(p, value);
+      if (tangent) blocks.mirror(p, tangent);
+    }
   };
-  if (size > 0) parallel::for_range(blocks.count(), pairs_per_task(16 * size), some);
+  if (size > 0) parallel::for_range(std::ssize(pairs), pairs_per_task(16 * size), some);
   return m;
 }
 

@@ -7,6 +7,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/infinite/attention/outputs.h"
 #include "ladon/layers/infinite/attention/pair_products.h"
 
 namespace ladon::infinite {
@@ -56,13 +57,7 @@ using MomentsOf = AttentionMoments (*)(const AttentionLimit&, const Seen&, const
 
 template <MomentsOf moments>
 PairKernels sqrt_scaling(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
-  const AttentionMoments m = moments(layer, seen, values);
-  const Tensor ov = square(layer.value_output);
-  const Tensor s = ov * m.value;
-  PairKernels y{s + layer.bias_variance, {}};
-  if (!values.ntk.defined()) return y;
-  y.ntk = ov * m.tangent + layer.value_output_trained * s + layer.bias_trained;
-  return y;
+  return attention_outputs(layer, moments(layer, seen, values));
 }
 
 // --- the forms that have a limit ---

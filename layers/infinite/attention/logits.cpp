@@ -12,6 +12,7 @@
 #include "ladon/core/linalg/blas.h"
 #include "ladon/core/linalg/lapack.h"
 #include "ladon/core/machine/parallel.h"
+#include "ladon/layers/infinite/attention/kept_draws.h"
 #include "ladon/layers/infinite/kernel/roots.h"
 
 namespace ladon::infinite {
@@ -32,28 +33,46 @@ void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, double
 
 }  // namespace
 
-SharedDraws::SharedDraws(const Generator& rng, std::int64_t rank)
-    : rng_(rng), rank_(rank), first_(std::min(rank, most_orthogonal)) {}
+SharedDraws::SharedDraws(const Generator& rng, std::int64_t rank, KeptDraws* kept)
+    : rng_(rng), rank_(rank), first_(std::min(rank, most_orthogonal)), kept_(kept) {}
 
 Tensor SharedDraws::operator[](std::int64_t number) {
+  if (!kept_ || rank_ == 0) return drawn(number);
+  return kept_->get({rng_.seed(), rng_.stream(), rank_}, number, [&] { return drawn(number); });
+}
+
+std::vector<Tensor> SharedDraws::of(std::int64_t begin, std::int64_t end) {
+  std::vector<Tensor> z(static_cast<std::size_t>(end - begin));
+  parallel::for_range(end - begin, 1, [&](std::int64_t i, std::int64_t last) {
+    for (; i < last; ++i) z[static_cast<std::size_t>(i)] = (*this)[begin + i];
+  });
+  return z;
+}
+
+Tensor SharedDraws::drawn(std::int64_t number) {
   Generator numbers = rng_.split(0).split(static_cast<std::uint64_t>(number));
   Tensor z = normal({rank_, rank_}, numbers, 0, 1, f64);
   const std::int64_t size = first_ * first_;
   if (size == 0) return z;
-  if (number / size != group_) {
-    group_ = number / size;
-    Generator group = rng_.split(1).split(static_cast<std::uint64_t>(group_));
-    const Tensor x = normal({size, size}, group, 0, 1, f64);
-    // x = L·Q, where Q has orthonormal rows and x·xᵀ = L·Lᵀ. The lengths of x's rows are
-    // independent of Q.
-    const Tensor gram = matmul(x, transpose(x));
-    const Tensor lengths = sqrt(unsqueeze(diagonal(gram), 1));
-    orthogonal_ = reshape(lengths * lapack::solve_triangular(lapack::cholesky(gram), x),
-                          {size, first_, first_});
-  }
   const Slice first{.stop = first_};
-  copy_(slice(slice(z, 0, first), 1, first), select(orthogonal_, 0, number % size));
+  copy_(slice(slice(z, 0, first), 1, first), select(orthogonal(number / size), 0, number % size));
   return z;
+}
+
+/// The matrices of a group, of which the last one is at hand.
+Tensor SharedDraws::orthogonal(std::int64_t group) {
+  const std::lock_guard lock(mutex_);
+  if (group == group_) return orthogonal_;
+  const std::int64_t size = first_ * first_;
+  Generator numbers = rng_.split(1).split(static_cast<std::uint64_t>(group));
+  const Tensor x = normal({size, size}, numbers, 0, 1, f64);
+  // Q with orthonormal rows, x = L·Q: from x·xᵀ = L·Lᵀ. The lengths of x are independent of Q.
+  const Tensor gram = matmul(x, transpose(x));
+  const Tensor lengths = sqrt(unsqueeze(diagonal(gram), 1));
+  orthogonal_ = reshape(lengths * lapack::solve_triangular(lapack::cholesky(gram), x),
+                        {size, first_, first_});
+  group_ = group;
+  return orthogonal_;
 }
 
 namespace {
@@ -189,42 +208,38 @@ void LogitDraws::draw(std::int64_t input, const double* shared, const Generator&
   add(own, z22, own);
 }
 
-InputWeights DrawnWeights::of(std::int64_t input) const {
-  const std::int64_t size = rows.shape().sub(1, rows.rank()).count();
-  return {rows.data<double>() + input * size,
-          turned.defined() ? turned.data<double>() + input * size : nullptr};
-}
-
-DrawnWeights LogitDraws::weights(SharedDraws& shared, std::int64_t begin, std::int64_t end,
-                                 DrawnWeights::Side side) const {
-  const std::int64_t t = positions_, size = t * t, count = 2 * (end - begin);
-  std::vector<Tensor> z;
-  for (std::int64_t s = begin; s < end; ++s) z.push_back(shared[s]);
-  const bool right = side == DrawnWeights::right;
-  DrawnWeights p{empty({inputs_, count * size}, f64),
-                 right ? empty({inputs_, count * size}, f64) : Tensor()};
-  double* rows = p.rows.mutable_data<double>();
-  double* turned = right ? p.turned.mutable_data<double>() : nullptr;
-  // Strides of the weights of draw s and query a.
-  const std::int64_t draw_step = right ? size : t, query_step = right ? t : count * t;
+DrawnWeights LogitDraws::weights(const std::vector<Tensor>& z, const Generator& rng,
+                                 std::int64_t begin, Sides sides) const {
+  const std::int64_t t = positions_, size = t * t, count = 2 * std::ssize(z);
+  const auto layout = [&](bool wanted) {
+    return wanted ? empty({inputs_, count * size}, f64) : Tensor();
+  };
+  DrawnWeights p{layout(sides != Sides::right), layout(sides != Sides::left),
+                 layout(sides != Sides::left)};
+  const auto data = [](Tensor& x) { return x.defined() ? x.mutable_data<double>() : nullptr; };
+  double *by_query = data(p.by_query), *by_draw = data(p.by_draw), *by_key = data(p.by_key);
   const auto softmax = kernels::loops().f64.softmax;
   parallel::for_range(inputs_, 1, [&](std::int64_t first, std::int64_t last) {
-    std::vector<double> logits(static_cast<std::size_t>(size));
+    std::vector<double> logits(static_cast<std::size_t>(size)), row(static_cast<std::size_t>(t));
     for (std::int64_t n = first; n < last; ++n) {
       const double* may = may_.data<double>() + (may_.rank() == 2 ? 0 : n * size);
       for (std::int64_t s = 0; s < count; ++s) {
         if (s % 2 == 0)
-          draw(n, z[static_cast<std::size_t>(s / 2)].data<double>(), shared.generator(),
-               begin + s / 2, logits.data());
+          draw(n, z[static_cast<std::size_t>(s / 2)].data<double>(), rng, begin + s / 2,
+               logits.data());
         for (std::int64_t a = 0; a < t; ++a) {
-          double* row = rows + n * count * size + s * draw_step + a * query_step;
           for (std::int64_t i = 0; i < t; ++i) {
             const double g = logits[static_cast<std::size_t>(a * t + i)];
-            row[i] = may[a * t + i] > 0 ? (s % 2 == 0 ? g : -g) : -INFINITY;
+            row[static_cast<std::size_t>(i)] =
+                may[a * t + i] > 0 ? (s % 2 == 0 ? g : -g) : -INFINITY;
           }
-          softmax(row, row, t);
-          if (!turned) continue;
-          for (std::int64_t i = 0; i < t; ++i) turned[(n * count + s) * size + i * t + a] = row[i];
+          softmax(row.data(), row.data(), t);
+          if (by_query) std::copy_n(row.data(), t, by_query + ((n * t + a) * count + s) * t);
+          if (!by_draw) continue;
+          const std::int64_t at = (n * count + s) * size;
+          std::copy_n(row.data(), t, by_draw + at + a * t);
+          for (std::int64_t i = 0; i < t; ++i)
+            by_key[at + i * t + a] = row[static_cast<std::size_t>(i)];
         }
       }
     }

@@ -16,6 +16,7 @@
 // of the variance.
 
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "ladon/core/random.h"
@@ -24,17 +25,29 @@
 
 namespace ladon::infinite {
 
+class KeptDraws;
+
 /// The matrices Z that all inputs share, one per draw.
 class SharedDraws {
  public:
-  SharedDraws(const Generator& rng, std::int64_t rank);
-  /// Z [R, R] of the draw with this index. It depends only on the index and on the generator.
+  /// With `kept`, matrices are taken from that cache and put into it (kept_draws.h).
+  SharedDraws(const Generator& rng, std::int64_t rank, KeptDraws* kept = nullptr);
+  /// Z [R, R] of the draw with this index. It depends only on the index and on the generator. Safe
+  /// to call from several threads at once.
   Tensor operator[](std::int64_t number);
+  /// Z of draws [begin, end), made on all threads.
+  std::vector<Tensor> of(std::int64_t begin, std::int64_t end);
   const Generator& generator() const { return rng_; }
 
  private:
+  Tensor drawn(std::int64_t number);
+  Tensor orthogonal(std::int64_t group);
+
   Generator rng_;
-  std::int64_t rank_, first_, group_ = -1;
+  std::int64_t rank_, first_;
+  KeptDraws* kept_;
+  std::mutex mutex_;  // of the members below
+  std::int64_t group_ = -1;
   Tensor orthogonal_;  // [r², r, r]: the first r = first_ rows and columns of a group's Z
 };
 
@@ -64,21 +77,25 @@ class OwnNumbers {
   Places queries_, keys_;           // indices of each input's visible tokens; empty: all tokens
 };
 
-/// Attention weights of one input at S draws.
-struct InputWeights {
-  /// P: [T, S, T] (query, draw, key) for the left input of a pair, [S, T, T] for the right.
-  const double* rows;
-  /// Pᵀ: [S, T, T] (draw, key, query) for the right input of a pair, null for the left.
-  const double* turned;
-};
+/// Sides of pairs for which a block's inputs are needed: the left, the right, or both, if the block
+/// is paired with itself.
+enum class Sides { left, right, both };
 
-/// Attention weights of a block of inputs at S draws, in the layouts that the products for pairs
-/// need.
+/// Attention weights P of a block of inputs at S draws, in the layouts that the products for pairs
+/// need; null for a side that was not requested.
 struct DrawnWeights {
-  enum Side { left, right };
-  InputWeights of(std::int64_t input) const;
+  /// Of an input on the left, [T, S, T] (query, draw, key).
+  const double* left(std::int64_t input) const { return of(by_query, input); }
+  /// Of an input on the right, P [S, T, T] (draw, query, key) and Pᵀ [S, T, T] (draw, key, query).
+  const double* right(std::int64_t input) const { return of(by_draw, input); }
+  const double* turned(std::int64_t input) const { return of(by_key, input); }
 
-  Tensor rows, turned;  // f64 [N, …]
+  Tensor by_query, by_draw, by_key;  // f64 [N, …]
+
+ private:
+  static const double* of(const Tensor& x, std::int64_t input) {
+    return x.defined() ? x.data<double>() + input * x.size(1) : nullptr;
+  }
 };
 
 /// Draws the attention weights of one block of inputs.
@@ -96,10 +113,10 @@ class LogitDraws {
   const double* common(std::int64_t input) const;
   const double* common_turned(std::int64_t input) const;
 
-  /// softmax(G) and softmax(−G) over each query's visible keys, for draws [begin, end) of all
-  /// inputs.
-  DrawnWeights weights(SharedDraws& shared, std::int64_t begin, std::int64_t end,
-                       DrawnWeights::Side side) const;
+  /// softmax(G) and softmax(−G) over each query's visible keys, for the draws [begin, …) with the
+  /// shared matrices z of all inputs, whose other numbers rng draws.
+  DrawnWeights weights(const std::vector<Tensor>& z, const Generator& rng, std::int64_t begin,
+                       Sides sides) const;
 
  private:
   void draw(std::int64_t input, const double* shared, const Generator& rng, std::int64_t number,

@@ -2,6 +2,7 @@
 // Kernels of a pair of inputs as plain arrays, for attention's limits.
 
 #include <cstdint>
+#include <vector>
 
 #include "ladon/layers/infinite/attention/limit.h"
 #include "ladon/layers/infinite/attention/pair_products.h"
@@ -17,7 +18,13 @@ struct PairBlocks {
   const double *left_may, *right_may;  ///< 1 where query a may attend to key i, else 0
 };
 
-/// The PairBlocks of all pairs, by index.
+/// Whether both sides of the pairs are one list of inputs.
+bool same_sides(const Pairs& p);
+/// Whether these are all pairs between a block and itself, of which a pass uses only those above
+/// the diagonal and on it (pass_scope.h).
+bool upper_triangle(const Pairs& p);
+
+/// List of all pairs, by index.
 class BlockList {
  public:
   BlockList(const AttentionLimit& layer, const Pairs& seen, const Pairs& values);
@@ -25,19 +32,36 @@ class BlockList {
   std::int64_t positions() const { return index_.positions(); }
   PairBlocks operator[](std::int64_t pair) const;
   /// Indices of x and x' among the inputs of their sides, and the visible keys of all inputs.
-  std::int64_t left_input(std::int64_t pair) const { return input(left_, pair); }
-  std::int64_t right_input(std::int64_t pair) const { return input(right_, pair); }
-  const Tensor& left_may() const { return left_may_; }
-  const Tensor& right_may() const { return right_may_; }
+  std::int64_t left_input(std::int64_t pair) const { return left_.input(pair, index_); }
+  std::int64_t right_input(std::int64_t pair) const { return right_.input(pair, index_); }
+  /// Indices of the pairs, or (`upper`, for pairs between a block and itself) of those with
+  /// left_input <= right_input.
+  std::vector<std::int64_t> list(bool upper) const;
+  /// Writes the block [T, T] of a pair, transposed, to that of the same inputs in the other order.
+  void mirror(std::int64_t pair, double* blocks) const;
+  const Tensor& left_may() const { return left_may_.blocks; }
+  const Tensor& right_may() const { return right_may_.blocks; }
 
  private:
-  std::int64_t input(const Tensor& side, std::int64_t pair) const {
-    const std::int64_t size = positions() * positions();
-    return index_.offset(side, size, pair) / size;
-  }
+  /// Blocks of all pairs, or of the inputs of a side.
+  struct Blocks {
+    Blocks(const Tensor& x, const PairIndex& index);
+    const double* at(std::int64_t i, std::int64_t j) const {
+      return data ? data + size * steps.at(i, j) : nullptr;
+    }
+    std::int64_t input(std::int64_t pair, const PairIndex& index) const {
+      return steps.at(pair / index.columns(), pair % index.columns());
+    }
 
-  Tensor k_, t_, v_, u_, left_, right_, left_may_, right_may_;
+    Tensor blocks;
+    const double* data = nullptr;  // null if undefined
+    std::int64_t size;
+    PairIndex::Steps steps = {};  // in blocks
+  };
+
+  Tensor dense_;  // kernels of the queries and keys, which the index is of
   PairIndex index_;
+  Blocks k_, t_, v_, u_, left_, right_, left_may_, right_may_;
 };
 
 }  // namespace ladon::infinite

@@ -20,11 +20,11 @@ PairIndex::PairIndex(const Tensor& pairs) : rows_(1), columns_(1), positions_(pa
   if (pairs.rank() >= 3) columns_ = pairs.size(-3);
 }
 
-std::int64_t PairIndex::offset(const Tensor& x, std::int64_t own, std::int64_t pair) const {
+PairIndex::Steps PairIndex::steps(const Tensor& x, std::int64_t own) const {
   const std::int64_t parts = x.count() / own;  // rows × columns, rows × 1, 1 × columns or 1 × 1
-  if (parts == count()) return pair * own;
-  if (parts == 1) return 0;
-  return (x.size(0) == rows_ ? pair / columns_ : pair % columns_) * own;
+  if (parts == count()) return {columns_ * own, own};
+  if (parts == 1) return {};
+  return x.size(0) == rows_ ? Steps{own, 0} : Steps{0, own};
 }
 
 std::int64_t pairs_per_task(std::int64_t work) {

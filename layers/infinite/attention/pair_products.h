@@ -15,10 +15,20 @@ class PairIndex {
   explicit PairIndex(const Tensor& pairs);
 
   std::int64_t count() const { return rows_ * columns_; }
+  std::int64_t columns() const { return columns_; }
   std::int64_t positions() const { return positions_; }
   /// Index of the first element of x's part for a pair. x is contiguous, its leading axes are those
   /// of the pairs or 1, and a part has `own` elements.
-  std::int64_t offset(const Tensor& x, std::int64_t own, std::int64_t pair) const;
+  std::int64_t offset(const Tensor& x, std::int64_t own, std::int64_t pair) const {
+    return steps(x, own).at(pair / columns_, pair % columns_);
+  }
+
+  /// Distances in x between the parts of a pair and of its neighbours.
+  struct Steps {
+    std::int64_t row = 0, column = 0;
+    std::int64_t at(std::int64_t i, std::int64_t j) const { return i * row + j * column; }
+  };
+  Steps steps(const Tensor& x, std::int64_t own) const;
 
  private:
   std::int64_t rows_, columns_, positions_;

@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "ladon/autograd/number.h"
+#include "ladon/core/kernels/attention/limit_blocks.h"
 #include "ladon/core/linalg/blas.h"
 #include "ladon/core/machine/parallel.h"
 
@@ -101,8 +102,7 @@ class Average {
       inner(pair.left_covariances, pair.right_covariances, covariance_size(r_), sums.slope_k);
     if (pair.left_means) inner(pair.left_means, pair.right_means, r_, sums.value);
     for (std::int64_t first = 0; first < all_; first += s_) {
-      const Weights w{pair.p + first * t_, pair.q.rows + first * size_,
-                      pair.q.turned + first * size_};
+      const Weights w{pair.p + first * t_, pair.q + first * size_, pair.turned + first * size_};
       if (around && pair.left_means && r_ < t_)
         around_means(pair, first);
       else if (around)
@@ -184,22 +184,14 @@ class Average {
   /// sum += Σ_s J(X), the formula of head_moments.cpp.
   void add_jacobians(const double* v, const double* x, const Around& around, const Weights& w,
                      double* sum) {
-    for (std::size_t i = 0; i < w_.size(); ++i) w_[i] = -v_.left[i] * around.left[i];
+    kernels::negative_products(s_ * size_, v_.left.data(), around.left.data(), w_.data());
     for (std::int64_t i = 0; i < size_; ++i) xv_[static_cast<std::size_t>(i)] = x[i] * v[i];
     from_left(w.p, xv_.data(), 1, w_);
     over_draws(w_.data(), s_ * t_, w.turned, 1, sum);  // P·(X∘v) − (P·v)∘(P·X)
-    for (std::int64_t s = 0; s < s_; ++s)
-      for (std::int64_t i = 0; i < t_; ++i) {
-        const std::int64_t from = (i * s_ + s) * t_;
-        const double *a = v_.right.data() + from, *b = around.right.data() + from;
-        double* to = w_.data() + (s * t_ + i) * t_;
-        for (std::int64_t j = 0; j < t_; ++j) to[j] = a[j] * b[j];
-      }
+    kernels::products_by_draw(s_, t_, v_.right.data(), around.right.data(), w_.data());
     over_draws(w.p, all_ * t_, w_.data(), -1, sum);
-    for (std::int64_t s = 0; s < s_; ++s) {
-      const double *a = v_.both.data() + s * size_, *b = around.both.data() + s * size_;
-      for (std::int64_t i = 0; i < size_; ++i) sum[i] += a[i] * b[i];
-    }
+    for (std::int64_t s = 0; s < s_; ++s)
+      kernels::add_products(size_, v_.both.data() + s * size_, around.both.data() + s * size_, sum);
   }
 
   std::int64_t t_, size_, all_, s_, r_;  // T, T², all draws, draws at a time, R
@@ -232,9 +224,15 @@ void finish_pair(const AttentionLimit& layer, const PairBlocks& x, const Upstrea
 
 }  // namespace
 
-PairSums::PairSums(const AttentionLimit& layer, const BlockList& blocks, std::int64_t rank,
-                   bool same, double* value, double* tangent)
-    : layer_(layer), blocks_(blocks), rank_(rank), same_(same), value_(value), tangent_(tangent) {
+PairSums::PairSums(const AttentionLimit& layer, const BlockList& blocks, const PairForm& form,
+                   double* value, double* tangent)
+    : layer_(layer),
+      blocks_(blocks),
+      form_(form),
+      value_(value),
+      tangent_(tangent),
+      pairs_(blocks.list(form.upper_triangle)),
+      upstream_(pairs_.size()) {
   const std::int64_t all = blocks.count() * blocks.positions() * blocks.positions();
   std::fill_n(value, all, 0);
   if (!tangent) return;
@@ -245,17 +243,18 @@ PairSums::PairSums(const AttentionLimit& layer, const BlockList& blocks, std::in
 PairSums::~PairSums() = default;
 
 void PairSums::add(std::int64_t count, const std::function<DrawnPair(std::int64_t)>& drawn) {
-  constexpr std::int64_t tasks = 64;  // few, so that allocating their buffers costs little
-  const std::int64_t t = blocks_.positions(), size = t * t, pairs = blocks_.count();
-  const bool first = upstream_.empty();
-  if (first) upstream_.resize(static_cast<std::size_t>(pairs));
+  constexpr std::int64_t tasks = 64;  // few enough that their buffers cost nothing
+  const std::int64_t t = blocks_.positions(), size = t * t, pairs = std::ssize(pairs_);
+  const bool first = !begun_;
+  begun_ = true;
   const std::int64_t grain = std::max<std::int64_t>(1, (pairs + tasks - 1) / tasks);
   const Sums all{value_, tangent_, slope_k_.data(), slope_t_.data()};
-  parallel::for_range(pairs, grain, [&](std::int64_t pair, std::int64_t end) {
-    Average average(t, count, rank_, same_, tangent_ != nullptr);
-    for (; pair < end; ++pair) {
+  parallel::for_range(pairs, grain, [&](std::int64_t at, std::int64_t end) {
+    Average average(t, count, form_.rank, form_.same_kernels, tangent_ != nullptr);
+    for (; at < end; ++at) {
+      const std::int64_t pair = pairs_[static_cast<std::size_t>(at)];
       const PairBlocks x = blocks_[pair];
-      Upstream& up = upstream_[static_cast<std::size_t>(pair)];
+      Upstream& up = upstream_[static_cast<std::size_t>(at)];
       if (first) up = Upstream(x);
       average.add(x, up, drawn(pair), all.from(pair * size));
     }
@@ -265,16 +264,19 @@ void PairSums::add(std::int64_t count, const std::function<DrawnPair(std::int64_
 void PairSums::finish(double count) {
   const std::int64_t size = blocks_.positions() * blocks_.positions();
   const Sums all{value_, tangent_, slope_k_.data(), slope_t_.data()};
-  const auto some = [&](std::int64_t pair, std::int64_t end) {
-    for (; pair < end; ++pair) {
+  const auto some = [&](std::int64_t at, std::int64_t end) {
+    for (; at < end; ++at) {
+      const std::int64_t pair = pairs_[static_cast<std::size_t>(at)];
       const Sums sums = all.from(pair * size);
       for (std::int64_t i = 0; i < size; ++i) sums.value[i] /= count;
-      if (!tangent_) continue;
-      const Upstream& up = upstream_[static_cast<std::size_t>(pair)];
-      finish_pair(layer_, blocks_[pair], up, count, sums);
+      if (tangent_)
+        finish_pair(layer_, blocks_[pair], upstream_[static_cast<std::size_t>(at)], count, sums);
+      if (!form_.upper_triangle) continue;
+      blocks_.mirror(pair, value_);
+      if (tangent_) blocks_.mirror(pair, tangent_);
     }
   };
-  parallel::for_range(blocks_.count(), pairs_per_task(size), some);
+  parallel::for_range(std::ssize(pairs_), pairs_per_task(size), some);
 }
 
 }  // namespace ladon::infinite

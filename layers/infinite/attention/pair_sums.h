@@ -13,8 +13,8 @@ namespace ladon::infinite {
 /// with their tokens' coordinates and their features (features.h). Features are null if the pair
 /// has none.
 struct DrawnPair {
-  const double* p;
-  InputWeights q;
+  const double* p;                           ///< P of the left input, [T, S, T]
+  const double *q, *turned;                  ///< P' and P'ᵀ of the right input, [S, T, T]
   const double *left_tokens, *right_tokens;  ///< Φ [T, R] and Φ'ᵀ [R, T]
   const double *left_means = nullptr, *right_means = nullptr;
   const double *left_covariances = nullptr, *right_covariances = nullptr;
@@ -23,11 +23,19 @@ struct DrawnPair {
 /// Linear relations of a pair's tangent kernels to its other kernels, where they exist.
 struct Upstream;
 
-/// Sums over draws of the AttentionMoments of all pairs, [count, T, T] each; `tangent` may be null.
+/// What the blocks of a list of pairs have in common.
+struct PairForm {
+  std::int64_t rank;  ///< R
+  bool same_kernels;  ///< Whether k and v are the same.
+  /// Whether the list has all pairs between a block of inputs and itself, of which (n, m) is
+  /// computed for n ≤ m, and transposed for the other order.
+  bool upper_triangle;
+};
+
+/// The moments of all pairs, [count, T, T] each; `tangent` may be null.
 class PairSums {
  public:
-  /// rank: number R of coordinates; same: whether the kernels k and v are the same.
-  PairSums(const AttentionLimit& layer, const BlockList& blocks, std::int64_t rank, bool same,
+  PairSums(const AttentionLimit& layer, const BlockList& blocks, const PairForm& form,
            double* value, double* tangent);
   ~PairSums();
 
@@ -39,11 +47,12 @@ class PairSums {
  private:
   const AttentionLimit& layer_;
   const BlockList& blocks_;
-  std::int64_t rank_;
-  bool same_;
+  PairForm form_;
   double *value_, *tangent_;
-  std::vector<double> slope_k_, slope_t_;  // Σ J(k) and Σ J(t), see pair_sums.cpp
-  std::vector<Upstream> upstream_;
+  std::vector<std::int64_t> pairs_;        // those that are computed
+  std::vector<double> slope_k_, slope_t_;  // Σ J(k) and Σ J(t), of all pairs
+  std::vector<Upstream> upstream_;         // of those that are computed
+  bool begun_ = false;
 };
 
 }  // namespace ladon::infinite

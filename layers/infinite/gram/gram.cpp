@@ -10,7 +10,9 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/machine/parallel.h"
+#include "ladon/layers/infinite/attention/kept_draws.h"
 #include "ladon/layers/infinite/gram/executor.h"
+#include "ladon/layers/infinite/kernel/pass_scope.h"
 
 namespace ladon::infinite {
 namespace {
@@ -26,9 +28,10 @@ Gram run(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
   plan.a = prepared(a);
   plan.b = symmetric ? plan.a : prepared(b);
   const bool ntk = options.get == Get::ntk, sampled = plan.estimate.sampled;
+  const bool known = plan.whole.nngp.defined();
   const auto matrix = [&](bool wanted) { return wanted ? empty(plan.shape, f64) : Tensor(); };
-  Gram result{{matrix(true), Get::nngp},
-              {matrix(ntk), Get::ntk},
+  Gram result{{known ? plan.whole.nngp : matrix(true), Get::nngp},
+              {known ? plan.whole.ntk : matrix(ntk), Get::ntk},
               matrix(sampled),
               matrix(sampled && ntk),
               {}};
@@ -88,7 +91,9 @@ Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& optio
     const Passes passes(limit.with_replicate(limit.replicate() + static_cast<std::uint64_t>(r)),
                         graph, landmarks, options.entries);
     std::vector<Tensor> ks(static_cast<std::size_t>(x.count())), ts = ks;
+    KeptDraws kept;
     parallel::for_range(x.count(), 1, [&](std::int64_t i, std::int64_t end) {
+      const PassScope scope(kept);
       for (; i < end; ++i) {
         const Inputs one = x.rows(i, i + 1);
         const Selves own = drawn ? passes.selves(one, 1) : Selves();

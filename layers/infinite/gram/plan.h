@@ -2,12 +2,15 @@
 // Plan of a Gram matrix: its tiles, and their cost. Internal to gram.cpp.
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "ladon/layers/infinite/gram/gram.h"
 
 namespace ladon::infinite {
+
+class KeptDraws;
 
 /// A block of the matrix: rows [row, row + rows) by columns [column, column + columns).
 struct GramTile {
@@ -42,8 +45,10 @@ struct GramPlan {
   int processes = 1;  ///< Number of processes that share the tiles.
   GramEstimate estimate;
   GramTiles tiles;
-  bool keeps_selves = false;   ///< Whether compute_selves() computes self-kernels beforehand.
-  std::vector<Passes> passes;  ///< One per replicate.
+  bool keeps_selves = false;         ///< Whether compute_selves() computes self-kernels beforehand.
+  std::vector<Passes> passes;        ///< One per replicate.
+  std::shared_ptr<KeptDraws> draws;  ///< Random matrices that all passes share.
+  Kernel whole;  ///< The only tile, if measuring the cost computed it; otherwise empty.
   std::vector<Selves> selves_a, selves_b;  ///< One per replicate; empty if they are not kept.
   std::vector<Remainder> remainders;       ///< Unexplained shares per layer, from compute_selves().
 };

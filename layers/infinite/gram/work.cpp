@@ -23,7 +23,7 @@ void store(Gram& result, const Gram& part, const GramTile& tile) {
   const auto to = matrices_of(result);
   const auto from = matrices_of(part);
   for (std::size_t i = 0; i < to.size(); ++i)
-    if (from[i]->defined()) copy_(at(*to[i], window), *from[i]);
+    if (from[i]->defined() && !same_elements(*to[i], *from[i])) copy_(at(*to[i], window), *from[i]);
 }
 
 }  // namespace
@@ -35,7 +35,9 @@ Inputs prepared(const Inputs& in) {
 
 Gram compute_tile(const GramPlan& plan, const GramTile& tile) {
   if (!plan.estimate.sampled) {
-    Kernel k = gram_tile(plan, tile, 0);
+    const bool known =
+        plan.whole.nngp.defined() && tile.rows == plan.shape[0] && tile.columns == plan.shape[1];
+    Kernel k = known ? plan.whole : gram_tile(plan, tile, 0);
     return {.nngp = std::move(k.nngp), .ntk = std::move(k.ntk), .nngp_se = {}, .ntk_se = {}};
   }
   RunningMoments nngp, ntk;

@@ -26,12 +26,30 @@ Tensor& cov(Kernel& k, int block) { return block == 0 ? k.cov1 : k.cov2; }
 Tensor& mean(Kernel& k, int block) { return block == 0 ? k.mean1 : k.mean2; }
 Tensor& mask(Kernel& k, int block) { return block == 0 ? k.mask1 : k.mask2; }
 
-/// For each step, whether its kernels of pairs are needed, and (`own`, per block) its self-kernels.
+/// For each step, whether its kernels of pairs are needed, and (`own`, per block) its self-kernels;
+/// and the steps whose inputs' roots are computed although nothing needs their own kernels.
 struct Demand {
   std::vector<char> pairs;
   std::array<std::vector<char>, 2> own;
-  bool any(std::size_t i) const { return pairs[i] || own[0][i] || own[1][i]; }
+  std::vector<char> roots;
+  bool any(std::size_t i) const { return pairs[i] || own[0][i] || own[1][i] || roots[i]; }
 };
+
+/// Steps that inputs of a needed step that draws depend on, or are. Of landmarks, no other
+/// self-kernels are used.
+std::vector<char> before_draws(const KernelGraph& graph) {
+  const std::vector<Placed>& steps = graph.steps();
+  const std::vector<char> needed = graph.needed();
+  std::vector<char> before(steps.size());
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    if (needed[i] && steps[i].draws())
+      for (const int of : steps[i].step.draws->of)
+        before[static_cast<std::size_t>(steps[i].inputs[static_cast<std::size_t>(of)])] = true;
+    if (before[i])
+      for (const int input : steps[i].inputs) before[static_cast<std::size_t>(input)] = true;
+  }
+  return before;
+}
 
 class Evaluation {
  public:
@@ -94,19 +112,22 @@ class Evaluation {
   Demand demand() const {
     const std::vector<Placed>& steps = graph_.steps();
     const std::size_t n = steps.size();
-    Demand all{std::vector<char>(n), {std::vector<char>(n), std::vector<char>(n)}};
+    const std::vector<char> none(n);
+    Demand all{none, {none, none}, none};
     const auto last = static_cast<std::size_t>(graph_.output().step);
     const std::vector<char> alive = graph_.needed();
+    const std::vector<char> used = walk_.found ? before_draws(graph_) : alive;
     all.pairs[last] = walk_.pairs;
     for (int block = 0; block < blocks(); ++block) {
       std::vector<char>& own = all.own[static_cast<std::size_t>(block)];
       for (std::size_t i = 0; i < n; ++i)
-        own[i] = alive[i] && rows_of(block).kept && steps[i].step.kept;
-      own[last] = own[last] || walk_.pairs || block == 0;
+        own[i] = used[i] && rows_of(block).kept && steps[i].step.kept;
+      own[last] = own[last] || walk_.pairs || (block == 0 && !walk_.found);
     }
     for (std::size_t i = n; i-- > 0;) {
       if (!alive[i]) continue;
       const Placed& step = steps[i];
+      all.roots[i] = walk_.found && step.draws();
       const auto ask_pairs = [&](int input) {
         const auto at = static_cast<std::size_t>(input);
         all.pairs[at] = true;

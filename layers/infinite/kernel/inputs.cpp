@@ -17,6 +17,7 @@
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/linalg/blas.h"
 #include "ladon/core/machine/parallel.h"
+#include "ladon/layers/infinite/kernel/pass_scope.h"
 
 namespace ladon::infinite {
 namespace {
@@ -99,14 +100,19 @@ void products(const Rows& a, std::int64_t i, std::int64_t rows, const Rows& b, s
 // long as blocks begin at multiples of the unit.
 Tensor inner_products(const Rows& a, const Rows& b) {
   const std::int64_t t = a.t, unit = t == 1 ? vector_unit : 1;
+  const bool upper = &a == &b && t > 1 && PassScope::options().upper_triangle;
+  const auto transpose = kernels::loops().f64.transpose;
   Tensor k = empty(t == 1 ? Shape{a.n, b.n} : Shape{a.n, b.n, t, t}, f64);
   double* out = k.mutable_data<double>();
   const std::int64_t units = (a.n + unit - 1) / unit;
   parallel::for_range(units, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin * unit; i < std::min(end * unit, a.n); i += unit)
-      for (std::int64_t j = 0; j < b.n; j += unit)
+      for (std::int64_t j = upper ? i : 0; j < b.n; j += unit) {
+        double* const block = out + (i * b.n + j) * t * t;
         products(a, i * t, std::min(unit, a.n - i) * t, b, j * t, std::min(unit, b.n - j) * t,
-                 out + (i * b.n + j) * t * t, t == 1 ? b.n : t);
+                 block, t == 1 ? b.n : t);
+        if (upper && i < j) transpose(t, t, block, t, out + (j * b.n + i) * t * t, t);
+      }
   });
   return k;
 }

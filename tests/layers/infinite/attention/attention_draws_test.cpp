@@ -1,13 +1,16 @@
 // Softmax attention with sqrt scaling, whose limit is an average over draws that all inputs share.
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/linalg/lapack.h"
 #include "ladon/core/machine/parallel.h"
+#include "ladon/layers/infinite/attention/kept_draws.h"
 #include "ladon/layers/infinite/attention/logits.h"
 #include "ladon/layers/infinite/gram/gram.h"
+#include "ladon/layers/infinite/kernel/pass_scope.h"
 #include "ladon/layers/infinite/kernel/roots.h"
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
@@ -186,6 +189,99 @@ TEST(SharedDraws, AreNormalBeyondTheOrthogonalOnes) {
   EXPECT_NEAR(mean(square(square(z))).item(), 3, 4 * std::sqrt(96 / n));
 }
 
+// --- a cache of the draws ---
+
+TEST(KeptDraws, AreThoseThatAreDrawnWithoutACache) {
+  for (const std::int64_t rank : {0, 3, 40}) {
+    const double bytes = 8.0 * static_cast<double>(rank * rank);
+    infinite::KeptDraws kept(20 * bytes);
+    infinite::SharedDraws plain(Generator(4), rank), first(Generator(4), rank, &kept),
+        second(Generator(4), rank, &kept), other(Generator(5), rank, &kept);
+    const std::vector<Tensor> of_first = first.of(0, 30), of_second = second.of(0, 30);
+    for (std::int64_t i = 0; i < 30; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      EXPECT_TRUE(all_equal(of_first[at], plain[i])) << rank << ", " << i;
+      EXPECT_TRUE(all_equal(of_second[at], plain[i])) << rank << ", " << i;
+      EXPECT_EQ(all_equal(other[i], plain[i]), rank == 0);
+    }
+  }
+}
+
+TEST(KeptDraws, KeepNoMoreThanTheyMay) {
+  constexpr std::int64_t rank = 20;
+  infinite::KeptDraws kept(3 * 8.0 * rank * rank);
+  infinite::SharedDraws first(Generator(4), rank, &kept), second(Generator(4), rank, &kept);
+  int shared = 0;
+  for (std::int64_t i = 0; i < 10; ++i) shared += same_elements(first[i], second[i]) ? 1 : 0;
+  EXPECT_EQ(shared, 3);
+  kept.allow(5 * 8.0 * rank * rank);
+  EXPECT_TRUE(same_elements(first[8], second[8]));
+  kept.expect({1, 2, rank}, 7);
+  kept.expect({1, 2, rank}, 5);
+  kept.expect({1, 3, rank}, 1);
+  EXPECT_EQ(kept.expected_bytes(), 8 * 8.0 * rank * rank);
+}
+
+TEST(KeptDraws, AreMadeOnceByManyThreads) {
+  constexpr std::int64_t rank = 20, draws = 40;
+  infinite::KeptDraws kept(1e6);
+  std::atomic<int> made = 0;
+  const int before = num_threads();
+  set_num_threads(16);
+  parallel::for_range(64, 1, [&](std::int64_t, std::int64_t) {
+    for (std::int64_t i = 0; i < draws; ++i)
+      kept.get({1, 2, rank}, i, [&] {
+        ++made;
+        return full({rank, rank}, static_cast<double>(i), f64);
+      });
+  });
+  set_num_threads(before);
+  EXPECT_EQ(made, draws);
+}
+
+// Recorded random numbers must be the same in a second run, which a cache would not draw.
+TEST(KeptDraws, AreNotUsedWhereDrawsAreRecorded) {
+  infinite::KeptDraws kept(1e6);
+  const infinite::PassScope scope(kept);
+  EXPECT_EQ(infinite::PassScope::kept(), &kept);
+  detail::DrawTape tape;
+  const detail::RecordDraws recorded(tape);
+  EXPECT_EQ(infinite::PassScope::kept(), nullptr);
+}
+
+/// Mean over two temperatures of the logits, whose weights differ at the same random numbers.
+struct TwoTemperatures : AttentionHook {
+  infinite::AttentionMap limit(const infinite::AttentionLimit&) const override {
+    return [](const infinite::AttentionLimit& layer, const infinite::Pairs& seen,
+              const infinite::Pairs& values) {
+      infinite::AttentionLimit hot = layer;
+      hot.query_key = 0.3 * layer.query_key;
+      const auto one = attention_kernels(layer, seen, values),
+                 other = attention_kernels(hot, seen, values);
+      infinite::PairKernels y{(one.nngp + other.nngp) / 2, {}};
+      if (one.ntk.defined()) y.ntk = (one.ntk + 3 * other.ntk) / 4;
+      return y;
+    };
+  }
+  void visit(Visitor&) override {}
+  std::string describe() const override { return "TwoTemperatures"; }
+};
+
+TEST(KeptDraws, ServeEveryWeightingOfALayer) {
+  MultiHeadAttentionOptions options = drawn(20);
+  options.hook = TwoTemperatures();
+  const Sequential net = deep_net(options);
+  Generator rng(5);
+  const Tensor x = normal({5, 4, 4}, rng, 0, 1, f64);
+  const auto by = limit(net).with_landmarks(x);
+  const auto estimate = [&](std::uint64_t r) { return by.with_replicate(r)(x).ntk; };
+  const Tensor expected = (estimate(0) + estimate(1)) / 2;
+  const Gram whole = gram(by, x, {.replicates = 2});
+  EXPECT_TRUE(all_close(whole.ntk, expected, 1e-13, 0));
+  for (const std::int64_t tile : {1, 2})
+    EXPECT_TRUE(all_equal(gram(by, x, {.tile = tile, .replicates = 2}).ntk, whole.ntk));
+}
+
 // --- one process for all inputs ---
 
 TEST(DrawnAttention, GramIsPositiveSemiDefinite) {
@@ -226,14 +322,26 @@ TEST(DrawnAttention, DoesNotDependOnTilesThreadsAndBlocks) {
   const auto run = [&](std::int64_t tile) {
     return gram(by, x, x, {.tile = tile, .replicates = 2});
   };
+  const auto above = [&](std::int64_t tile, std::uint64_t budget = 0) {
+    const Gram g = gram(by, x, {.tile = tile, .memory_budget = budget, .replicates = 2});
+    return concat({triu(g.nngp), triu(g.ntk), triu(g.nngp_se), triu(g.ntk_se)}, 0);
+  };
   const Gram whole = run(100);
-  for (const std::int64_t tile : {1, 2, 5}) {
-    EXPECT_TRUE(all_equal(run(tile).nngp, whole.nngp));
-    EXPECT_TRUE(all_equal(run(tile).ntk_se, whole.ntk_se));
-  }
+  const Tensor of_whole =
+      concat({triu(whole.nngp), triu(whole.ntk), triu(whole.nngp_se), triu(whole.ntk_se)}, 0);
   const int before = num_threads();
-  set_num_threads(1);
-  EXPECT_TRUE(all_equal(run(2).ntk, whole.ntk));
+  for (const int threads : {1, 2, 3, 16}) {
+    set_num_threads(threads);
+    for (const std::int64_t tile : {0, 1, 2, 5}) {
+      EXPECT_TRUE(all_equal(run(tile).ntk, whole.ntk)) << tile;
+      EXPECT_TRUE(all_equal(run(tile).nngp_se, whole.nngp_se)) << tile;
+      EXPECT_TRUE(all_equal(above(tile), of_whole)) << tile << ", " << threads << " threads";
+    }
+  }
+  // A budget with room for few of the random matrices that tiles share.
+  const auto least = infinite::estimate_gram(by, x, {.tile = 1, .replicates = 2});
+  const std::uint64_t draws = 2 * 10 * 6 * 6 * 8;  // bytes of two replicates
+  EXPECT_TRUE(all_equal(above(1, least.bytes() - draws / 2), of_whole));
   set_num_threads(before);
   const Gram part = gram(by, x.rows(2, 5), x.rows(1, 3), {.replicates = 2});
   EXPECT_TRUE(all_equal(

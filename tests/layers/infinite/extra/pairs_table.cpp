@@ -2,6 +2,7 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/layers/extra/images/kernel_windows.h"
+#include "ladon/layers/infinite/attention/outputs.h"
 #include "ladon/layers/infinite/attention/pair_blocks.h"
 #include "ladon/layers/infinite/kernel/inputs.h"
 
@@ -91,6 +92,17 @@ TensorFunction drawn(const Seen& see) {
     if (x.size() > 5) seen.ntk = x[5], values.ntk = x[6];
     return moments(infinite::softmax_moments, see, Weighting::softmax, x[0], seen, values);
   };
+}
+
+/// On OV, the variance and the tangent kernel of the bias, and the moments of heads.
+Tensor outputs(const Tensors& x) {
+  infinite::AttentionLimit layer{};
+  layer.value_output = x[0];
+  layer.bias_variance = x[1];
+  layer.bias_trained = x[2];
+  layer.value_output_trained = 0.6;
+  const auto y = infinite::attention_outputs(layer, {x[3], x.size() > 4 ? x[4] : Tensor()});
+  return y.ntk.defined() ? concat({y.nngp, y.ntk}, 0) : y.nngp;
 }
 
 /// On left, x, right, scale and offset, and perhaps what is added.
@@ -310,6 +322,11 @@ std::vector<Pair> rows_of_limits() {
        .of = Of::value,
        .samples = {{number, {2, 3, 2}, small, small, small, small, small}},
        .apply = drawn({.causal = true, .mask = cast(tensor({1, 1, 1, 0, 1, 1}, {2, 3}), boolean)})},
+      {.name = "attention_outputs",
+       .of = Of::value,
+       .samples = {{number, number, number, pairs}, {number, number, number, pairs, pairs}},
+       .apply = outputs,
+       .empty = {{number, number, number, none, none}, {number, number, number, nowhere}}},
       {.name = "sandwich",
        .of = Of::value,
        .samples = {{pairs, pairs, pairs, number, number},

@@ -67,6 +67,29 @@ TEST(GramEstimate, BoundsTheMemoryOfDraws) {
       expect_bound(net, draw({inputs, 6, 20}), {.tile = tile, .replicates = 2});
 }
 
+// Random matrices that all tiles share are counted, and released in the end.
+TEST(GramEstimate, BoundsTheMemoryOfDrawsThatTilesShare) {
+  Generator rng(1);
+  const MultiHeadAttention net({.dim = 40,
+                                .heads = 4,
+                                .prior = {.parameterization = Parameterization::ntk},
+                                .limit_draws = {.samples = 1000}},
+                               rng);
+  const Inputs x = draw({20, 4, 40});
+  const double shared = 2 * 500 * 40 * 40 * 8;  // two replicates of 500 matrices
+  const auto estimate = infinite::estimate_gram(limit(net), x, {.replicates = 2});
+  EXPECT_GE(static_cast<double>(estimate.working_bytes), shared);
+  expect_bound(net, x, {.replicates = 2});
+  expect_bound(net, x, {.tile = 5, .replicates = 2});
+  const std::size_t before = Storage::bytes_in_use();
+  { const Gram g = gram(limit(net), x, {.replicates = 2}); }
+  EXPECT_EQ(Storage::bytes_in_use(), before);
+  // Less room, fewer of them; what is computed stays the same.
+  const std::uint64_t little = estimate.bytes() - 6'000'000;
+  const Gram g = gram(limit(net), x, {.memory_budget = little, .replicates = 2});
+  EXPECT_TRUE(test::same_bits(g.ntk, gram(limit(net), x, {.replicates = 2}).ntk));
+}
+
 // The numbers told to be kept of an input are those kept: kernels, and roots of tokens.
 TEST(GramEstimate, TellsHowManyNumbersAreKept) {
   const Sequential net = drawing_net();

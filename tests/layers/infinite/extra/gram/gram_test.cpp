@@ -132,6 +132,55 @@ TEST(Gram, ComputesEachInputOnceAlone) {
   EXPECT_LE(*layer.alone, 20 + 200);  // and some to measure, where a tile for each pair has 3·210
 }
 
+// What measuring the cost of few inputs computes is the result; a layer may still hold it.
+TEST(Gram, OwnsWhatALayerHolds) {
+  struct Constant : Layer {
+    Tensor kernel = draw({5, 5}), before = clone(kernel);
+    Tensor forward(const Tensor& x) const override { return x; }
+    infinite::KernelNode limit(const infinite::KernelNode& k) const override {
+      return infinite::map_pairs(k, {.makes = k.law}, [this](const infinite::Pairs& p) {
+        const bool all = p.nngp.shape() == kernel.shape();
+        const Tensor y = all ? kernel : p.nngp;
+        return infinite::PairKernels{y, p.ntk.defined() ? y : p.ntk};
+      });
+    }
+    void visit(Visitor&) override {}
+    std::string describe() const override { return "Constant"; }
+  };
+  const Constant layer;
+  const Gram g = gram(limit(layer), draw({5, 3}));
+  EXPECT_TRUE(same_bits(layer.kernel, layer.before));
+  EXPECT_FALSE(same_elements(g.nngp, g.ntk));
+  EXPECT_TRUE(same_bits(triu(g.nngp), triu(layer.kernel)));
+  EXPECT_TRUE(same_bits(g.ntk, transpose(g.ntk)));
+}
+
+TEST(Gram, OfFewInputsHasTheBitsOfAnyTiles) {
+  const Sequential vectors = relu_net(7), tokens = attention_net(6);
+  Generator rng(1);
+  const MultiHeadAttention identity({.dim = 6,
+                                     .heads = 1,
+                                     .causal = true,
+                                     .form = {.weighting = Weighting::identity},
+                                     .prior = {.parameterization = Parameterization::ntk}},
+                                    rng);
+  const Tensor x = draw({9, 7}), y = draw({9, 4, 6});
+  const int before = num_threads();
+  for (const int threads : {1, 2, 3, 16}) {
+    set_num_threads(threads);
+    const auto expect = [&](const Layer& net, const Tensor& of) {
+      const Gram whole = gram(limit(net), of);
+      EXPECT_EQ(estimate_gram(limit(net), of).tiles, 1) << net.describe();
+      for (const std::int64_t tile : {1, 2, 4})
+        expect_same_bits(gram(limit(net), of, {.tile = tile}), whole, net.describe());
+    };
+    expect(vectors, x);
+    expect(tokens, y);
+    expect(identity, y);
+  }
+  set_num_threads(before);
+}
+
 TEST(Gram, OfOneBlockIsSymmetricAndAgreesAboveTheDiagonal) {
   const Sequential net = relu_net(300);
   const Tensor x = draw({3 * unit + 9, 300});

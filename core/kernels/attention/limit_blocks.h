@@ -1,0 +1,45 @@
+#pragma once
+// Loops over the T × T blocks of pairs of inputs that the limits of attention make
+// (layers/infinite/attention). Each operation is rounded by itself: no fused multiply-adds on
+// x86-64, so that results are those of the formulas in public operations.
+
+#include <cstdint>
+
+namespace ladon::kernels {
+
+/// column[j] += Σ_a x[a, j]·y[a, j] over the rows a with may[a] > 0, in their order; x and y
+/// [rows, n].
+void add_column_products(std::int64_t rows, std::int64_t n, const double* may, const double* x,
+                         const double* y, double* column);
+
+/// y = −a·b.
+void negative_products(std::int64_t n, const double* a, const double* b, double* y);
+/// y += a·b.
+void add_products(std::int64_t n, const double* a, const double* b, double* y);
+/// y[s, i, j] = a[i, s, j]·b[i, s, j] for blocks of t × t elements at `draws` draws s.
+void products_by_draw(std::int64_t draws, std::int64_t t, const double* a, const double* b,
+                      double* y);
+
+/// Attention with ζ(G) = G: numbers of a layer, and sums over keys of one pair, T² each
+/// (layers/infinite/attention/identity.cpp).
+struct IdentityFactors {
+  double qk2, query_key_trained, query_bias_trained;
+};
+struct IdentitySums {
+  const double *kv, *ku, *tv;
+};
+/// value = QK²·k·⟨k, v⟩ and, unless `tangent` is null,
+/// tangent = QK²·(k·(⟨k, u⟩ + trained·⟨k, v⟩ + ⟨t, v⟩) + (t + bias)·⟨k, v⟩), elementwise; the sums
+/// have n elements, or one for all (`one_sum`).
+void identity_block(std::int64_t n, const IdentityFactors& by, const double* k, const double* t,
+                    const IdentitySums& sums, bool one_sum, double* value, double* tangent);
+
+/// Numbers that turn the moments of attention's heads into the kernels of its outputs.
+struct OutputFactors {
+  double value_output2, bias_variance, value_output_trained, bias_trained;
+};
+/// In place, with s = OV²·value: value ← s + σ_b² and, unless it is null,
+/// tangent ← OV²·tangent + trained·s + bias.
+void attention_outputs(std::int64_t n, const OutputFactors& by, double* value, double* tangent);
+
+}  // namespace ladon::kernels

@@ -1,0 +1,59 @@
+#pragma once
+// Random matrices that all passes over one Gram matrix share. Internal to the limits of attention
+// and to gram().
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "ladon/core/random.h"
+#include "ladon/core/tensor.h"
+
+namespace ladon::infinite {
+
+/// Cache of the matrices Z of draws (SharedDraws in logits.h). The passes over landmarks, over
+/// single inputs and over the pairs of each tile use the same ones: each is drawn once and kept, up
+/// to a number of bytes; those beyond are drawn again wherever they are used. A matrix depends on
+/// nothing but its key, so results have the same bits with any cache, and with none.
+class KeptDraws {
+ public:
+  /// The draws of one step for one replicate: their generator, and the rank R of Z.
+  struct Source {
+    std::uint64_t seed, stream;
+    std::int64_t rank;
+    auto operator<=>(const Source&) const = default;
+  };
+
+  static constexpr double few_bytes = 32e6;  ///< Room where nobody has counted the memory.
+
+  /// Keeps at most `bytes`.
+  explicit KeptDraws(double bytes = few_bytes) : most_bytes_(bytes) {}
+  /// Keeps at most `bytes` from now on; what is kept already stays.
+  void allow(double bytes);
+
+  /// Z of a draw, made by draw() where it is not kept; by one thread, if several ask for it at once
+  /// (parallel loops inside draw() run no other task of this thread, so none waits for itself).
+  Tensor get(const Source& source, std::int64_t number, const std::function<Tensor()>& draw);
+
+  /// Notes that a step uses the first `draws` matrices of a source.
+  void expect(const Source& source, std::int64_t draws);
+  /// Bytes of all matrices that were noted.
+  double expected_bytes() const;
+
+ private:
+  struct Kept {
+    std::mutex mutex;
+    Tensor z;
+  };
+  Kept* place(const Source& source, std::int64_t number);
+
+  mutable std::mutex mutex_;
+  double most_bytes_, bytes_ = 0;
+  std::map<std::pair<Source, std::int64_t>, std::unique_ptr<Kept>> kept_;
+  std::map<Source, std::int64_t> expected_;
+};
+
+}  // namespace ladon::infinite

@@ -1,0 +1,34 @@
+#include "ladon/layers/infinite/kernel/pass_scope.h"
+
+#include <time.h>
+
+#include <utility>
+
+#include "ladon/core/modes.h"
+
+namespace ladon::infinite {
+namespace {
+
+thread_local PassScope* youngest = nullptr;
+
+}  // namespace
+
+PassScope::PassScope(KeptDraws& kept, const PassOptions& options)
+    : kept_(kept), options_(options), before_(std::exchange(youngest, this)) {}
+
+PassScope::~PassScope() { youngest = before_; }
+
+KeptDraws* PassScope::kept() {
+  const detail::Modes::Watchers& watchers = detail::modes.watchers;
+  return youngest && !watchers.recorder && !watchers.player ? &youngest->kept_ : nullptr;
+}
+
+PassOptions PassScope::options() { return youngest ? youngest->options_ : PassOptions(); }
+
+double processor_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+}  // namespace ladon::infinite
