@@ -123,7 +123,7 @@ set(inner core/cxx20.h core/mapped.h core/names.h core/view.h core/linalg/blas.h
     core/extra/io/npy_format.h core/io/tensors/safetensors_header.h core/io/tensors/safetensors_index.h
     core/extra/text/byte_alphabet.h core/extra/text/unicode.h core/io/utf8.h autograd/elementwise.h
     autograd/examples.h autograd/forms.h autograd/inner_graph.h autograd/leaf.h autograd/observer.h
-    autograd/operands.h autograd/reads.h autograd/extra/windows/windows.h layers/extra/sequence/token_choice.h
+    autograd/operands.h autograd/piecewise.h autograd/reads.h autograd/extra/windows/windows.h layers/extra/sequence/token_choice.h
     layers/transformer/transformer_block.h
     optim/extra/penalties/unit_vectors.h
     layers/infinite/dual/entries.h layers/infinite/dual/rule.h layers/infinite/gram/executor.h layers/infinite/gram/plan.h
