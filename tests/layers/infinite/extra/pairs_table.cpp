@@ -203,6 +203,11 @@ std::vector<Pair> rows_of_operations() {
        .samples = {{{4, 5}, {4, 5}}},
        .apply =
            [](const Tensors& x) { return binary_cross_entropy_with_logits(x[0], sigmoid(x[1])); }},
+      {.name = "solve_transposed",  // larger than what is eliminated anew
+       .of = Of::gradient,
+       .samples = {{{28, 28}, {28, 3}}, {{2, 28, 28}, {2, 28, 1}}},
+       .apply = [](const Tensors& x) { return solve(x[0] + 30 * eye(x[0].size(-1), f64), x[1]); },
+       .empty = {{{0, 28, 28}, {0, 28, 3}}}},
       {.name = "prod_gradient",
        .of = Of::gradient,
        .samples = {{{4, 5}}},

@@ -180,6 +180,7 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
       {"autograd/forms.cpp", "is the door of all pairs"},
       {"autograd/number.cpp", "refuses numbers that would lose a derivative"},
       {"autograd/ops/loss.cpp", "refuses labels that are differentiated"},
+      {"autograd/ops/linalg/linalg.cpp", "keeps factors only where a rule will read them"},
       {"autograd/leaf.cpp", "makes leaves"},
       {"optim/extra/penalties/head_mask.cpp", "refuses losses that record no gradient"},
       {"autograd/checkpoint.cpp", "records the second run as the first"},
