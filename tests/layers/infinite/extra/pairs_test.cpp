@@ -207,7 +207,6 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
       {"autograd/extra/diagnosis/dot.cpp", "draws what was recorded"},
       {"autograd/hook.cpp", "refuses what has no history"},
       {"optim/parameters.cpp", "takes gradients by what is not frozen"},
-      {"optim/optimizer.cpp", "passes over what is frozen"},
       {"optim/extra/training/data_parallel.cpp", "passes over what is frozen"},
       {"optim/extra/training/training_run.cpp",
        "refuses to save what is trained as a number of the run"},
