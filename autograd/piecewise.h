@@ -21,11 +21,12 @@ namespace ladon {
 template <class Composed>
 Tensor piecewise(const char* name, kernels::Piecewise f, const Tensor& x, kernels::Numbers p,
                  Composed composed) {
-  const auto compute = [=](const Tensor& a) { return kernels::piecewise(f, a, p); };
-  const auto rule = [=, x = saved(x)](const Tensor& g) {
+  const auto compute = [f, p](const Tensor& a) { return kernels::piecewise(f, a, p); };
+  const auto rule = [f, p, composed, x = saved(x)](const Tensor& g) {
     return fast_or_composed(
-        "piecewise_gradient", {g, *x}, [&] { return kernels::piecewise_gradient(f, g, x, p); },
-        [&] { return composed(g, *x); });
+        "piecewise_gradient", {g, *x},
+        [f, p, &g, &x] { return kernels::piecewise_gradient(f, g, x, p); },
+        [&composed, &g, &x] { return composed(g, *x); });
   };
   return record(name, in_common_dtype(name, x, f32, compute), {x}, symmetric(rule));
 }
@@ -35,15 +36,16 @@ Tensor piecewise(const char* name, kernels::Piecewise f, const Tensor& x, kernel
 template <class Composed, class ByTarget>
 Tensor pointwise_loss(const char* name, kernels::Loss f, const Tensor& x, const Tensor& t,
                       kernels::Numbers p, Composed composed, ByTarget by_target) {
-  const auto by_prediction = [=](const Tensor& g, const Tensor& u, const Tensor& v) {
+  const auto by_prediction = [f, p, composed](const Tensor& g, const Tensor& u, const Tensor& v) {
     return fast_or_composed(
-        "loss_gradient", {g, u, v}, [&] { return kernels::loss_gradient(f, g, u, v, p); },
-        [&] { return composed(g, u, v); });
+        "loss_gradient", {g, u, v},
+        [f, p, &g, &u, &v] { return kernels::loss_gradient(f, g, u, v, p); },
+        [&composed, &g, &u, &v] { return composed(g, u, v); });
   };
-  const auto rule_x = [=, x = saved(x), t = saved(t)](const Tensor& g) {
+  const auto rule_x = [by_prediction, x = saved(x), t = saved(t)](const Tensor& g) {
     return by_prediction(g, x, t);
   };
-  const auto rule_t = [=, x = saved(x), t = saved(t)](const Tensor& g) {
+  const auto rule_t = [by_prediction, by_target, x = saved(x), t = saved(t)](const Tensor& g) {
     return by_target(by_prediction, g, x, t);
   };
   return record(name, kernels::loss(f, x, t, p), {x, t}, symmetric(rule_x), symmetric(rule_t));

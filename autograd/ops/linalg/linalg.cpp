@@ -325,11 +325,12 @@ Tensor of_pivots(const char* operation, const Factors& lu, std::int64_t count, c
 }
 
 /// The same of small matrices; undefined for others, and where LAPACK has to say what is wrong.
-Tensor of_small_pivots(const Tensor& a, std::int64_t count, const OfPivots& of) {
+Tensor of_small_pivots(const char* operation, const Tensor& a, std::int64_t count,
+                       const OfPivots& of) {
   if (a.mapped() || a.size(-1) > elimination::largest_order || a.count() == 0) return {};
   const Tensor rows = elimination::pivots(listed(a));
   if (!rows.defined()) return {};
-  const std::vector<double> all = rows.to_vector();
+  const std::vector<double> all = numbers_of(operation, rows);
   std::vector<double> results;
   const auto n = static_cast<std::ptrdiff_t>(a.size(-1));
   for (auto row = all.begin(); row != all.end(); row += n + 1)
@@ -340,7 +341,7 @@ Tensor of_small_pivots(const Tensor& a, std::int64_t count, const OfPivots& of) 
 /// The same, and the factors if it took any.
 std::pair<Tensor, Factors> of_determinant(const char* operation, const Tensor& a,
                                           std::int64_t count, const OfPivots& of) {
-  if (const Tensor y = of_small_pivots(a, count, of); y.defined()) return {y, {}};
+  if (const Tensor y = of_small_pivots(operation, a, count, of); y.defined()) return {y, {}};
   Factors lu = factor(a);
   const Tensor y = of_pivots(operation, lu, count, of);
   return {y, std::move(lu)};
