@@ -30,6 +30,12 @@ bool of_squares(const std::string& moment) {
          moment == "sum_of_squares";
 }
 
+/// g without its graph, which gradients with create_graph have.
+Tensor plain(Tensor g) {
+  if (g.history() || g.tangent()) return g.detach();
+  return g;
+}
+
 /// Throws Error unless all elements of the gradient are finite and, if `squared`, their squares are
 /// finite too: ∞ in a moment would stop the parameter from ever changing again.
 void check_range(const std::string& name, const Tensor& gradient, bool squared) {
@@ -73,17 +79,18 @@ Optimizer::Optimizer(ParameterGroups groups, double lr, double weight_decay,
 void Optimizer::check_ready() const {
   bool any = false;
   for (const Item& item : items_) {
-    Leaf::of(item.parameter)->check_in_place("step", item.taken);
-    Leaf::of(item.parameter)->check_own_value("step");
-    any = any || (item.parameter.requires_grad() && item.parameter.grad().defined());
+    const Leaf& leaf = *Leaf::of(item.parameter);
+    leaf.check_in_place("step", item.taken);
+    leaf.check_own_value("step");
+    any = any || (!leaf.frozen() && leaf.gradient().defined());
   }
   LADON_CHECK(any, "step", "none of the ", items_.size(),
               " parameters has a gradient; call backward() on a loss that depends on them, after "
               "zero_grad() and before step()");
   for (const Item& item : items_)
-    if (const Tensor g = item.parameter.grad(); g.defined()) {
-      check_range(item.name, g.detach(), squares_gradients());
-      check(item, g.detach());
+    if (const Tensor g = plain(item.parameter.grad()); g.defined()) {
+      check_range(item.name, g, squares_gradients());
+      check(item, g);
     }
 }
 
@@ -97,15 +104,17 @@ void Optimizer::step() {
   const double scheduled = rate();
   ++steps_;
   for (Item& item : items_) {
-    const Tensor gradient = item.parameter.grad();
-    if (!gradient.defined() || Leaf::of(item.parameter)->frozen()) continue;
+    Leaf& leaf = *Leaf::of(item.parameter);
+    if (leaf.frozen()) continue;
+    const Tensor gradient = plain(leaf.gradient());
+    if (!gradient.defined()) continue;
     if (item.moments.empty())
       for (std::size_t i = 0; i < moment_names_.size(); ++i)
         item.moments.push_back(initial(i, item.parameter));
     ++item.steps;
     const double rate = scheduled * item.lr_scale;
-    update(item, kernels::contiguous(gradient.detach()), rate);
-    if (const auto at_step = Leaf::of(item.parameter)->use()) at_step(rate);
+    update(item, gradient.contiguous() ? gradient : kernels::contiguous(gradient), rate);
+    if (const auto at_step = leaf.use()) at_step(rate);
   }
 }
 

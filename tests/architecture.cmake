@@ -114,7 +114,7 @@ list(FILTER others EXCLUDE REGEX "^core/extra/ranks/ranks(_cholesky)?\\.cpp$")
 forbid("${others}" "mpi\\.h")
 
 # optim/ladon.h brings every header but these, which are for the library itself.
-set(inner core/cxx20.h core/mapped.h core/names.h core/view.h core/linalg/blas.h core/linalg/lapack_operands.h
+set(inner core/cxx20.h core/mapped.h core/names.h core/view.h core/linalg/blas.h core/linalg/elimination.h core/linalg/lapack_operands.h
     core/linalg/openblas/one_thread.h core/linalg/portable/triangular.h core/linalg/routines.h
     core/linalg/tridiagonal.h core/machine/pages.h core/machine/warning.h core/extra/data/probabilities.h
     autograd/evaluation.h autograd/slopes.h autograd/ops/attention_values.h
@@ -123,7 +123,7 @@ set(inner core/cxx20.h core/mapped.h core/names.h core/view.h core/linalg/blas.h
     core/extra/io/npy_format.h core/io/tensors/safetensors_header.h core/io/tensors/safetensors_index.h
     core/extra/text/byte_alphabet.h core/extra/text/unicode.h core/io/utf8.h autograd/elementwise.h
     autograd/examples.h autograd/forms.h autograd/inner_graph.h autograd/leaf.h autograd/observer.h
-    autograd/operands.h autograd/reads.h autograd/extra/windows/windows.h layers/extra/sequence/token_choice.h
+    autograd/operands.h autograd/piecewise.h autograd/reads.h autograd/extra/windows/windows.h layers/extra/sequence/token_choice.h
     layers/transformer/transformer_block.h
     optim/extra/penalties/unit_vectors.h
     layers/infinite/dual/entries.h layers/infinite/dual/rule.h layers/infinite/gram/executor.h layers/infinite/gram/plan.h

@@ -10,56 +10,68 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"
+#include "ladon/autograd/piecewise.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/piecewise_functions.h"
+#include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/mapped.h"
 
 namespace ladon {
 namespace {
+
+using kernels::Loss;
 
 /// The targets of cross_entropy and nll_loss after checks. All members but the scalar `total` have
 /// the shape of the targets. `weight` and `total` are differentiable with respect to the class
 /// weights.
 struct Targets {
   Tensor index;    ///< i64; 0 where the target is ignored.
-  Tensor counted;  ///< bool; false where the target is ignored.
-  Tensor weight;   ///< Weight of the target's class; 0 where it is ignored.
-  Tensor total;    ///< Sum of `weight`, or 1 if it is 0.
+  Tensor counted;  ///< bool; false where the target is ignored. Undefined if none is.
+  Tensor weight;   ///< Weight of the target's class; 0 where it is ignored. Undefined: 1.
+  Tensor total;    ///< Sum of the weights, or 1 if it is 0.
 };
 
-/// Reads the targets, separately for each example if they are mapped (core/mapped.h).
-Targets read_targets(const char* operation, const Tensor& x, const Tensor& target,
-                     const CrossEntropyOptions& options) {
-  const std::int64_t classes = x.size(-1), count = target.count();
+/// Sets index and counted, and returns the number of targets that count, of each example if they
+/// are mapped (core/mapped.h).
+std::vector<double> read_indices(const char* operation, const Tensor& target, std::int64_t classes,
+                                 std::int64_t ignored, Targets& result) {
   const Tensor all = mapped::show(target);
   const std::vector<std::int64_t> given = all.to_vector<std::int64_t>();
-  Targets result{zeros(all.shape(), i64), zeros(all.shape(), boolean), {}, {}};
-  auto* index = result.index.mutable_data<std::int64_t>();
-  bool* counted = result.counted.mutable_data<bool>();
-  std::vector<double> counts(
-      static_cast<std::size_t>(target.mapped() ? target.examples() : 1));  // number of targets per
-                                                                           // example
+  const auto per_example = static_cast<std::size_t>(target.count());
+  std::vector<double> counts(static_cast<std::size_t>(target.mapped() ? target.examples() : 1));
+  bool whole = true;
   for (std::size_t i = 0; i < given.size(); ++i) {
-    if (given[i] == options.ignore_index) continue;
-    LADON_CHECK(given[i] >= 0 && given[i] < classes, operation, "target ", given[i],
-                " at position ", i, " is not one of ", classes,
-                " classes and is not ignore_index (", options.ignore_index, ")");
-    index[i] = given[i];
-    counted[i] = true;
-    counts[i / static_cast<std::size_t>(count)] += 1;
+    const bool counts_here = given[i] != ignored;
+    whole = whole && counts_here;
+    LADON_CHECK(!counts_here || (given[i] >= 0 && given[i] < classes), operation, "target ",
+                given[i], " at position ", i, " is not one of ", classes,
+                " classes and is not ignore_index (", ignored, ")");
+    counts[i / per_example] += counts_here ? 1 : 0;
   }
-  if (target.mapped())
-    for (Tensor* part : {&result.index, &result.counted})
-      *part = mapped::hide(*part, target.levels());
+  result.index = kernels::clone(target);  // which the caller may edit before the gradient is taken
+  if (whole) return counts;
+  result.counted = not_equal(target, from_vector(std::vector<std::int64_t>{ignored}, {}));
+  result.index = where(result.counted, target, 0);
+  return counts;
+}
 
+/// w where the target counts, else 0.
+Tensor where_counted(const Targets& t, const Tensor& w) {
+  return t.counted.defined() ? where(t.counted, w, scalar(0, w.dtype())) : w;
+}
+
+Targets read_targets(const char* operation, const Tensor& x, const Tensor& target,
+                     const CrossEntropyOptions& options) {
+  Targets result;
+  std::vector<double> counts =
+      read_indices(operation, target, x.size(-1), options.ignore_index, result);
   if (options.weight.defined()) {
     const Tensor own = index_select(options.weight, 0, flatten(result.index));
-    const Tensor shaped = reshape(cast(own, x.dtype()), target.shape());
-    result.weight = where(result.counted, shaped, 0);
+    result.weight = where_counted(result, reshape(cast(own, x.dtype()), target.shape()));
     const Tensor total = sum(cast(result.weight, f64));
     result.total = cast(where(equal(total, 0), 1, total), x.dtype());
     return result;
   }
-  result.weight = cast(result.counted, x.dtype());
   for (double& rows : counts) rows = std::max(rows, 1.0);
   result.total = !target.mapped()
                      ? scalar(counts[0], x.dtype())
@@ -103,19 +115,19 @@ Tensor weighted(const Tensor& w, const Tensor& x) {
 
 /// −weight·log_p[target]:  log_p [.., classes] → [..].
 Tensor pick(const Tensor& log_p, const Targets& t) {
-  return -weighted(t.weight, squeeze(gather(log_p, -1, unsqueeze(t.index, -1)), -1));
+  const Tensor own = squeeze(gather(log_p, -1, unsqueeze(t.index, -1)), -1);
+  return -(t.weight.defined() ? weighted(t.weight, own) : own);
 }
 
 /// The scores x, with 0 in ignored rows, so that the values of those rows, even NaN, do not affect
 /// derivatives.
 Tensor counted_rows(const Tensor& x, const Targets& t) {
-  const Tensor counted = unsqueeze(t.counted, -1);
-  return all(mapped::show(t.counted)).item<bool>() ? x : where(counted, x, 0);
+  return t.counted.defined() ? where(unsqueeze(t.counted, -1), x, 0) : x;
 }
 
 /// Sets ignored rows to 0, then reduces; the mean divides by the sum of the weights.
 Tensor reduce(const Tensor& rows, const Targets& t, Reduction reduction) {
-  const Tensor loss = where(t.counted, rows, scalar(0, rows.dtype()));
+  const Tensor loss = where_counted(t, rows);
   if (reduction == Reduction::none) return loss;
   return reduction == Reduction::mean ? sum(loss) / t.total : sum(loss);
 }
@@ -179,14 +191,35 @@ void check_weight(const char* operation, const char* what, const Tensor& weight,
 
 }  // namespace
 
+namespace {
+
+/// Losses of differences e = x − t in a common dtype. composed(g, e) is g·∂loss/∂e, and ∂e/∂t = −1.
+template <class Composed>
+Tensor loss_of_differences(const char* name, Loss f, const Tensor& prediction, const Tensor& target,
+                           kernels::Numbers p, Composed composed) {
+  const DType dtype = promote(promote(prediction.dtype(), target.dtype()), f32);
+  return pointwise_loss(
+      name, f, cast(prediction, dtype), cast(target, dtype), p,
+      [=](const Tensor& g, const Tensor& x, const Tensor& t) { return composed(g, x - t); },
+      [](const auto& by_prediction, const Tensor& g, const Tensor& x, const Tensor& t) {
+        return -by_prediction(g, x, t);
+      });
+}
+
+}  // namespace
+
 Tensor mse_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
   check_alike("mse_loss", prediction, target, reduction);
-  return reduce(square(prediction - target), reduction);
+  const auto slope = [](const Tensor& g, const Tensor& e) { return g * (2.0 * e); };
+  return reduce(loss_of_differences("mse_loss", Loss::squared, prediction, target, {}, slope),
+                reduction);
 }
 
 Tensor l1_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
   check_alike("l1_loss", prediction, target, reduction);
-  return reduce(abs(prediction - target), reduction);
+  const auto slope = [](const Tensor& g, const Tensor& e) { return g * sign(e); };
+  return reduce(loss_of_differences("l1_loss", Loss::absolute, prediction, target, {}, slope),
+                reduction);
 }
 
 // With e = prediction − target and c = e clamped to [−δ, δ], the loss is c·(e − c/2): e²/2 for
@@ -195,8 +228,10 @@ Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta,
                   Reduction reduction) {
   check_alike("huber_loss", prediction, target, reduction);
   LADON_CHECK(delta > 0, "huber_loss", "delta is ", delta, "; it must be positive");
-  const Tensor e = prediction - target, c = clamp(e, -delta, delta);
-  return reduce(c * (e - 0.5 * c), reduction);
+  const auto slope = [=](const Tensor& g, const Tensor& e) { return g * clamp(e, -delta, delta); };
+  return reduce(
+      loss_of_differences("huber_loss", Loss::huber, prediction, target, {delta, 1}, slope),
+      reduction);
 }
 
 Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double beta,
@@ -205,12 +240,33 @@ Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double bet
   LADON_CHECK(beta > 0, "smooth_l1_loss", "beta is ", beta,
               "; it must be positive (its limit at 0 is l1_loss)");
   // huber_loss/β, without β², which may overflow or underflow the dtype
-  const Tensor e = prediction - target, c = clamp(e, -beta, beta);
-  return reduce((c / beta) * (e - 0.5 * c), reduction);
+  const auto slope = [=](const Tensor& g, const Tensor& e) {
+    return g * (clamp(e, -beta, beta) / beta);
+  };
+  return reduce(
+      loss_of_differences("smooth_l1_loss", Loss::huber, prediction, target, {beta, beta}, slope),
+      reduction);
 }
+
+namespace {
 
 // −ln σ(x) = softplus(−x) and −ln(1 − σ(x)) = softplus(x): no cancellation, so small losses are
 // accurate.
+Tensor logistic_loss(const char* name, const Tensor& logits, const Tensor& target) {
+  return pointwise_loss(
+      name, Loss::logistic, logits, target, {},
+      [](const Tensor& g, const Tensor& x, const Tensor& t) {
+        return g * ((1 - t) * sigmoid(x) - t * sigmoid(-x));
+      },
+      [](const auto&, const Tensor& g, const Tensor& x, const Tensor& t) {
+        // softplus(−x) − softplus(x) = −x; 0 where x is infinite and the loss is 0
+        const Tensor certain = logical_and(equal(abs(x), HUGE_VAL), equal(t, sigmoid(x)));
+        return g * masked_fill(-x, certain, 0);
+      });
+}
+
+}  // namespace
+
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
                                         const BinaryCrossEntropyOptions& options) {
   const char* name = "binary_cross_entropy_with_logits";
@@ -218,9 +274,12 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
   check_alike(name, logits, target, options.reduction);
   check_weight(name, "weight", options.weight, logits);
   check_weight(name, "pos_weight", options.pos_weight, logits);
-  const Tensor t = cast(target, promote(target.dtype(), logits.dtype()));
-  const Tensor positive = options.pos_weight.defined() ? t * options.pos_weight : t;
-  const Tensor losses = weighted(positive, softplus(-logits)) + weighted(1 - t, softplus(logits));
+  const DType dtype = promote(target.dtype(), logits.dtype());
+  const Tensor x = cast(logits, dtype), t = cast(target, dtype);
+  const Tensor losses =
+      options.pos_weight.defined()
+          ? weighted(t * options.pos_weight, softplus(-x)) + weighted(1 - t, softplus(x))
+          : logistic_loss(name, x, t);
   return reduce(options.weight.defined() ? weighted(options.weight, losses) : losses,
                 options.reduction);
 }

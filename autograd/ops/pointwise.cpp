@@ -7,7 +7,9 @@
 #include "ladon/autograd/elementwise.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/piecewise.h"
 #include "ladon/core/kernels/binary.h"
+#include "ladon/core/kernels/piecewise_functions.h"
 #include "ladon/core/kernels/unary.h"
 
 namespace ladon {
@@ -181,18 +183,17 @@ Tensor round(const Tensor& x) {
 Tensor clamp(const Tensor& x, double low, double high) {
   check_defined("clamp", {x});
   LADON_CHECK(low <= high, "clamp", "the lower end ", low, " is above the upper end ", high);
-  const bool whole = is_whole(x.dtype());
-  if (whole) {  // rounds the bounds inwards; bounds beyond the range of i64, ±∞ say, have no effect
+  if (is_whole(x.dtype())) {  // round inwards to integers; ±∞ is beyond their range: no bound
+    Tensor y = kernels::cast(x, i64);
     low = std::ceil(low);
     high = std::floor(high);
+    if (low > -0x1p63) y = kernels::binary(Binary::maximum, y, low);
+    return high < 0x1p63 ? kernels::binary(Binary::minimum, y, high) : y;
   }
-  Tensor y = kernels::cast(x, promote(x.dtype(), i64));
-  if (!whole || low > -0x1p63) y = kernels::binary(Binary::maximum, y, low);
-  if (!whole || high < 0x1p63) y = kernels::binary(Binary::minimum, y, high);
-  return record("clamp", y, {x},
-                [x = saved(x), low, high](const Tensor& g) {  // 1 inside, 0 outside
-                  return masked_fill(g, logical_or(less(x, low), greater(x, high)), 0);
-                });
+  return piecewise("clamp", kernels::Piecewise::clamp, x, {low, high},
+                   [=](const Tensor& g, const Tensor& u) {  // 1 inside, 0 outside
+                     return masked_fill(g, logical_or(less(u, low), greater(u, high)), 0);
+                   });
 }
 
 Tensor cast(const Tensor& x, DType dtype) {

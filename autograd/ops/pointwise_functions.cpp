@@ -8,14 +8,17 @@
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/piecewise.h"
 #include "ladon/autograd/slopes.h"
 #include "ladon/core/kernels/binary.h"
+#include "ladon/core/kernels/piecewise_functions.h"
 #include "ladon/core/kernels/unary.h"
 
 namespace ladon {
 namespace {
 
 using kernels::Binary;
+using kernels::Piecewise;
 using kernels::Unary;
 
 /// x clamped to [−bound, bound], to avoid ∞·0 = NaN. For a factor x of a function that is 0 beyond
@@ -129,20 +132,31 @@ Tensor relu(const Tensor& x) {
 
 Tensor leaky_relu(const Tensor& x, double slope) {
   check_floating("leaky_relu", x);
-  return where(greater(x, 0), x, slope * x);
+  return piecewise(
+      "leaky_relu", Piecewise::leaky_relu, x, {slope},
+      [slope](const Tensor& g, const Tensor& u) { return where(greater(u, 0), g, slope * g); });
 }
 
-Tensor elu(const Tensor& x, double alpha) {
-  check_floating("elu", x);
-  const Tensor below = clamp(x, -HUGE_VAL, 0);  // so that e^x is finite where it is not selected
-  return where(greater(x, 0), x, alpha * expm1(below));
+namespace {
+
+/// scale·elu(x, alpha)
+Tensor scaled_elu(const char* name, const Tensor& x, double alpha, double scale) {
+  check_floating(name, x);
+  return piecewise(name, Piecewise::elu, x, {alpha, scale}, [=](const Tensor& g, const Tensor& u) {
+    // e^x of what is at most 0, so that it is finite where it is not selected
+    const Tensor below = alpha * exp(clamp(u, -HUGE_VAL, 0));
+    return g * (scale * where(greater(u, 0), 1, below));
+  });
 }
+
+}  // namespace
+
+Tensor elu(const Tensor& x, double alpha) { return scaled_elu("elu", x, alpha, 1); }
 
 Tensor selu(const Tensor& x) {
-  check_floating("selu", x);
   constexpr double scale = 1.0507009873554804934193349852946;
   constexpr double alpha = 1.6732632423543772848170429916717;
-  return scale * elu(x, alpha);
+  return scaled_elu("selu", x, alpha, scale);
 }
 
 Tensor silu(const Tensor& x) {

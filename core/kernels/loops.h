@@ -13,6 +13,7 @@
 #include "ladon/core/kernels/loops/limits/dual.h"
 #include "ladon/core/kernels/loops/limits/rectifier.h"
 #include "ladon/core/kernels/loops/particles.h"
+#include "ladon/core/kernels/loops/piecewise.h"
 #include "ladon/core/kernels/loops/products/gathered.h"
 #include "ladon/core/kernels/loops/products/gemm.h"
 #include "ladon/core/kernels/loops/products/products.h"
@@ -70,9 +71,13 @@ struct LoopsOf {
   using UnaryLoop = void (*)(const T* x, T* y, std::int64_t n);
   using BinaryLoop = void (*)(const T* a, const T* b, T* y, std::int64_t n);
   using CompareLoop = void (*)(const T* a, const T* b, bool* y, std::int64_t n);
-  const UnaryLoop* unary;      ///< One per Unary, in its order.
-  const BinaryLoop* binary;    ///< One per Binary, in its order.
-  const CompareLoop* compare;  ///< One per Compare, in its order.
+  const UnaryLoop* unary;                              ///< One per Unary, in its order.
+  const BinaryLoop* binary;                            ///< One per Binary, in its order.
+  const CompareLoop* compare;                          ///< One per Compare, in its order.
+  const PiecewiseLoop<T>* piecewise;                   ///< One per Piecewise: (x, y, n, p).
+  const PiecewiseGradientLoop<T>* piecewise_gradient;  ///< (g, x, dx, n, p).
+  const LossLoop<T>* loss;                             ///< One per Loss: (x, t, y, n, p).
+  const LossGradientLoop<T>* loss_gradient;            ///< (g, x, t, dx, n, p).
   /// y = condition ? a : b.
   void (*select)(const bool* condition, const T* a, const T* b, T* y, std::int64_t n);
   /// x ← a·x + b·y.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <tuple>
+#include <utility>
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/loops.h"
@@ -22,7 +23,7 @@ void check_like(const char* operation, const char* what, const Tensor& y, const 
 /// Runs the loop that `pick` selects from the table of loops on pieces of x, g and the states;
 /// undefined states are passed as null pointers.
 template <std::size_t count, class Step, class Pick>
-void update(const char* operation, Tensor x, const Tensor& g, std::array<Tensor, count> states,
+void update(const char* operation, Tensor& x, const Tensor& g, std::array<Tensor, count> states,
             const Step& step, const Pick& pick) {
   check_like(operation, "gradient", g, x);
   for (const Tensor& state : states)
@@ -34,19 +35,21 @@ void update(const char* operation, Tensor x, const Tensor& g, std::array<Tensor,
     std::array<T*, count> start;
     for (std::size_t j = 0; j < count; ++j)
       start[j] = states[j].defined() ? states[j].template mutable_data<T>() : nullptr;
-    parallel::for_range(x.count(), grain, [&](std::int64_t i, std::int64_t end) {
+    const auto piece = [&](std::int64_t i, std::int64_t end) {
       const auto run = [&](auto*... state) {
         loop(parameter + i, gradient + i, (state ? state + i : state)..., step, end - i);
       };
       std::apply(run, start);
-    });
+    };
+    if (x.count() <= grain) return piece(0, x.count());  // the cost of a task counts here
+    parallel::for_range(x.count(), grain, piece);
   });
 }
 
 }  // namespace
 
 void sgd(Tensor x, const Tensor& g, Tensor m, const SgdStep& step) {
-  update("sgd", x, g, std::array{m}, step, [](const auto& table) { return table.sgd; });
+  update("sgd", x, g, std::array{std::move(m)}, step, [](const auto& table) { return table.sgd; });
 }
 
 void adam(Tensor x, const Tensor& g, Tensor m, Tensor v, Tensor u, const AdamStep& step) {
@@ -63,7 +66,8 @@ void adagrad(Tensor x, const Tensor& g, Tensor v, const AdagradStep& step) {
 }
 
 void lion(Tensor x, const Tensor& g, Tensor m, const LionStep& step) {
-  update("lion", x, g, std::array{m}, step, [](const auto& table) { return table.lion; });
+  update("lion", x, g, std::array{std::move(m)}, step,
+         [](const auto& table) { return table.lion; });
 }
 
 }  // namespace ladon::kernels

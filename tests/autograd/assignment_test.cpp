@@ -36,6 +36,16 @@ TEST(Assignment, StepsALeafUnderNoGrad) {
   test::expect_error([&] { w -= held; }, "is a leaf");
 }
 
+// A loader may write the next batch over the targets before the gradient is taken.
+TEST(Assignment, OfTargetsAfterTheLossChangesNoGradient) {
+  const Tensor x = tensor({1, 2, 3, 0.5, -1, 0}, {2, 3}, f64).set_requires_grad();
+  Tensor target = tensor({2, 0}, i64);
+  const Tensor loss = cross_entropy(x, target);
+  const Tensor want = grad({cross_entropy(x, tensor({2, 0}, i64))}, {x})[0];
+  target *= 0;
+  EXPECT_EQ(grad({loss}, {x})[0].to_vector(), want.to_vector());
+}
+
 TEST(Assignment, SumsLossesWithTheirHistory) {
   const Tensor w = tensor({2, 3}, f64).set_requires_grad();
   Tensor total = zeros({}, f64);

@@ -18,6 +18,9 @@ struct Reason {
 const Reason reasons[] = {
     {"Branch", "profile: adds up times"},
     {"backward", "attention: a dot product a row, of memory that was just written"},
+    {"load_queries", "attention: the same"},
+    {"elimination", "systems of at most 24 unknowns: rows of a few numbers"},
+    {"rotate_pairs", "rotary positions: four products per pair, as fast as memory"},
     {"cot_derivative", "a polynomial of a few terms"},
     {"PairSums", "limits by sampling: a pass over T numbers between T by T products"},
     {"pair_by_pair", "limits: sums of T numbers beside T by T products"},

@@ -3,9 +3,26 @@
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
+#include "ladon/core/extra/kernels/rotary.h"
 
 namespace ladon {
+
+namespace {
+
+/// The pairs of the first 2·half channels: u, v [.., half].
+struct Pairs {
+  Tensor u, v;
+};
+Pairs pairs_of(const Tensor& x, std::int64_t half, bool interleaved) {
+  const Tensor turned = slice(x, -1, {.stop = 2 * half});
+  if (interleaved)
+    return {slice(turned, -1, {.step = 2}), slice(turned, -1, {.start = 1, .step = 2})};
+  return {slice(turned, -1, {.stop = half}), slice(turned, -1, {.start = half})};
+}
+
+}  // namespace
 
 Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved) {
   check_defined("rotary_embedding", {x, cos, sin});
@@ -13,19 +30,34 @@ Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, b
                   2 * cos.size(-1) <= x.size(-1),
               "rotary_embedding", "needs x [.., T, d] and cos, sin [.., T, r/2] with r ≤ d, got ",
               x.shape(), ", ", cos.shape(), " and ", sin.shape());
-  const std::int64_t half = cos.size(-1), width = x.size(-1);
-  const Tensor turned = slice(x, -1, {.stop = 2 * half});
-  const Tensor u = slice(turned, -1, interleaved ? Slice{.step = 2} : Slice{.stop = half});
-  const Tensor v =
-      slice(turned, -1, interleaved ? Slice{.start = 1, .step = 2} : Slice{.start = half});
-  const Shape shape = broadcast_shapes("rotary_embedding", u.shape(), cos.shape());
-  LADON_CHECK(shape == u.shape(), "rotary_embedding", "cos and sin of shape ", cos.shape(),
-              " do not broadcast to the pairs of channels of x, which have shape ", u.shape());
-  const Tensor first = u * cos - v * sin, second = v * cos + u * sin;
-  const Tensor y =
-      interleaved ? flatten(stack({first, second}, -1), -2, -1) : concat({first, second}, -1);
-  if (2 * half == width) return y;
-  return concat({y, slice(x, -1, {.start = 2 * half})}, -1);
+  const std::int64_t half = cos.size(-1);
+  Shape pairs = x.shape();
+  pairs[x.rank() - 1] = half;
+  LADON_CHECK(broadcast_shapes("rotary_embedding", pairs, cos.shape()) == pairs, "rotary_embedding",
+              "cos and sin of shape ", cos.shape(),
+              " do not broadcast to the pairs of channels of x, which have shape ", pairs);
+  const DType dtype = promote(promote(promote(x.dtype(), cos.dtype()), sin.dtype()), f32);
+  if (x.dtype() != dtype || cos.dtype() != dtype || sin.dtype() != dtype)
+    return rotary_embedding(cast(x, dtype), cast(cos, dtype), cast(sin, dtype), interleaved);
+  return record(
+      "rotary_embedding", kernels::rotate_pairs(x, cos, sin, interleaved), {x, cos, sin},
+      with_forward(
+          [=, cos = saved(cos), sin = saved(sin)](const Tensor& g) {
+            return rotary_embedding(g, cos, -*sin, interleaved);  // turned back: Rᵀ
+          },
+          [=, cos = saved(cos), sin = saved(sin)](const Tensor& t) {
+            return rotary_embedding(t, cos, sin, interleaved);
+          }),
+      [=, x = saved(x)](const Tensor& g) {  // (u, v)·(gu, gv)
+        const auto [u, v] = pairs_of(x, half, interleaved);
+        const auto [gu, gv] = pairs_of(g, half, interleaved);
+        return u * gu + v * gv;
+      },
+      [=, x = saved(x)](const Tensor& g) {  // (−v, u)·(gu, gv)
+        const auto [u, v] = pairs_of(x, half, interleaved);
+        const auto [gu, gv] = pairs_of(g, half, interleaved);
+        return u * gv - v * gu;
+      });
 }
 
 }  // namespace ladon

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <utility>
 #include <vector>
 
+#include "ladon/autograd/forms.h"
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
@@ -14,6 +17,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reductions/reduce.h"
+#include "ladon/core/linalg/elimination.h"
 #include "ladon/core/linalg/lapack.h"
 #include "ladon/core/machine/parallel.h"
 #include "ladon/core/mapped.h"
@@ -62,16 +66,20 @@ Tensor each(const Shape& shape, const F& f, const Tensor& a, const Others&... ot
     const auto of_all = [&](const auto&... all) { return each(shape, f, all...); };
     return mapped::batched(of_all, a, others...);
   }
-  Tensor y = empty(joined(leading(a), shape), a.dtype());
-  if (y.count() == 0) return y;
-  const Tensor results = view::try_reshape(y, joined({leading(a).count()}, shape));
+  const Shape all = joined(leading(a), shape);
+  const std::int64_t count = leading(a).count();
   const auto run = [&](const auto&... lists) {
-    for_each_matrix(results.size(0), a.size(-1), [&](std::int64_t i) {
+    if (count == 1 && all.count() > 0)
+      return view::try_reshape(kernels::contiguous(f(view::select(lists, 0, 0)...)), all);
+    Tensor y = empty(all, a.dtype());
+    if (y.count() == 0) return y;
+    const Tensor results = view::try_reshape(y, joined({count}, shape));
+    for_each_matrix(count, a.size(-1), [&](std::int64_t i) {
       kernels::copy(view::select(results, 0, i), f(view::select(lists, 0, i)...));
     });
+    return y;
   };
-  run(listed(a), listed(others)...);
-  return y;
+  return run(listed(a), listed(others)...);
 }
 
 /// Returns f(A, B) for the matrix A and the right-hand side B of a linear system, promoted to one
@@ -120,21 +128,80 @@ Tensor triangular(const Tensor& a, const Tensor& b, bool upper, bool transposed)
                       rule);
 }
 
-Tensor solve_general(const Tensor& a, const Tensor& b) {
-  const auto compute = [](const Tensor& m, const Tensor& side) {
-    const lapack::Lu lu = lapack::lu(m);
-    const std::vector<double> pivots = numbers_of("solve", view::diagonal(lu.factors, 0, 0, 1));
-    for (std::size_t i = 0; i < pivots.size(); ++i)
-      LADON_CHECK(pivots[i] != 0, "solve", "the matrix is singular: pivot ", i, " of ",
-                  pivots.size(), " is 0");
-    return lapack::lu_solve(lu, side);
+/// LU factorizations of matrices [.., n, n], kept for gradients. Undefined for small matrices, which
+/// are cheaper to eliminate anew.
+struct Factors {
+  Tensor columns;  ///< lapack::Lu::factors, transposed, so that it is row-major.
+  Tensor swaps;    ///< [.., n] (i64)
+};
+
+Factors factor(const Tensor& a) {
+  const std::int64_t n = a.size(-1);
+  Factors lu;
+  lu.swaps = mapped::room(empty(joined(leading(a), {n}), i64), {&a});
+  const auto compute = [](const Tensor& m, const Tensor& row) {
+    const lapack::Lu one = lapack::lu(m);
+    kernels::copy(view::select(row, 0, 0), one.swaps);
+    return view::transpose(one.factors, 0, 1);
   };
-  const auto rule = [a = saved(a)](const Tensor& g, const Tensor& x, detail::GradientSink& sink) {
-    const Tensor by_b = solve_general(transpose(a), g);  // A⁻ᵀ·g
+  lu.columns = each({n, n}, compute, a, view::unsqueeze(lu.swaps, lu.swaps.rank() - 1));
+  return lu;
+}
+
+/// A⁻¹·B, or A⁻ᵀ·B, for one matrix.
+Tensor solve_one(const lapack::Lu& lu, const Tensor& b, bool transposed) {
+  const std::vector<double> pivots = numbers_of("solve", view::diagonal(lu.factors, 0, 0, 1));
+  for (std::size_t i = 0; i < pivots.size(); ++i)
+    LADON_CHECK(pivots[i] != 0, "solve", "the matrix is singular: pivot ", i, " of ", pivots.size(),
+                " is 0");
+  return lapack::lu_solve(lu, b, transposed);
+}
+
+Tensor solve_by(const Factors& lu, const Tensor& b, bool transposed) {
+  const auto compute = [=](const Tensor& columns, const Tensor& row, const Tensor& side) {
+    return solve_one({view::transpose(columns, 0, 1), view::select(row, 0, 0)}, side, transposed);
+  };
+  return each({b.size(-2), b.size(-1)}, compute, lu.columns,
+              view::unsqueeze(lu.swaps, lu.swaps.rank() - 1), b);
+}
+
+/// A⁻¹·B of many small matrices; undefined for others, and where LAPACK has to say what is wrong.
+Tensor solve_small(const Tensor& a, const Tensor& b) {
+  if (a.size(-1) > elimination::largest_order || b.count() == 0 || mapped::any(a, b)) return {};
+  const Tensor x = elimination::solve(listed(a), listed(b));
+  return x.defined() ? view::try_reshape(x, b.shape()) : x;
+}
+
+/// A⁻¹·B. Keeps the factors, if it needs any, in *kept.
+Tensor solve_value(const Tensor& a, const Tensor& b, Factors* kept) {
+  if (Tensor x = solve_small(a, b); x.defined()) return x;
+  if (kept) return solve_by(*kept = factor(a), b, false);
+  const auto compute = [](const Tensor& m, const Tensor& side) {
+    return solve_one(lapack::lu(m), side, false);
+  };
+  return each({b.size(-2), b.size(-1)}, compute, a, b);
+}
+
+Tensor solve_general(const Tensor& a, const Tensor& b);
+
+/// A⁻ᵀ·G, by the factors of A if there are any and it need not be differentiated.
+Tensor solve_transposed(const Factors& lu, const Tensor& a, const Tensor& g) {
+  if (!lu.columns.defined()) return solve_general(transpose(a), g);
+  return fast_or_composed(
+      "solve_transposed", {a, g}, [&] { return solve_by(lu, g, true); },
+      [&] { return solve_general(transpose(a), g); });
+}
+
+Tensor solve_general(const Tensor& a, const Tensor& b) {
+  Factors lu;
+  const Tensor value = solve_value(a, b, recorded({a, b}) ? &lu : nullptr);
+  const auto rule = [a = saved(a), lu](const Tensor& g, const Tensor& x,
+                                       detail::GradientSink& sink) {
+    const Tensor by_b = solve_transposed(lu, a, g);
     if (sink.needs(1)) sink.give(1, by_b);
     if (sink.needs(0)) sink.give(0, -matmul(by_b, transpose(x)));  // dX = −A⁻¹·dA·X
   };
-  return record_joint("solve", each({b.size(-2), b.size(-1)}, compute, a, b), {a, b}, rule);
+  return record_joint("solve", value, {a, b}, rule);
 }
 
 double epsilon(DType dtype) {
@@ -229,7 +296,11 @@ Tensor solve(const Tensor& a, const Tensor& b) { return of_sides("solve", a, b, 
 
 Tensor inverse(const Tensor& a) {
   check_square("inverse", a);
-  return solve(a, eye(a.size(-1), a.dtype()));
+  const Tensor unit = expand(eye(a.size(-1), a.dtype()), a.shape());
+  return record("inverse", solve_value(a, unit, nullptr), {a},
+                [](const Tensor& g, const Tensor& y) {
+                  return -matmul(matmul(transpose(y), g), transpose(y));  // dA⁻¹ = −A⁻¹·dA·A⁻¹
+                });
 }
 
 // --- determinants ---
@@ -241,20 +312,48 @@ Tensor logdet(const Tensor& a) {
 
 namespace {
 
-/// Calls of(pivots, sign) for the LU factorization of each matrix A, where det A = sign·Π pivots.
-/// of() returns `count` numbers per matrix:  [.., n, n] → [.., count].
-template <class F>
-Tensor of_pivots(const char* operation, const Tensor& a, std::int64_t count, const F& of) {
-  const auto compute = [&](const Tensor& m) {
-    const lapack::Lu lu = lapack::lu(m);
-    const std::vector<std::int64_t> swaps = lu.swaps.to_vector<std::int64_t>();
+using OfPivots = std::function<std::vector<double>(const std::vector<double>& pivots, double sign)>;
+
+/// Applies of(pivots, sign) to LU factorizations of matrices A, where det A = sign·Π pivots; it
+/// returns `count` numbers:  [.., n, n] → [.., count].
+Tensor of_pivots(const char* operation, const Factors& lu, std::int64_t count, const OfPivots& of) {
+  const auto compute = [&](const Tensor& columns, const Tensor& row) {
+    const std::vector<std::int64_t> swaps = row.to_vector<std::int64_t>();
     double sign = 1;
     for (std::size_t i = 0; i < swaps.size(); ++i)
       if (swaps[i] != static_cast<std::int64_t>(i)) sign = -sign;
-    const std::vector<double> pivots = numbers_of(operation, view::diagonal(lu.factors, 0, 0, 1));
-    return kernels::cast(from_vector(of(pivots, sign), {count}), m.dtype());
+    const std::vector<double> pivots = numbers_of(operation, view::diagonal(columns, 0, 0, 1));
+    return kernels::cast(from_vector(of(pivots, sign), {count}), columns.dtype());
   };
-  return each({count}, compute, a);
+  return each({count}, compute, lu.columns, view::unsqueeze(lu.swaps, lu.swaps.rank() - 1));
+}
+
+/// The same of small matrices; undefined for others, and where LAPACK has to say what is wrong.
+Tensor of_small_pivots(const char* operation, const Tensor& a, std::int64_t count,
+                       const OfPivots& of) {
+  if (a.mapped() || a.size(-1) > elimination::largest_order || a.count() == 0) return {};
+  const Tensor rows = elimination::pivots(listed(a));
+  if (!rows.defined()) return {};
+  const std::vector<double> all = numbers_of(operation, rows);
+  std::vector<double> results;
+  const auto n = static_cast<std::ptrdiff_t>(a.size(-1));
+  for (auto row = all.begin(); row != all.end(); row += n + 1)
+    for (const double y : of({row, row + n}, row[n])) results.push_back(y);
+  return kernels::cast(from_vector(results, joined(leading(a), {count})), a.dtype());
+}
+
+/// The same, and the factors if it took any.
+std::pair<Tensor, Factors> of_determinant(const char* operation, const Tensor& a,
+                                          std::int64_t count, const OfPivots& of) {
+  if (const Tensor y = of_small_pivots(operation, a, count, of); y.defined()) return {y, {}};
+  Factors lu = factor(a);
+  const Tensor y = of_pivots(operation, lu, count, of);
+  return {y, std::move(lu)};
+}
+
+/// A⁻ᵀ.
+Tensor transposed_inverse(const Factors& lu, const Tensor& a) {
+  return solve_transposed(lu, a, expand(eye(a.size(-1), a.dtype()), a.shape()));
 }
 
 }  // namespace
@@ -269,12 +368,12 @@ SignAndLog slogdet(const Tensor& a) {
     }
     return std::vector{sign, log};
   };
-  const Tensor both = of_pivots("slogdet", a, 2, sign_and_log);
-  const auto column = [&](std::int64_t i) {
+  const auto [both, lu] = of_determinant("slogdet", a, 2, sign_and_log);
+  const auto column = [&both = both](std::int64_t i) {
     return kernels::clone(view::select(both, both.rank() - 1, i));
   };
-  return {column(0), record("slogdet", column(1), {a}, [a = saved(a)](const Tensor& g) {
-            return on_matrices(g) * transpose(inverse(a));  // d ln |det A| = tr(A⁻¹·dA)
+  return {column(0), record("slogdet", column(1), {a}, [a = saved(a), lu = lu](const Tensor& g) {
+            return on_matrices(g) * transposed_inverse(lu, a);  // d ln |det A| = tr(A⁻¹·dA)
           })};
 }
 
@@ -284,10 +383,11 @@ Tensor det(const Tensor& a) {
     for (const double pivot : pivots) sign *= pivot;
     return std::vector{sign};
   };
-  const Tensor value = of_pivots("det", a, 1, product);
+  const auto [value, lu] = of_determinant("det", a, 1, product);
   return record("det", view::squeeze(value, value.rank() - 1), {a},
-                [a = saved(a)](const Tensor& g, const Tensor& y) {  // d det A = det A·tr(A⁻¹·dA)
-                  return on_matrices(g * y) * transpose(inverse(a));
+                [a = saved(a), lu = lu](const Tensor& g, const Tensor& y) {
+                  return on_matrices(g * y) *
+                         transposed_inverse(lu, a);  // d det A = det A·tr(A⁻¹·dA)
                 });
 }
 

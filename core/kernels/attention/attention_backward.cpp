@@ -58,6 +58,7 @@ struct BackwardBuffers {
   T *weights = workspace.take(block_keys * block_queries),
     *gradient = workspace.take(block_keys * block_queries);
   T *log_sum = workspace.take(block_queries), *mean = workspace.take(block_queries);
+  T *dq_row = workspace.take(k_lanes), *of_query = workspace.take(block_keys);  // for one query
   T* scales = workspace.take(block_queries);
   T* ones = workspace.take(std::max({k_lanes, v_lanes, block_queries}));
 
@@ -217,6 +218,11 @@ void backward_tile(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t b
   add_columns(k_rest, b.gradient, t.n, b.dq_columns);
 }
 
+template <class T>
+void store_rows(const T* x, int64_t n, int64_t rows, int64_t columns, Target<T> y) {
+  for (int64_t r = 0; r < rows; ++r) std::copy_n(x + r * n, columns, y.data + r * y.row);
+}
+
 /// The gradients that tasks write; the gradient of q has one part for each range of keys.
 template <class T>
 struct Gradients {
@@ -224,9 +230,60 @@ struct Gradients {
   T *q_data, *k_data, *v_data;
 };
 
+/// Whether a head has one query, which sees all keys before some place, and rows of keys and values
+/// are whole vectors: then keys are the lanes, and each row of dK and dV is one product.
 template <class T>
-void store_rows(const T* x, int64_t n, int64_t rows, int64_t columns, Target<T> y) {
-  for (int64_t r = 0; r < rows; ++r) std::copy_n(x + r * n, columns, y.data + r * y.row);
+bool suits_one_query(const BackwardProblem<T>& p, const BackwardBuffers<T>& b) {
+  const auto dense = [](const Tensor& x) { return x.strides()[x.rank() - 1] == 1; };
+  return p.queries == 1 && p.group() == 1 && !p.mask.defined() && p.limit == 0 && dense(p.k) &&
+         dense(p.v) && p.width == b.k_lanes && p.value_width == b.v_lanes;
+}
+
+/// backward_range() in that case: the same sums, of terms in the same order.
+template <class T>
+bool one_query_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gradients<T>& out,
+                     int64_t batch, int64_t head, int64_t range, int64_t first, int64_t last) {
+  const auto& loops = p.loops;
+  const TileOperand<T> k = matrix<T>(p.k, batch, head), v = matrix<T>(p.v, batch, head);
+  const Target<T> dk = target(out.k, out.k_data, batch, head),
+                  dv = target(out.v, out.v_data, batch, head),
+                  dq = target(view::select(out.q_parts, 0, 0),
+                              out.q_data + range * out.q_parts.strides()[0], batch, head);
+  Tile t{first, 0, 0, 1, padded<T>(1)};
+  load_queries(p, b, batch, head, t);
+  if (!keeps_digits(b.log_sum, 1)) return false;
+  const TileOperand<T> q{b.q_columns, 1, t.n}, g{b.g_columns, 1, t.n};
+  std::fill_n(b.dq_row, b.k_lanes, T(0));
+  const int64_t end = std::clamp(p.keys_before(0), first, last);
+  for (; t.key < end; t.key += block_keys) {
+    t.keys = std::min(block_keys, end - t.key);
+    const int64_t lanes = padded<T>(t.keys);
+    const T *keys = k.data + t.key * k.row, *values = v.data + t.key * v.row;
+    T *weights = b.weights, *gradient = b.gradient;
+    std::fill(weights + t.keys, weights + lanes, T(0));
+    std::fill(gradient + t.keys, gradient + lanes, T(0));
+    loops.multiply_turned(1, t.keys, p.width, q, keys, k.row, weights, lanes);
+    std::fill_n(b.of_query, lanes, b.log_sum[0]);
+    loops.weights(weights, 1, lanes, b.of_query);
+    // dO [1, value_width] · Vᵀ [value_width, keys]
+    loops.multiply_turned(1, t.keys, p.value_width, g, values, v.row, gradient, lanes);
+    std::fill_n(b.of_query, lanes, b.mean[0]);
+    loops.softmax_backward(weights, gradient, 1, lanes, b.of_query);
+    // Pᵀ [keys, 1] · dO [1, value_width], and dSᵀ [keys, 1] · scale·Q [1, width]
+    loops.multiply(t.keys, b.v_lanes, 1, {weights, 1, 0}, b.g_rows, b.v_lanes, nullptr,
+                   dv.data + t.key * dv.row, dv.row);
+    loops.multiply(t.keys, b.k_lanes, 1, {gradient, 1, 0}, b.q_rows, b.k_lanes, nullptr,
+                   dk.data + t.key * dk.row, dk.row);
+    // dS [1, keys] · K [keys, width]
+    loops.multiply(1, b.k_lanes, t.keys, {gradient, lanes, 1}, keys, k.row, b.ones, b.dq_row,
+                   b.k_lanes);
+  }
+  for (int64_t key = end; key < last; ++key) {
+    std::fill_n(dk.data + key * dk.row, p.width, T(0));
+    std::fill_n(dv.data + key * dv.row, p.value_width, T(0));
+  }
+  for (int64_t c = 0; c < p.width; ++c) dq.data[c] = p.scale * b.dq_row[c];
+  return all_finite(b.dq_row, p.width);
 }
 
 /// Computes dK and dV of the keys [first, last) of one key head, and this range's part of dQ.
@@ -235,6 +292,8 @@ template <class T>
 bool backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gradients<T>& out,
                     int64_t batch, int64_t shared_head, int64_t range, int64_t first, int64_t last,
                     bool careful = false) {
+  if (!careful && suits_one_query(p, b))
+    return one_query_range(p, b, out, batch, shared_head, range, first, last);
   std::fill_n(b.dk, (last - first) * b.k_lanes, T(0));
   std::fill_n(b.dv, (last - first) * b.v_lanes, T(0));
   T* q_data = out.q_data + range * out.q_parts.strides()[0];

@@ -22,6 +22,7 @@ const Loops& table() {
     add_largest(t);
     add_products(t);
     add_particles(t);
+    add_piecewise(t);
     add_places(t);
     add_random(t);
     add_symmetric(t);

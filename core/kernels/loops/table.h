@@ -21,6 +21,7 @@ void add_rectifier(Loops& table);
 void add_largest(Loops& table);
 void add_products(Loops& table);
 void add_particles(Loops& table);
+void add_piecewise(Loops& table);
 void add_places(Loops& table);
 void add_random(Loops& table);
 void add_symmetric(Loops& table);

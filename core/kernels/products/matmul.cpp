@@ -225,9 +225,28 @@ void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, bool add) {
   });
 }
 
+/// y ← a·b for [m, 1] · [1, n], which is bound by memory: BLAS would copy both first. Returns false
+/// for other shapes.
+template <class T>
+bool multiply_outer(T* y, const Tensor& a, const Tensor& b) {
+  const std::int64_t m = a.size(0), n = b.size(1), whole = n / tile_lanes<T> * tile_lanes<T>;
+  const blas::Matrix<const T> left = matrix<T>(a), right = matrix<T>(b);
+  if (a.size(1) != 1 || right.column != 1) return false;
+  const auto multiply = loops().of<T>().attention.multiply;
+  parallel::for_range(m, 1 + (1 << 15) / n, [=](std::int64_t begin, std::int64_t end) {
+    multiply(end - begin, whole, 1, {left.data + begin * left.row, left.row, left.column},
+             right.data, n, nullptr, y + begin * n, n);
+    for (std::int64_t i = begin; i < end; ++i)
+      for (std::int64_t j = whole; j < n; ++j)
+        y[i * n + j] = T(0) + left.data[i * left.row] * right.data[j];
+  });
+  return true;
+}
+
 void multiply(Tensor& y, const Operands& o, double beta) {
   if (y.count() == 0) return;
   visit_floating("matmul", y.dtype(), [&]<class T>() {
+    if (beta == 0 && o.lead.rank() == 0 && multiply_outer<T>(y.mutable_data<T>(), o.a, o.b)) return;
     if (detail::modes.rowwise && o.lead.rank() == 0) {
       if (!multiply_few_rows<T>(y.mutable_data<T>(), o.a, o.b, beta != 0))
         multiply_rowwise<T>(y.mutable_data<T>(), o.a, o.b, beta != 0);

@@ -82,13 +82,15 @@ bool all_within(const Tensor& x, double low, double high) {
   visit_dtype(x.dtype(), [&]<class T>() {
     const T* values = row.data<T>();
     const auto* reduce = loops().of<T>().reduce;
-    parallel::for_range(row.count(), grain, [&](std::int64_t i, std::int64_t end) {
+    const auto piece = [&](std::int64_t i, std::int64_t end) {
       const auto of_all = [&](Reduce op) {
         return static_cast<double>(reduce[int(op)](values + i, end - i));
       };
       if (std::is_floating_point_v<T> && size > 0 && of_all(Reduce::sum_abs) <= size) return;
       if (!(of_all(Reduce::min) >= low && of_all(Reduce::max) <= high)) within = false;
-    });
+    };
+    if (row.count() <= grain) return piece(0, row.count());
+    parallel::for_range(row.count(), grain, piece);
   });
   return within;
 }

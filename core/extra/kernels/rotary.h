@@ -1,0 +1,12 @@
+#pragma once
+// Rotation of pairs of channels. No gradients: see autograd/extra/attention/rotary.h.
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::kernels {
+
+/// Pairs (u, v) of the first r channels become (u·cos − v·sin, v·cos + u·sin), the others stay.
+/// x [.., T, d], cos and sin [.., T, r/2], broadcast; all of one dtype, f32 or f64 (Error).
+Tensor rotate_pairs(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved);
+
+}  // namespace ladon::kernels

@@ -1,0 +1,29 @@
+#pragma once
+// Functions of one element, or of a prediction and its target, that are defined piece by piece, with
+// up to two numbers as parameters. Each has a loop for the value and one for the gradient, so that
+// neither writes what its pieces have in common to memory. No gradients are recorded: see
+// autograd/piecewise.h.
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::kernels {
+
+enum class Piecewise;  // listed in piecewise_functions.h, as is Loss
+enum class Loss;
+
+/// The parameters of a function, as the lists there name them.
+struct Numbers {
+  double a = 0, b = 0;
+};
+
+/// y = f(x), contiguous; x is f32 or f64 (Error).
+Tensor piecewise(Piecewise f, const Tensor& x, Numbers p);
+/// g·f'(x), broadcast; g has x's dtype (Error).
+Tensor piecewise_gradient(Piecewise f, const Tensor& g, const Tensor& x, Numbers p);
+
+/// The loss of each element, with broadcasting; both of one dtype, f32 or f64 (Error).
+Tensor loss(Loss f, const Tensor& x, const Tensor& t, Numbers p);
+/// g·∂loss/∂x, broadcast; all of one dtype (Error).
+Tensor loss_gradient(Loss f, const Tensor& g, const Tensor& x, const Tensor& t, Numbers p);
+
+}  // namespace ladon::kernels

@@ -1,0 +1,24 @@
+#pragma once
+// Lists of piecewise functions and of losses, in a separate header for the reason given in unary.h.
+// a and b are their parameters.
+
+namespace ladon::kernels {
+
+/// Functions of x. Gradients at a kink are those of the piece that holds it.
+enum class Piecewise {
+  leaky_relu,  ///< x for x > 0, else a·x.
+  elu,         ///< b·x for x > 0, else b·a·(e^x − 1).
+  clamp,       ///< x, at least a and at most b.
+  count
+};
+
+/// Losses of a prediction x and its target t, with e = x − t.
+enum class Loss {
+  squared,   ///< e².
+  absolute,  ///< |e|, of gradient 0 at 0.
+  huber,     ///< c·(e − c/2)/b for c = e, at least −a and at most a.
+  logistic,  ///< −t·ln σ(x) − (1 − t)·ln(1 − σ(x)). A weight of 0 times ∞ is 0.
+  count
+};
+
+}  // namespace ladon::kernels

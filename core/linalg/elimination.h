@@ -1,0 +1,21 @@
+#pragma once
+// Gaussian elimination of many small matrices, where a call of LAPACK with its checks and copies
+// costs more than the arithmetic. No gradients (autograd/ops/linalg/linalg.h).
+
+#include "ladon/core/tensor.h"
+
+namespace ladon::elimination {
+
+/// Matrices of this order or less are eliminated here; from there on LAPACK is faster.
+inline constexpr std::int64_t largest_order = 24;
+
+/// X with A·X = B for each of the matrices:  [count, n, n], [count, n, k] → [count, n, k]. Rows are
+/// exchanged so that each pivot is the largest of its column. Undefined where an element of A or B
+/// is not finite or a pivot is 0: lapack.h says which.
+Tensor solve(const Tensor& a, const Tensor& b);
+
+/// The pivots of each matrix, and ±1, the sign of its exchanges:  [count, n, n] → [count, n + 1].
+/// The determinant is their product. Undefined where an element is not finite.
+Tensor pivots(const Tensor& a);
+
+}  // namespace ladon::elimination
