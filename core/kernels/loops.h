@@ -17,6 +17,7 @@
 #include "ladon/core/kernels/loops/products/gemm.h"
 #include "ladon/core/kernels/loops/products/products.h"
 #include "ladon/core/kernels/loops/products/symmetric.h"
+#include "ladon/core/kernels/loops/products/triangular.h"
 #include "ladon/core/kernels/loops/random.h"
 
 namespace ladon::kernels {
@@ -117,6 +118,7 @@ struct LoopsOf {
   ParticleLoops<T> particles;
   PlaceLoops<T> places;
   SymmetricLoops<T> symmetric;
+  TriangularLoops<T> triangular;
 };
 
 /// Doubles of work space that `largest` needs per class.
