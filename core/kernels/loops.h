@@ -18,6 +18,7 @@
 #include "ladon/core/kernels/loops/products/gemm.h"
 #include "ladon/core/kernels/loops/products/products.h"
 #include "ladon/core/kernels/loops/products/symmetric.h"
+#include "ladon/core/kernels/loops/products/triangular.h"
 #include "ladon/core/kernels/loops/random.h"
 
 namespace ladon::kernels {
@@ -125,6 +126,7 @@ struct LoopsOf {
   ParticleLoops<T> particles;
   PlaceLoops<T> places;
   SymmetricLoops<T> symmetric;
+  TriangularLoops<T> triangular;
 };
 
 /// Workspace that Loops::largest needs per class, in doubles.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ladon/core/linalg/blas.h"
+#include "ladon/core/linalg/cholesky.h"
 #include "ladon/core/linalg/lapack_operands.h"
 #include "ladon/core/linalg/routines.h"
 #include "ladon/core/machine/parallel.h"
@@ -15,59 +16,9 @@
 namespace ladon::lapack {
 namespace {
 
-using routines::Side;
-
-// Number of right-hand sides per task, out of k: large strips pack L less often, small strips leave
-// work for all threads.
+// Number of right-hand sides per task, out of k: more share the packing of L, fewer leave work for
+// all threads.
 std::int64_t strip_of(std::int64_t k) { return std::clamp<std::int64_t>(k / 1024 * 64, 64, 256); }
-
-// Cholesky factorization of a row-major matrix [n, n] in place; the upper triangle is left
-// undefined. The algorithm is right-looking over panels of columns, and halves each panel
-// recursively (Toledo, 1997), so that nearly all of the work is in products with long sums.
-//   L11 from A11 = L11 L11ᵀ;  L21 = A21 L11⁻ᵀ;  A22 −= L21 L21ᵀ.
-// Functions return 0, or the order of the first leading minor that is not positive.
-template <class T>
-struct Factorization {
-  std::int64_t n;
-  T* a;
-
-  std::int64_t run() const {
-    constexpr std::int64_t panel = 256;
-    for (std::int64_t p = 0; p < n; p += panel) {
-      const std::int64_t width = std::min(panel, n - p), q = p + width;
-      if (const std::int64_t minor = columns(p, width)) return minor;
-      blas::syrk<T>(n - q, width, -1, {at(q, p), n, 1}, 1, {at(q, q), n, 1});
-    }
-    return 0;
-  }
-
- private:
-  T* at(std::int64_t i, std::int64_t j) const { return a + i * n + j; }
-
-  // Computes columns [p, p + width) of L, after the products of all earlier columns have been
-  // subtracted from A.
-  std::int64_t columns(std::int64_t p, std::int64_t width) const {
-    constexpr std::int64_t least = 32;
-    if (width <= least) return narrow_columns(p, width);
-    const std::int64_t left = (width / 2 + least - 1) / least * least, q = p + left;
-    if (const std::int64_t minor = columns(p, left)) return minor;
-    blas::gemm<T>(n - q, width - left, left, -1, {at(q, p), n, 1}, {at(q, p), 1, n}, 1,
-                  {at(q, q), n, 1});
-    return columns(q, width - left);
-  }
-
-  std::int64_t narrow_columns(std::int64_t p, std::int64_t width) const {
-    constexpr std::int64_t strip = 128;
-    const int stride = static_cast<int>(n), across = static_cast<int>(width);
-    if (const int info = routines::potrf(across, at(p, p), stride)) return p + info;
-    const std::int64_t q = p + width;
-    parallel::for_range(n - q, strip, [&](std::int64_t begin, std::int64_t end) {
-      routines::trsm(Side::right, true, static_cast<int>(end - begin), across, at(p, p), stride,
-                     at(q + begin, p), stride);
-    });
-    return 0;
-  }
-};
 
 // Throws the error for a matrix that is not positive definite.
 template <class T>
@@ -97,11 +48,9 @@ template <class T>
 template <class T>
 void invert_triangular(std::int64_t n, const T* l, T* w) {
   std::fill(w, w + n * n, T{0});
-  const int stride = static_cast<int>(n);
   parallel::for_range(n, strip_of(n), [&](std::int64_t p, std::int64_t q) {
     for (std::int64_t i = p; i < q; ++i) w[i * (n + 1)] = 1;
-    routines::trsm(Side::left, false, static_cast<int>(n - p), static_cast<int>(q - p),
-                   l + p * (n + 1), stride, w + p * (n + 1), stride);
+    solve_in_place<T>(n - p, q - p, {l + p * (n + 1), n, 1}, false, {w + p * (n + 1), n, 1});
   });
 }
 
@@ -124,33 +73,27 @@ void multiply_by_own_transpose(std::int64_t n, const T* w, T* x) {
 
 }  // namespace
 
-Tensor cholesky(const Tensor& a) {
+Tensor cholesky(const Tensor& a) { return cholesky(a, 0); }
+
+Tensor cholesky(const Tensor& a, double ridge) {
   check_square("cholesky", a);
   return visit_floating("cholesky", a.dtype(), [&]<class T>() {
     const std::int64_t n = a.shape()[0];
-    Tensor result = copy<T>("cholesky", a, Holds::lower);
+    const auto sum = [&] {
+      Tensor x = copy<T>("cholesky", a, Holds::lower);
+      T* values = x.mutable_data<T>();
+      for (std::int64_t i = 0; i < n; ++i) values[i * (n + 1)] += static_cast<T>(ridge);
+      return x;
+    };
+    Tensor result = sum();
+    if (n == 0) return result;
     T* l = result.mutable_data<T>();
-    const std::int64_t minor = Factorization<T>{n, l}.run();
-    if (minor != 0) fail_indefinite<T>(a, minor);
-    for (std::int64_t i = 0; i < n; ++i) std::fill(l + i * n + i + 1, l + (i + 1) * n, T{0});
+    if (const std::int64_t minor = factor_in_place(n, l)) fail_indefinite<T>(sum(), minor);
     return result;
   });
 }
 
 namespace {
-
-// x ← L⁻¹·x, or L⁻ᵀ·x, with operands that have been checked.
-template <class T>
-void solve_in_place(const Tensor& l, Tensor& x, bool transposed) {
-  const std::int64_t n = x.shape()[0], k = x.shape()[1];
-  const T* data = l.data<T>();
-  T* to = x.mutable_data<T>();
-  if (n == 0) return;
-  parallel::for_range(k, strip_of(k), [&](std::int64_t begin, std::int64_t end) {
-    routines::trsm(Side::left, transposed, static_cast<int>(n), static_cast<int>(end - begin), data,
-                   static_cast<int>(n), to + begin, static_cast<int>(k));
-  });
-}
 
 // Solves with L, or with Lᵀ where `transposed` is true, one system after the other.
 Tensor solve_by_factor(std::string_view operation, const Tensor& l, const Tensor& b,
@@ -161,7 +104,10 @@ Tensor solve_by_factor(std::string_view operation, const Tensor& l, const Tensor
     const Tensor factor = lower_of<T>(operation, l);
     check_diagonal(operation, l.shape()[0], factor.data<T>());
     Tensor x = copy<T>(operation, b);
-    for (const bool turned : transposed) solve_in_place<T>(factor, x, turned);
+    const std::int64_t n = x.shape()[0], k = x.shape()[1];
+    for (const bool turned : transposed)
+      if (k > 0)
+        solve_in_place<T>(n, k, {factor.data<T>(), n, 1}, turned, {x.mutable_data<T>(), k, 1});
     return x;
   });
 }

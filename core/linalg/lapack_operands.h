@@ -85,20 +85,32 @@ void check_finite(std::string_view operation, std::int64_t rows, std::int64_t co
                "; all elements must be finite");
 }
 
-// A copy of the part `what` of a matrix, row-major (column-major for Holds::columns, as the
-// row-major transpose). Throws Error for NaN or infinity.
+// The lower triangle of A [n, n] by rows, with zeros above it.
+template <class T>
+void copy_lower(const Tensor& a, T* to) {
+  const std::int64_t n = a.shape()[0];
+  const Tensor rows = kernels::contiguous(a);
+  const T* from = rows.data<T>();
+  for_rows(n, n, [from, to, n](std::int64_t i, std::int64_t end) {
+    for (; i < end; ++i) {
+      std::copy_n(from + i * n, i + 1, to + i * n);
+      std::fill(to + i * n + i + 1, to + (i + 1) * n, T{0});
+    }
+  });
+}
+
+// A row-major copy. Throws Error for NaN or infinity.
 template <class T>
 Tensor copy(std::string_view operation, const Tensor& a, Holds what = Holds::rows) {
   const bool turned = what == Holds::columns;
   const Tensor from = turned ? view::transpose(a, 0, 1) : a;
   Tensor result = empty(from.shape(), a.dtype());
-  kernels::copy(result, from);
   const std::int64_t rows = from.shape()[0], columns = from.shape()[1];
   T* to = result.mutable_data<T>();
   if (what == Holds::lower)
-    for_rows(rows, columns, [to, columns](std::int64_t i, std::int64_t end) {
-      for (; i < end; ++i) std::fill(to + i * columns + i + 1, to + (i + 1) * columns, T{0});
-    });
+    copy_lower<T>(from, to);
+  else
+    kernels::copy(result, from);
   check_finite(operation, rows, columns, to, what);
   return result;
 }

@@ -23,18 +23,6 @@ void gemm(int m, int n, int k, T alpha, Operand<T> a, Operand<T> b, T beta, T* c
 template <class T>
 void gemv(int m, int k, T alpha, Operand<T> a, const T* x, int x_step, T beta, T* y, int y_step);
 
-enum class Side { left, right };
-/// X ← L⁻¹·X (left) or X ← X·L⁻¹ (right), with L⁻ᵀ instead of L⁻¹ if `transposed`.
-/// X [rows, columns] is row-major; L is the lower triangle of a row-major matrix.
-template <class T>
-void trsm(Side side, bool transposed, int rows, int columns, const T* l, int l_stride, T* x,
-          int x_stride);
-
-/// Cholesky factorization A = L·Lᵀ: replaces the lower triangle of the row-major A [n, n] by L.
-/// Returns 0, or the order of the first leading minor that is not positive.
-template <class T>
-int potrf(int n, T* a, int stride);
-
 /// A ← L and U with P·A = L·U, for the column-major A [n, n]. Row i was exchanged with row
 /// swaps[i], counted from 1. Pivots may be 0.
 template <class T>

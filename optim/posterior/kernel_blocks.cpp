@@ -7,6 +7,8 @@
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/reductions/symmetry.h"
+#include "ladon/core/linalg/cholesky.h"
 #include "ladon/core/linalg/lapack.h"
 
 namespace ladon::kernel_blocks {
@@ -19,11 +21,24 @@ Tensor plain(std::string_view operation, std::string_view what, const Tensor& x)
 }
 
 void check_finite(std::string_view operation, std::string_view what, const Tensor& x) {
+  if (std::isfinite(number_of("GaussianProcess", sum(x)))) return;  // then so are all terms
   const double* values = x.data<double>();
   const std::int64_t columns = x.rank() == 2 ? std::max<std::int64_t>(x.size(1), 1) : 1;
   for (std::int64_t i = 0; i < x.count(); ++i)
     LADON_CHECK(std::isfinite(values[i]), operation, "the element of ", what, " at row ",
                 i / columns, ", column ", i % columns, " is ", values[i], "; all must be finite");
+}
+
+// Throws Error naming the first pair of elements that differ by more than the tolerance.
+[[noreturn]] void fail_asymmetric(std::string_view operation, std::string_view what,
+                                  const Tensor& k, double tolerance) {
+  const std::int64_t n = k.size(0);
+  const double* v = k.data<double>();
+  std::int64_t i = 0, j = 0;
+  while (std::abs(v[i * n + j] - v[j * n + i]) <= tolerance)
+    if (++j >= i) ++i, j = 0;
+  detail::fail(operation, what, " is not symmetric: [", i, ", ", j, "] is ", v[i * n + j], ", [", j,
+               ", ", i, "] is ", v[j * n + i]);
 }
 
 }  // namespace
@@ -32,20 +47,10 @@ Tensor symmetric_block(std::string_view operation, std::string_view what, const 
   const Tensor k = plain(operation, what, x);
   LADON_CHECK(k.rank() == 2 && k.size(0) == k.size(1) && k.size(0) >= 1, operation, what,
               " must be square, [N, N] with N ≥ 1, got ", k.shape());
-  check_finite(operation, what, k);
-  const std::int64_t n = k.size(0);
-  const double* v = k.data<double>();
-  double largest = 0;
-  for (std::int64_t i = 0; i < n * n; ++i) largest = std::max(largest, std::abs(v[i]));
-  const double tolerance = std::sqrt(epsilon_of(x.dtype())) * largest;
-  constexpr std::int64_t block = 64;  // reads both triangles by tiles that fit in the cache
-  for (std::int64_t p = 0; p < n; p += block)
-    for (std::int64_t q = 0; q <= p; q += block)
-      for (std::int64_t i = p; i < std::min(p + block, n); ++i)
-        for (std::int64_t j = q; j < std::min(q + block, i); ++j)
-          LADON_CHECK(std::abs(v[i * n + j] - v[j * n + i]) <= tolerance, operation, what,
-                      " is not symmetric, as it must be: element [", i, ", ", j, "] is ",
-                      v[i * n + j], ", but element [", j, ", ", i, "] is ", v[j * n + i]);
+  const kernels::Symmetry found = kernels::symmetry(k);
+  if (!std::isfinite(found.largest)) check_finite(operation, what, k);
+  const double tolerance = std::sqrt(epsilon_of(x.dtype())) * found.largest;
+  if (!(found.difference <= tolerance)) fail_asymmetric(operation, what, k, tolerance);
   return k;
 }
 
@@ -89,11 +94,8 @@ Ridge ridge_of(std::string_view operation, const Tensor& diagonal, double noise,
 }
 
 Tensor factorize(std::string_view operation, const Tensor& kernel, const Ridge& ridge) {
-  Tensor a = clone(kernel);
-  double* values = a.mutable_data<double>();
-  for (std::int64_t i = 0; i < a.size(0); ++i) values[i * (a.size(0) + 1)] += ridge.total();
   try {
-    return lapack::cholesky(a);
+    return lapack::cholesky(kernel, ridge.total());
   } catch (const lapack::NotPositiveDefinite& e) {
     fail_indefinite(operation, ridge, e.smallest_eigenvalue, e.jitter);
   }

@@ -27,6 +27,7 @@ const Loops& table() {
     add_random(t);
     add_symmetric(t);
     add_transpositions(t);
+    add_triangular(t);
     add_weights(t);
     return t;
   }();

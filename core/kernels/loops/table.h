@@ -26,6 +26,7 @@ void add_places(Loops& table);
 void add_random(Loops& table);
 void add_symmetric(Loops& table);
 void add_transpositions(Loops& table);
+void add_triangular(Loops& table);
 void add_weights(Loops& table);
 
 const Loops& table();

@@ -49,23 +49,9 @@ void gemv(int m, int k, T alpha, Operand<T> a, const T* x, int x_step, T beta, T
                 x_step, beta, y, y_step);
 }
 
-template <class T>
-void trsm(Side side, bool transposed, int rows, int columns, const T* l, int l_stride, T* x,
-          int x_stride) {
-  use_one_thread();
-  const CBLAS_SIDE of = side == Side::left ? CblasLeft : CblasRight;
-  if constexpr (std::is_same_v<T, float>)
-    cblas_strsm(CblasRowMajor, of, CblasLower, turned(transposed), CblasNonUnit, rows, columns, 1,
-                l, l_stride, x, x_stride);
-  else
-    cblas_dtrsm(CblasRowMajor, of, CblasLower, turned(transposed), CblasNonUnit, rows, columns, 1,
-                l, l_stride, x, x_stride);
-}
-
 #define LADON_ROUTINES(T)                                                   \
   template void gemm(int, int, int, T, Operand<T>, Operand<T>, T, T*, int); \
-  template void gemv(int, int, T, Operand<T>, const T*, int, T, T*, int);   \
-  template void trsm(Side, bool, int, int, const T*, int, T*, int);
+  template void gemv(int, int, T, Operand<T>, const T*, int, T, T*, int);
 LADON_ROUTINES(float)
 LADON_ROUTINES(double)
 #undef LADON_ROUTINES

@@ -7,8 +7,6 @@
 
 // Functions of LAPACK. The length of a Fortran character argument is passed at the end.
 extern "C" {
-void spotrf_(const char* uplo, const int* n, float* a, const int* stride, int* info, std::size_t);
-void dpotrf_(const char* uplo, const int* n, double* a, const int* stride, int* info, std::size_t);
 void sgetrf_(const int* m, const int* n, float* a, const int* stride, int* swaps, int* info);
 void dgetrf_(const int* m, const int* n, double* a, const int* stride, int* swaps, int* info);
 void sgetrs_(const char* transposed, const int* n, const int* k, const float* lu, const int* stride,
@@ -42,7 +40,7 @@ namespace ladon::routines {
 namespace {
 
 // A row-major lower triangle is a column-major upper one: LAPACK sees the transpose, which for a
-// symmetric matrix is the matrix itself, and the factorization LLᵀ becomes UᵀU.
+// symmetric matrix is the matrix itself.
 constexpr char upper = 'U';
 constexpr int block = 64;  // largest number of columns that LAPACK's reductions take at a time
 
@@ -58,17 +56,6 @@ class Room {
 };
 
 }  // namespace
-
-template <class T>
-int potrf(int n, T* a, int stride) {
-  use_one_thread();
-  int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    spotrf_(&upper, &n, a, &stride, &info, 1);
-  else
-    dpotrf_(&upper, &n, a, &stride, &info, 1);
-  return info;
-}
 
 template <class T>
 void getrf(int n, T* a, int* swaps) {
@@ -141,7 +128,6 @@ void ormtr(int n, int rows, const T* a, const T* tau, T* z) {
 }
 
 #define LADON_ROUTINES(T)                                        \
-  template int potrf(int, T*, int);                              \
   template void getrf(int, T*, int*);                            \
   template void getrs(bool, int, int, const T*, const int*, T*); \
   template int syevd(bool, int, T*, T*);                         \

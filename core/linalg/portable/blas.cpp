@@ -1,9 +1,10 @@
+#include "ladon/core/linalg/blas.h"
+
 #include <algorithm>
 #include <memory>
 
 #include "ladon/core/kernels/loops.h"
 #include "ladon/core/kernels/products/packed_product.h"
-#include "ladon/core/linalg/portable/triangular.h"
 #include "ladon/core/linalg/routines.h"
 
 namespace ladon::routines {
@@ -58,23 +59,9 @@ void gemm(int m, int n, int k, T alpha, Operand<T> a, Operand<T> b, T beta, T* c
              a.transposed ? a.stride : 1, beta, c + i * stride, 1, room.get());
 }
 
-template <class T>
-void trsm(Side side, bool transposed, int rows, int columns, const T* l, int l_stride, T* x,
-          int x_stride) {
-  Triangle<T> triangle{{l, l_stride, 1}, true, false};
-  blas::Matrix<T> right{x, x_stride, 1};
-  if (side == Side::right) {  // X·L⁻¹ = (L⁻ᵀ·Xᵀ)ᵀ
-    std::swap(rows, columns);
-    right = right.transposed();
-  }
-  if (transposed != (side == Side::right)) triangle = triangle.transposed();
-  solve(rows, columns, triangle, right);
-}
-
 #define LADON_ROUTINES(T)                                                   \
   template void gemm(int, int, int, T, Operand<T>, Operand<T>, T, T*, int); \
-  template void gemv(int, int, T, Operand<T>, const T*, int, T, T*, int);   \
-  template void trsm(Side, bool, int, int, const T*, int, T*, int);
+  template void gemv(int, int, T, Operand<T>, const T*, int, T, T*, int);
 LADON_ROUTINES(float)
 LADON_ROUTINES(double)
 #undef LADON_ROUTINES

@@ -10,27 +10,6 @@ namespace ladon::routines {
 
 using std::int64_t;
 
-// Row by row: l_ij = (a_ij − Σ_{p<j} l_ip·l_jp) / l_jj (Golub and Van Loan, 4.2). lapack.cpp calls
-// this function only for blocks of few columns.
-template <class T>
-int potrf(int n, T* a, int stride) {
-  for (int i = 0; i < n; ++i) {
-    T* row = a + int64_t{i} * stride;
-    for (int j = 0; j <= i; ++j) {
-      const T* other = a + int64_t{j} * stride;
-      T sum = row[j];
-      for (int p = 0; p < j; ++p) sum -= row[p] * other[p];
-      if (j < i) {
-        row[j] = sum / other[j];
-      } else {
-        if (!(sum > 0)) return i + 1;
-        row[j] = std::sqrt(sum);
-      }
-    }
-  }
-  return 0;
-}
-
 namespace {
 
 /// Exchanges row i with row swaps[i] of the column-major b [n, k], for i in [first, end).
@@ -98,7 +77,6 @@ void getrs(bool transposed, int n, int k, const T* lu, const int* swaps, T* b) {
 }
 
 #define LADON_ROUTINES(T)             \
-  template int potrf(int, T*, int);   \
   template void getrf(int, T*, int*); \
   template void getrs(bool, int, int, const T*, const int*, T*);
 LADON_ROUTINES(float)

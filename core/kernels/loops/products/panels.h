@@ -14,6 +14,25 @@ using std::int64_t;
 template <class T>
 using Sums = Row<T>[block_rows][block_vectors];
 
+/// Fused multiply-adds in the precision of the elements.
+struct Fused {
+  template <class T>
+  LADON_INLINE static void add(int64_t k, const T* a, const T* b, Sums<T>& sum) {
+    for (int64_t p = 0; p < k; ++p) {
+      alignas(vector_bytes) Row<T> of_b[block_vectors];
+#pragma GCC unroll 2
+      for (int j = 0; j < block_vectors; ++j)
+        of_b[j] = row_at(b + p * block_columns<T> + j * row_lanes<T>);
+#pragma GCC unroll 8
+      for (int i = 0; i < block_rows; ++i) {
+        const T x = a[p * block_rows + i];
+#pragma GCC unroll 2
+        for (int j = 0; j < block_vectors; ++j) sum[i][j] += x * of_b[j];
+      }
+    }
+  }
+};
+
 /// Packs lines that are adjacent in memory (line stride 1): some steps at a time for all panels, so
 /// that cache lines stay in the first-level cache until all of their elements are used.
 template <int64_t width, class T>
@@ -60,6 +79,11 @@ template <class Products, class T>
 LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T beta, const T* row,
                                  T* c, int64_t c_row) {
   constexpr int lanes = row_lanes<T>;
+  if (beta != T(0))  // C, which is read at last, arrives while the sums are computed
+#pragma GCC unroll 8
+    for (int i = 0; i < block_rows; ++i)
+#pragma GCC unroll 2
+      for (int j = 0; j < block_vectors; ++j) __builtin_prefetch(c + i * c_row + j * lanes, 1);
   alignas(vector_bytes) Sums<T> sum;
 #pragma GCC unroll 8
   for (int i = 0; i < block_rows; ++i)
