@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ladon/autograd/forms.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/index.h"
@@ -11,7 +12,9 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
+#include "ladon/core/linalg/blas.h"
 #include "ladon/core/linalg/lapack.h"
+#include "ladon/core/machine/parallel.h"
 
 namespace ladon::infinite {
 namespace {
@@ -113,13 +116,36 @@ RootFactor root_factor(const Tensor& between, std::int64_t rank,
   return {found.pivots, inverse};
 }
 
-// k(tokens, pivots)·L⁻ᵀ, one input at a time.
+namespace {
+
+/// seen·inverse, [N, T, R] · [R, R], with a product per input: one product of all rows would have
+/// other last bits in another block of inputs.
+Tensor input_by_input(const Tensor& seen, const Tensor& inverse) {
+  const Tensor x = contiguous(seen), m = contiguous(inverse);
+  const std::int64_t n = x.size(0), t = x.size(1), r = x.size(2);
+  Tensor y = empty(x.shape(), f64);
+  const double *from = x.data<double>(), *by = m.data<double>();
+  double* to = y.mutable_data<double>();
+  const std::int64_t grain = 1 + (1 << 17) / std::max<std::int64_t>(1, t * r * r);
+  parallel::for_range(n, grain, [=](std::int64_t i, std::int64_t end) {
+    for (; i < end; ++i)
+      blas::gemm_serial<double>(t, r, r, 1, {from + i * t * r, r, 1}, {by, r, 1}, 0,
+                                {to + i * t * r, r, 1});
+  });
+  return y;
+}
+
+}  // namespace
+
+// k(tokens, pivots)·L⁻ᵀ
 Tensor coordinates(const Tensor& k, const RootFactor& factor) {
   const std::int64_t n = k.size(0), t = k.size(2);
   const auto r = static_cast<std::int64_t>(factor.pivots.size());
   const Tensor index = from_vector(factor.pivots, {r});
   const Tensor seen = reshape(index_select(between_tokens(k), 1, index), {n, t, r});
-  return contiguous(matmul(seen, factor.inverse));  // [N, T, R] · [R, R]
+  return fast_or_composed(
+      "coordinates", {seen, factor.inverse}, [&] { return input_by_input(seen, factor.inverse); },
+      [&] { return contiguous(matmul(seen, factor.inverse)); });
 }
 
 Tensor own_root(const Tensor& cov, const Tensor& common) {

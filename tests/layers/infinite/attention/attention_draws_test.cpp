@@ -351,6 +351,19 @@ TEST(DrawnAttention, DoesNotDependOnTilesThreadsAndBlocks) {
   EXPECT_TRUE(all_close((first.ntk + second.ntk) / 2, whole.ntk, 1e-13, 0));
 }
 
+// With many coordinates, products of single inputs and of all at once take different loops.
+TEST(DrawnAttention, OfManyCoordinatesDoesNotDependOnTiles) {
+  Generator rng(5);
+  const Tensor x = normal({7, 5, 4}, rng, 0, 1, f64), y = normal({4, 5, 4}, rng, 0, 1, f64);
+  const Sequential net = deep_net(drawn(20));
+  const auto by = limit(net).with_landmarks(x);
+  const Gram whole = gram(by, y, x, {.replicates = 2});
+  for (const std::int64_t tile : {1, 2, 3})
+    EXPECT_TRUE(all_equal(gram(by, y, x, {.tile = tile, .replicates = 2}).ntk, whole.ntk)) << tile;
+  const Gram part = gram(by, slice(y, 0, {.start = 2, .stop = 3}), x, {.tile = 3, .replicates = 2});
+  EXPECT_TRUE(all_equal(part.ntk, slice(whole.ntk, 0, {.start = 2, .stop = 3})));
+}
+
 // The mean share that coordinates leave out of a token is no less than that of the directions of
 // least variance of the tokens at unit length, and all of it without any. No token has less than
 // the mean of them has.

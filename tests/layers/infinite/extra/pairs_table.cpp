@@ -5,6 +5,7 @@
 #include "ladon/layers/infinite/attention/outputs.h"
 #include "ladon/layers/infinite/attention/pair_blocks.h"
 #include "ladon/layers/infinite/kernel/inputs.h"
+#include "ladon/layers/infinite/kernel/roots.h"
 
 namespace ladon::test {
 namespace {
@@ -93,6 +94,9 @@ TensorFunction drawn(const Seen& see) {
     return moments(infinite::softmax_moments, see, Weighting::softmax, x[0], seen, values);
   };
 }
+
+/// On the kernel of inputs with landmarks, of whose tokens three are pivots, and their L⁻ᵀ.
+Tensor coordinates(const Tensors& x) { return infinite::coordinates(x[0], {{0, 3, 2}, x[1]}); }
 
 /// On OV, the variance and the tangent kernel of the bias, and the moments of heads.
 Tensor outputs(const Tensors& x) {
@@ -363,6 +367,11 @@ std::vector<Pair> rows_of_limits() {
        .samples = {{number, number, number, pairs}, {number, number, number, pairs, pairs}},
        .apply = outputs,
        .empty = {{number, number, number, none, none}, {number, number, number, nowhere}}},
+      {.name = "coordinates",
+       .of = Of::value,
+       .samples = {{{4, 2, 2, 2}, {3, 3}}, {{1, 2, 2, 2}, {3, 3}}},
+       .apply = coordinates,
+       .empty = {{{0, 2, 2, 2}, {3, 3}}}},
       {.name = "sandwich",
        .of = Of::value,
        .samples = {{pairs, pairs, pairs, number, number},
