@@ -42,15 +42,30 @@ void for_range(On on, int64_t n, int64_t grain, const Body& body) {
   body(int64_t{0}, n);
 }
 
-/// Division of C into tasks of `rows` rows and `columns` columns: at least 16 tasks, if each task
-/// then has enough work.
+/// Division of C into tasks: stripes of rows by groups of columns, 16 tasks, or up to 128 of at least
+/// 4 million multiply-adds each. A stripe reads B again, and a group packs its rows of A again: so
+/// stripes are halved first where B stays in the second-level cache, else groups. Sums are not cut.
+template <class T>
 struct Cut {
-  Cut(int64_t m, int64_t n, int64_t row_unit, int64_t column_unit)
+  Cut(int64_t m, int64_t n, int64_t k, int64_t row_unit, int64_t column_unit)
       : rows(rounded_up(most_rows, row_unit)), columns(rounded_up(n, column_unit)) {
-    const auto tasks = [&] { return pieces_of(m, rows) * pieces_of(n, columns); };
-    while (tasks() < 16 && columns > 2 * least_columns)
-      columns = rounded_up(pieces_of(columns, 2), column_unit);
-    while (tasks() < 16 && rows > least_rows) rows = rounded_up(pieces_of(rows, 2), row_unit);
+    const double size_of_b = static_cast<double>(n) * static_cast<double>(k);
+    const double work = static_cast<double>(m) * size_of_b;
+    const bool stays = size_of_b * sizeof(T) <= 0x1p21;
+    const int64_t lowest = stays ? least_rows : 2 * least_rows;
+    const int64_t narrowest = stays ? 2 * least_columns : least_columns;
+    const auto enough = [&] {
+      const auto tasks = static_cast<double>(pieces_of(m, rows) * pieces_of(n, columns));
+      return tasks >= 64 || (tasks >= 16 && work < 0x1p23 * tasks);  // twice as many were too small
+    };
+    while (!enough()) {
+      if (rows > lowest && (stays || columns <= narrowest))
+        rows = rounded_up(pieces_of(rows, 2), row_unit);
+      else if (columns > narrowest)
+        columns = rounded_up(pieces_of(columns, 2), column_unit);
+      else
+        break;
+    }
   }
   int64_t rows, columns;
 };
@@ -90,7 +105,7 @@ void multiply(On on, int64_t m, int64_t n, int64_t k, T alpha, blas::Matrix<cons
               const T* right, T beta, const T* row, blas::Matrix<T> c) {
   const GemmLoops<T>& loop = gemm_loops<T>();
   const int64_t padded = rounded_up(n, loop.columns);
-  const Cut cut(m, n, loop.rows, loop.columns);
+  const Cut<T> cut(m, n, k, loop.rows, loop.columns);
   const int64_t stripes = pieces_of(m, cut.rows), groups = pieces_of(n, cut.columns);
   const double work = static_cast<double>(cut.rows) * static_cast<double>(cut.columns * k);
   const auto grain = static_cast<int64_t>(std::max(1.0, 0x1p17 / work));

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -121,21 +122,50 @@ TYPED_TEST(KernelsPackedProduct, InParts) {
   check<T>(2, 20, 300'000, 0, 1, T(1), T(0), true);
 }
 
+/// A·B in f32.
+std::vector<float> product(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const float> a,
+                           Matrix<const float> b) {
+  std::vector<float> c(static_cast<std::size_t>(m * n));
+  kernels::packed_product<float>(On::all_threads, m, n, k, 1, a, b, 0, {c.data(), n, 1});
+  return c;
+}
+
+// In 16 tasks and in 64, with B in the second-level cache and beyond it.
 TEST(KernelsPackedProductThreads, HaveTheBitsOfOneThreadOnMany) {
   const int before = num_threads();
-  Generator rng(5);
-  const Tensor a = normal({500, 300}, rng), b = normal({300, 400}, rng);
-  std::vector<std::vector<float>> results;
-  for (const int threads : {1, 2, 3}) {
-    set_num_threads(threads);
-    std::vector<float> c(500 * 400);
-    kernels::packed_product<float>(On::all_threads, 500, 400, 300, 1, {a.data<float>(), 300, 1},
-                                   {b.data<float>(), 400, 1}, 0, {c.data(), 400, 1});
-    results.push_back(c);
+  for (const auto& [m, n, k] :
+       {std::array<std::int64_t, 3>{500, 400, 300}, {1500, 520, 700}, {130, 2000, 900}}) {
+    Generator rng(5);
+    const Tensor a = normal({m, k}, rng), b = normal({k, n}, rng);
+    const auto on = [&](int threads) {
+      set_num_threads(threads);
+      return product(m, n, k, {a.data<float>(), k, 1}, {b.data<float>(), n, 1});
+    };
+    const auto one = on(1);
+    for (const int threads : {2, 3, 16}) EXPECT_EQ(on(threads), one) << threads;
   }
   set_num_threads(before);
-  EXPECT_EQ(results[0], results[1]);
-  EXPECT_EQ(results[0], results[2]);
+}
+
+// Sums are not cut otherwise for a part of A's rows or of B's columns, whatever its tasks are.
+TEST(KernelsPackedProductParts, HaveTheBitsOfTheWhole) {
+  const std::int64_t m = 1500, n = 520, k = 700;
+  Generator rng(6);
+  const Tensor a = normal({m, k}, rng), b = normal({k, n}, rng);
+  const Matrix<const float> left{a.data<float>(), k, 1}, right{b.data<float>(), n, 1};
+  const auto whole = product(m, n, k, left, right);
+  for (const auto& [row, rows, column, columns] : {std::array<std::int64_t, 4>{0, 700, 0, n},
+                                                   {701, 65, 0, n},
+                                                   {0, m, 130, 201},
+                                                   {33, 1000, 7, 40}}) {
+    const auto part =
+        product(rows, columns, k, {left.data + row * k, k, 1}, {right.data + column, n, 1});
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j)
+        ASSERT_EQ(part[static_cast<std::size_t>(i * columns + j)],
+                  whole[static_cast<std::size_t>((row + i) * n + column + j)])
+            << rows << " x " << columns << " at " << i << ", " << j;
+  }
 }
 
 }  // namespace
