@@ -52,6 +52,9 @@ struct EigenResult {
 };
 EigenResult eigh(const Tensor& a);
 
+/// eigh(A).values, in half the time where nothing is recorded, since vectors are for its gradient.
+Tensor eigenvalues(const Tensor& a);
+
 /// ln det A of a symmetric positive definite A.   [.., n, n] → [..]. Errors as for cholesky.
 Tensor logdet(const Tensor& a);
 
