@@ -148,6 +148,7 @@ void add_linalg(CallTable& table) {
     const EigenResult e = eigh(squares(d));
     return std::pair{e.values, e.vectors};
   });
+  table.add("eigenvalues", eigenvalues, squares);
   table.add("logdet", logdet, squares);
   table.add("slogdet", [](Draw& d) {
     const SignAndLog s = slogdet(squares(d));

@@ -274,6 +274,13 @@ EigenResult eigh(const Tensor& a) {
   return {lambda, v};
 }
 
+Tensor eigenvalues(const Tensor& a) {
+  check_square("eigenvalues", a);
+  return fast_or_composed(
+      "eigenvalues", {a}, [&] { return each({a.size(-1)}, lapack::eigenvalues, a); },
+      [&] { return eigh(a).values; });
+}
+
 // --- linear systems ---
 
 Tensor solve_triangular(const Tensor& a, const Tensor& b, TriangularOptions options) {

@@ -54,7 +54,10 @@ struct EigenResult {
 };
 EigenResult eigh(const Tensor& a);
 
-/// ln det A of a symmetric positive definite A:  [.., n, n] → [..]. Throws Error as cholesky does.
+/// eigh(A).values, in half the time where nothing is recorded, since vectors are for its gradient.
+Tensor eigenvalues(const Tensor& a);
+
+/// ln det A of a symmetric positive definite A.   [.., n, n] → [..]. Errors as for cholesky.
 Tensor logdet(const Tensor& a);
 
 /// Sign (−1, 0 or 1) and logarithm ln |det A| of the determinant of any square A:  [.., n, n] →

@@ -270,6 +270,25 @@ void add_factors(OpTable& t) {
                      {"is inf", [] {
                         eigh(full({1, 1}, HUGE_VAL));
                       }}}});
+  const auto alone = [](const Tensor& x) { return eigenvalues(even(x)); };
+  add(t, {.name = "eigenvalues",
+          .samples = {one("one matrix", t.random({3, 3}), alone, values),
+                      one("a batch", t.random({2, 4, 4}), alone, values)},
+          .empty = {one("no rows", zeros({2, 0, 0}, f64), alone,
+                        [](const auto&) {
+                          return Dense(Shape{2, 0});
+                        })},
+          .errors = {{not_square,
+                      [] {
+                        eigenvalues(ones({2, 3}));
+                      }},
+                     {"floating-point",
+                      [] {
+                        eigenvalues(ones({2, 2}, boolean));
+                      }},
+                     {"is inf", [] {
+                        eigenvalues(full({1, 1}, HUGE_VAL));
+                      }}}});
 }
 
 void add_systems(OpTable& t) {

@@ -141,7 +141,7 @@ void add_linear_algebra(Table& t) {
   t.add("eigh", definite, eigen, values);
   t.add("eigh, many small", small_matrices, eigen, values);
   t.add(
-      "eigh, values", definite, [](const X& x) { return eigh(x[0]).values; }, of_values);
+      "eigenvalues", definite, [](const X& x) { return eigenvalues(x[0]); }, of_values);
   t.add(
       "logdet", definite, [](const X& x) { return logdet(x[0]); }, cubes(1. / 3));
   t.add(

@@ -392,6 +392,7 @@ const std::map<std::string, std::string>& exempt() {
       {"solve", lapack},
       {"inverse", lapack},
       {"eigh", lapack},
+      {"eigenvalues", lapack},
       {"logdet", lapack},
       {"slogdet", lapack},
       {"det", lapack},

@@ -33,7 +33,7 @@ void add_linear_algebra(PeerTable& t) {
     t.add(name, [](const P& x) { return at::linalg_inv(x[0]); });
   for (const char* name : {"eigh", "eigh, many small"})
     t.add(name, [](const P& x) { return at::linalg_eigh(x[0]); });
-  t.add("eigh, values", [](const P& x) { return at::linalg_eigvalsh(x[0]); });
+  t.add("eigenvalues", [](const P& x) { return at::linalg_eigvalsh(x[0]); });
   t.add("logdet", [](const P& x) { return factor(x[0]).diagonal().log().sum() * 2; });
   t.add("slogdet", [](const P& x) { return std::get<1>(at::linalg_slogdet(x[0])); });
   t.add("det", [](const P& x) { return at::linalg_det(x[0]); });
