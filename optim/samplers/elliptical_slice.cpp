@@ -67,10 +67,9 @@ void check(const EllipticalState& state, double beta, std::int64_t begin, std::i
               "; it must be finite and at least 0");
 }
 
-}  // namespace
-
-std::int64_t elliptical_slice(EllipticalState& state, const LogLikelihood& f, double beta,
-                              std::int64_t begin, std::int64_t end, const Generator& rng) {
+/// The number of proposals of each row that `f` evaluated in one update (elliptical_slice.h).
+std::vector<std::int64_t> update(EllipticalState& state, const LogLikelihood& f, double beta,
+                                 std::int64_t begin, std::int64_t end, const Generator& rng) {
   const NoGrad off;
   check(state, beta, begin, end);
   const std::int64_t rows = state.z.size(0), d = state.z.size(1), width = end - begin;
@@ -88,7 +87,7 @@ std::int64_t elliptical_slice(EllipticalState& state, const LogLikelihood& f, do
     brackets.back().begin(log_target(beta, likelihood[static_cast<std::size_t>(i)]));
   }
 
-  std::int64_t judged = 0;
+  std::vector<std::int64_t> judged(open.size());
   while (!open.empty()) {
     std::vector<double> proposals;
     for (const std::int64_t i : open) {
@@ -103,10 +102,10 @@ std::int64_t elliptical_slice(EllipticalState& state, const LogLikelihood& f, do
     const auto count = static_cast<std::int64_t>(open.size());
     const std::vector<double> values =
         numbers_of("elliptical_slice", checked(f, from_vector(proposals, {count, d})));
-    judged += count;
     std::vector<std::int64_t> left;
     for (std::size_t p = 0; p < open.size(); ++p) {
       const std::int64_t i = open[p];
+      ++judged[static_cast<std::size_t>(i)];
       Bracket& bracket = brackets[static_cast<std::size_t>(i)];
       if (log_target(beta, values[p]) > bracket.level) {
         const auto from = proposals.begin() + static_cast<std::int64_t>(p) * d;
@@ -121,6 +120,14 @@ std::int64_t elliptical_slice(EllipticalState& state, const LogLikelihood& f, do
   }
   state = {from_vector(z, {rows, d}), from_vector(likelihood, {rows})};
   return judged;
+}
+
+}  // namespace
+
+std::int64_t elliptical_slice(EllipticalState& state, const LogLikelihood& f, double beta,
+                              std::int64_t begin, std::int64_t end, const Generator& rng) {
+  const std::vector<std::int64_t> judged = update(state, f, beta, begin, end, rng);
+  return std::accumulate(judged.begin(), judged.end(), std::int64_t{0});
 }
 
 Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
@@ -148,15 +155,18 @@ Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
   Chains chains;
   chains.gradients = c;
   std::vector<Tensor> kept, densities;
-  std::int64_t of_kept = 0;  // number of likelihood evaluations after warm-up
+  // number of likelihood evaluations of each chain after warm-up
+  std::vector<std::int64_t> of_kept(static_cast<std::size_t>(c));
   std::uint64_t move = 0;
   const std::int64_t sweeps = warmup + draws * thin;
   for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
     for (std::int64_t part = 0; part < parts; ++part) {
-      const std::int64_t judged = elliptical_slice(state, f, 1, part * d / parts,
-                                                   (part + 1) * d / parts, source.split(move++));
-      chains.gradients += judged;
-      if (sweep >= warmup) of_kept += judged;
+      const std::vector<std::int64_t> judged =
+          update(state, f, 1, part * d / parts, (part + 1) * d / parts, source.split(move++));
+      for (std::size_t i = 0; i < judged.size(); ++i) {
+        chains.gradients += judged[i];
+        if (sweep >= warmup) of_kept[i] += judged[i];
+      }
     }
     if (sweep >= warmup && (sweep - warmup + 1) % thin == 0) {
       kept.push_back(state.z);
@@ -166,8 +176,9 @@ Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
   }
   chains.draws = stack(kept, 1);
   chains.log_density = stack(densities, 1);
-  const double moves = static_cast<double>(draws * thin * parts * c);
-  chains.acceptance.assign(static_cast<std::size_t>(c), moves / static_cast<double>(of_kept));
+  for (const std::int64_t judged : of_kept)
+    chains.acceptance.push_back(static_cast<double>(draws * thin * parts) /
+                                static_cast<double>(judged));
   return chains;
 }
 

@@ -57,6 +57,21 @@ TEST(EllipticalSlice, MovesRowsByThemselves) {
   EXPECT_TRUE(same_bits(some.z, slice(all.z, 0, {.stop = 2})));
 }
 
+// A chain's acceptance is its own: the first of four accepts as often as it does alone.
+TEST(EllipticalSlice, AcceptanceIsThatOfEachChain) {
+  const Tensor y = tensor({1.5, -0.4}, f64), v = tensor({0.5, 2.0}, f64);
+  Generator points(4);
+  const Tensor start = normal({4, 2}, points, 0, 1, f64);
+  const auto acceptance = [&](const Tensor& from) {
+    Generator rng(3);
+    const EllipticalOptions options{.draws = 50, .warmup = 5};
+    return elliptical_slice_chains(normal_likelihood(y, v), from, options, rng).acceptance;
+  };
+  const std::vector<double> all = acceptance(start);
+  EXPECT_EQ(all[0], acceptance(slice(start, 0, {.stop = 1}))[0]);
+  EXPECT_NE(all[0], all[1]);
+}
+
 // The same as chains: R̂, and means and variances within their Monte Carlo errors.
 TEST(EllipticalSlice, GivesChains) {
   const Tensor y = tensor({1.5, -0.4}, f64), v = tensor({0.5, 2.0}, f64);
