@@ -114,8 +114,9 @@ list(FILTER others EXCLUDE REGEX "^core/extra/ranks/ranks(_cholesky)?\\.cpp$")
 forbid("${others}" "mpi\\.h")
 
 # optim/ladon.h brings every header but these, which are for the library itself.
-set(inner core/cxx20.h core/mapped.h core/names.h core/view.h core/linalg/blas.h core/linalg/elimination.h core/linalg/lapack_operands.h
-    core/linalg/openblas/one_thread.h core/linalg/portable/triangular.h core/linalg/routines.h
+set(inner core/cxx20.h core/mapped.h core/names.h core/view.h core/linalg/blas.h core/linalg/cholesky.h
+    core/linalg/elimination.h core/linalg/lapack_operands.h core/linalg/openblas/one_thread.h
+    core/linalg/portable/triangular.h core/linalg/routines.h
     core/linalg/tridiagonal.h core/machine/pages.h core/machine/warning.h core/extra/data/probabilities.h
     autograd/evaluation.h autograd/slopes.h autograd/ops/attention_values.h
     layers/masked.h core/io/crc.h core/io/elements.h core/extra/io/json.h core/extra/io/parts.h
