@@ -46,7 +46,7 @@ Study run_study(const Settings& settings);
 /// Accuracy of the mean predictors, their gain over the Gaussian process, and how much less
 /// accurate they are than the prediction at the first width.
 Table predictor_table(const Study& study);
-/// Entries of the order parameter and scores of heads, per width.
+/// Entries of the order parameter, per width.
 Table order_table(const Study& study);
 
 /// Accuracy against the width, and the order parameter as a heat map.

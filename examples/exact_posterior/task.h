@@ -17,7 +17,7 @@ namespace ladon::example {
 struct TaskSettings {
   CommonOptions common;
   std::vector<std::int64_t> heads = {1, 4, 64};  ///< H of the networks whose posterior is found.
-  std::int64_t draws = 5;                        ///< H of the networks whose posterior is sampled.
+  std::int64_t draws = 5;                        ///< Number of data sets.
   std::int64_t particles = 1600;  ///< For one head by sequential Monte Carlo; fewer for more heads.
   std::string labels = "gp";      ///< Source of the targets: "gp", the limit, or "one" head.
   std::string scaling = "sqrt";

@@ -66,7 +66,7 @@ struct Network : Module {
   Tensor embed(const Items& items) const;
 };
 
-/// Trains by Adam for `epochs` passes.
+/// Trains by AdamW for `epochs` passes.
 void train(Network& network, const Items& items, std::int64_t epochs, Generator order);
 
 }  // namespace ladon::example

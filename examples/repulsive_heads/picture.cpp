@@ -55,7 +55,7 @@ std::string shown(const std::string& figure) {
                                  : figure;
 }
 
-/// "24 comparisons: 0 clearly better, 5 clearly worse"
+/// "Of 24 differences 0 are clearly better, …"
 std::string summary(const std::vector<Column>& figures, const std::vector<Comparison>& all) {
   int better = 0, worse = 0;
   for (const Comparison& c : all)

@@ -11,7 +11,7 @@ namespace ladon::example {
 /// Files of sentences and their classes.
 struct TextFiles {
   std::string format = "generated";      ///< generated (no files), trec, lines or tsv
-  std::vector<std::string> train, test;  ///< generated (no files), trec, lines or tsv
+  std::vector<std::string> train, test;  ///< Files of that format.
   std::string glove;                     ///< Word vectors; empty: none.
   double word_dropout = 0.1;             ///< Probability that a word is hidden in training.
 };

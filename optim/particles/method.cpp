@@ -132,31 +132,33 @@ void ParticleMethod::check_ready() const {
                 "diffuse(rate); diffuse(0) if a step was skipped)");
 }
 
-/// a·driving + b·repulsive and the squared norms of its rows, formed in one pass; nothing if the
-/// forces are not sums over particles, or if squares of their dtype cannot tell their norms.
-std::optional<kernels::RowSums> ParticleMethod::formed_at_once(const Forces& f, double a,
-                                                               double b) {
+/// a·driving + b·repulsive, and the squared norms of the rows of both forces and of the sum.
+struct ParticleMethod::Sums : kernels::RowSums {};
+
+/// These sums, formed in one pass over memory; nothing if the forces are not sums over particles, or
+/// if their norms' squares leave the range of their dtype.
+std::optional<ParticleMethod::Sums> ParticleMethod::formed_at_once(const Forces& f, double a,
+                                                                   double b) {
   const Force &driving = f.driving, &repulsive = f.repulsive;
   if (!driving.defined() || driving.spreads() || !repulsive.spreads()) return {};
   const Tensor &g = driving.rows(), &theta = repulsive.rows(), &k = driving.weights();
   const DType dtype = theta.dtype();
   if (g.dtype() != dtype || g.shape() != theta.shape()) return {};
-  kernels::RowSums sums = kernels::forces(a, k.defined() ? cast(k, dtype) : k, g, b,
-                                          cast(repulsive.weights(), dtype), theta);
+  Sums sums{kernels::forces(a, k.defined() ? cast(k, dtype) : k, g, b,
+                            cast(repulsive.weights(), dtype), theta)};
   if (!squares_fit(sums.squared_norms, dtype)) return {};
   return sums;
 }
 
-/// a·driving + b·repulsive and the squared norms of the rows of all three, for forces of a block at
-/// particles [M, D].
-kernels::RowSums ParticleMethod::formed(const std::string& block, const Tensor& theta,
-                                        const Forces& f, double a, double b) const {
+/// These sums for the forces of a block at particles [M, D], formed in one pass where that can be.
+ParticleMethod::Sums ParticleMethod::formed(const std::string& block, const Tensor& theta,
+                                            const Forces& f, double a, double b) const {
   if (auto sums = formed_at_once(f, a, b)) return std::move(*sums);
   const Tensor driving = checked_force(block, name(), "driving force", theta, f.driving);
   const Tensor repulsive = f.repulsive.defined()
                                ? checked_force(block, name(), "repulsive force", theta, f.repulsive)
                                : driving;
-  return kernels::weighted_sum(a, driving, b, repulsive);
+  return {kernels::weighted_sum(a, driving, b, repulsive)};
 }
 
 /// The rewritten gradient −φ·T/N [M, D] in the particles' dtype, from the particles' values and
@@ -173,7 +175,7 @@ Tensor ParticleMethod::direction(const std::string& block, const Tensor& values,
   const Forces f = forces(block, values, negative_score);
   const double unit = target_.temperature / target_.count,
                weight = f.repulsive.defined() ? f.scale * f.alpha.value_or(1) : 0;
-  kernels::RowSums sums = formed(block, values, f, unit * f.scale, -unit * weight);
+  Sums sums = formed(block, values, f, unit * f.scale, -unit * weight);
   try {
     last = {.h2 = f.h2,
             .driving = checked_size(block, "driving force", sums.squared_norms[0], f.scale),

@@ -26,7 +26,6 @@
 #include <vector>
 
 #include "ladon/autograd/hook.h"
-#include "ladon/core/kernels/particles.h"
 #include "ladon/optim/particles/alpha.h"
 #include "ladon/optim/particles/diagnostics.h"
 #include "ladon/optim/particles/particles.h"
@@ -194,9 +193,10 @@ class ParticleMethod {
   };
   struct PendingNoise;
   void check_ready() const;
-  static std::optional<kernels::RowSums> formed_at_once(const Forces& f, double a, double b);
-  kernels::RowSums formed(const std::string& block, const Tensor& theta, const Forces& f, double a,
-                          double b) const;
+  struct Sums;
+  static std::optional<Sums> formed_at_once(const Forces& f, double a, double b);
+  Sums formed(const std::string& block, const Tensor& theta, const Forces& f, double a,
+              double b) const;
   Tensor direction(const std::string& block, const Tensor& values, const Tensor& gradients,
                    Last& last) const;
   Tensor rewrite(const std::string& name, const Tensor& x, const Tensor& gradient, int axis);

@@ -39,8 +39,9 @@ struct LowRank : Layer {
   LowRank(Linear base, const LowRankOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// Limit at initialization: k' = k_base, t' = t_base + s²·rank·k (t_base if the base is trained;
-  /// of A and B only B has a gradient at first). At finite rank this is the mean of the kernel over
+  /// Limit at initialization: k' = k_base, t' = t_base + s²·rank·k, with the base's tangent kernel
+  /// t_base whether its parameters are frozen or not; of A and B only B has a gradient at first. At
+  /// finite rank this is the mean of the kernel over
   /// A, from which the kernel deviates by O(1/√rank). Throws Error once B is not 0, and as the
   /// base's limit.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;

@@ -101,7 +101,7 @@ class DualFunction {
   static DualFunction numeric(Pointwise function, int terms = 128, double tolerance = 1e-2);
 
   const std::string& name() const { return name_; }
-  /// φ, for closed() and numeric(); empty otherwise.
+  /// φ, if the dual was made from it, as by closed() and numeric(); else empty.
   const Pointwise& function() const { return function_; }
   const DualRule& rule() const { return *rule_; }
 

@@ -94,9 +94,10 @@ struct Gram {
 /// Memory and time of gram() with the same arguments, from measurements: computes blocks of more
 /// and more inputs as long as one takes less than about 0.1 s. Their processor time per pair gives
 /// `seconds`; their peak memory per pair bounds `working_bytes` (a block's tensors grow no faster
-/// than its number of pairs). Self-kernels are computed once per input, and cached if they take at
-/// most a quarter of the budget. This process estimates alone: other ranks need not call it. Throws
-/// Error as gram() does.
+/// than its number of pairs). Layers that draw take some of their draws for this, whose time is
+/// scaled; a matrix that is small without draws is computed whole. Self-kernels are computed once
+/// per input, and cached if they take at most a quarter of the budget. This process estimates alone:
+/// other ranks need not call it. Throws Error as gram() does.
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,
                            const GramOptions& options = {});
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const GramOptions& options = {});
