@@ -36,7 +36,7 @@ template <Piecewise f, class T>
 LADON_INLINE T gradient(T g, T x, NumbersOf<T> p) {
   if constexpr (f == Piecewise::leaky_relu) return x > T(0) ? g : g * p.a;
   if constexpr (f == Piecewise::elu) return g * (p.b * (x > T(0) ? T(1) : p.a * exp_below(x)));
-  if constexpr (f == Piecewise::clamp) return (x < p.a) | (x > p.b) ? T(0) : g;
+  if constexpr (f == Piecewise::clamp) return ((x < p.a) | (x > p.b)) ? T(0) : g;
 }
 
 // --- losses of a prediction x and a target t ---
@@ -44,7 +44,7 @@ LADON_INLINE T gradient(T g, T x, NumbersOf<T> p) {
 /// w·x, and 0 where w is 0 and x infinite: an element of weight 0 contributes nothing.
 template <class T>
 LADON_INLINE T weighted(T w, T x) {
-  return (w == T(0)) & (abs(x) == infinity<T>) ? T(0) : w * x;
+  return ((w == T(0)) & (abs(x) == infinity<T>)) ? T(0) : w * x;
 }
 
 template <Loss f, class T>

@@ -57,7 +57,7 @@ TEST(ParameterSet, AMisspeltNameIsAnError) {
                "`layers.0.attention.query`");
   expect_error([&] { model.choose({"*.query", "*.qery"}); }, "matches `*.qery`");
   expect_error([&] { model.choose(ParameterChoice()); }, "empty function");
-  expect_error([&] { model.choose(std::function<bool(const Module&)>()); }, "empty function");
+  expect_error([&] { model.choose(std::function<bool(const Module&)>()); }, "it is empty");
 }
 
 TEST(ParameterSet, IsCombinedWithoutRepeats) {

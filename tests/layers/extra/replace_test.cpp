@@ -265,7 +265,7 @@ TEST(Replace, TellsWhatStandsThere) {
   replace(model, "layers.0.attention", RunningMean(8, rng));
   replace(model, "layers.0.expand", OwnMap(8, 32, rng));
   expect_error([&] { (void)model.layers[0].attention->query; },
-               "the part was replaced by RunningMean, which does not have the members of");
+               "the part was replaced by RunningMean, which is not of the part's original type");
   const Tensor x = normal({2, 3, 8}, rng);
   expect_error([&] { model(x, causal()); },
                "RunningMean replaces attention and gets only the padding mask");

@@ -74,7 +74,7 @@ TEST(Conv2d, InGroupsSeesItsShare) {
       },
       "got 1 window sizes but 2 zeros before");
   test::expect_error([&] { Conv1d({.in = 4, .out = 6, .window = {1}, .before = {-1}}, rng); },
-                     "not negative");
+                     "must not be negative");
 }
 
 // A trace takes another path: patches that are kept.
