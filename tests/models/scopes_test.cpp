@@ -17,6 +17,8 @@
 #include "ladon/core/mapped.h"
 #include "ladon/core/packed_weights.h"
 #include "ladon/core/rowwise.h"
+#include "ladon/layers/infinite/attention/kept_draws.h"
+#include "ladon/layers/infinite/kernel/pass_scope.h"
 #include "ladon/layers/linear.h"
 #include "ladon/layers/parameter_uses.h"
 #include "ladon/optim/extra/penalties/head_mask.h"
@@ -98,6 +100,17 @@ const std::vector<std::vector<Kind>>& modes() {
           }
           return static_cast<const void*>(detail::modes.packed);
         }}},
+      {{"PassScope",
+        [] {
+          struct Pass {  // what the scope refers to lives as long
+            infinite::KeptDraws kept{0};
+            infinite::PassSample sample;
+            infinite::PassScope scope{kept, {.sample = &sample}};
+          };
+          auto pass = std::make_shared<Pass>();
+          return Living{pass, &pass->sample};
+        },
+        [] { return static_cast<const void*>(infinite::PassScope::options().sample); }}},
       {{"mapped::Scope",
         [count = std::int64_t{2}]() mutable {
           const mapped::Levels levels({mapped::new_level(++count)});

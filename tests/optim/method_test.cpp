@@ -365,11 +365,12 @@ TEST(SteinKernel, AUsersProfileIsCheckedInItsName) {
 TEST(SteinKernel, NamesWhoseDistancesOverflow) {
   const Tensor theta = tensor({1e200, -1e200}, {2, 1}, f64);
   expect_error([&] { checked_at(rbf(), "query", theta, 1); },
-               "[kernel] `rbf` on block \"query\": [bandwidth] the squared distance of particles 0 "
-               "and 1 is inf");
+               "[kernel] `rbf` on block \"query\": [bandwidth] every pair of particles must give a "
+               "finite value, but the squared distance of particles 0 and 1 is inf");
   expect_error(
       [&] { checked_at(linear_kernel(), "query", theta, 1); },
-      "`linear` on block \"query\": [linear_kernel] the inner product of particles 0 and 0");
+      "`linear` on block \"query\": [linear_kernel] every pair of particles must give a finite value, "
+      "but the inner product of particles 0 and 0");
 }
 
 }  // namespace

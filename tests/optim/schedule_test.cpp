@@ -152,7 +152,7 @@ TEST_F(PlateauTest, Resumes) {
   EXPECT_EQ(resumed.best(), 1);
   EXPECT_EQ(resumed.waited(), 2);
   EXPECT_EQ(rates(resumed, {1}), (std::vector<double>{0.5}));
-  expect_error([&] { resumed.load_state_dict({{"best", scalar(1, f64)}}); }, "no \"waited\"");
+  expect_error([&] { resumed.load_state_dict({{"best", scalar(1, f64)}}); }, "no entry \"waited\"");
   expect_error(
       [&] {
         resumed.load_state_dict({{"best", scalar(1, f32)}, {"waited", scalar(1, i64)}});

@@ -2,21 +2,15 @@
 
 #include <time.h>
 
-#include <utility>
-
-#include "ladon/core/modes.h"
-
 namespace ladon::infinite {
 namespace {
 
-thread_local PassScope* youngest = nullptr;
+thread_local const PassScope* youngest = nullptr;
 
 }  // namespace
 
 PassScope::PassScope(KeptDraws& kept, const PassOptions& options)
-    : kept_(kept), options_(options), before_(std::exchange(youngest, this)) {}
-
-PassScope::~PassScope() { youngest = before_; }
+    : Scoped(youngest, this), kept_(kept), options_(options) {}
 
 KeptDraws* PassScope::kept() {
   const detail::Modes::Watchers& watchers = detail::modes.watchers;

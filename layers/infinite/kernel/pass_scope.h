@@ -1,6 +1,8 @@
 #pragma once
 // What gram() knows of a pass over pairs of inputs, and the limits of attention use to save work.
 
+#include "ladon/core/modes.h"
+
 namespace ladon::infinite {
 
 class KeptDraws;
@@ -21,12 +23,9 @@ struct PassOptions {
 };
 
 /// While one is alive, passes on this thread are made with these options, and draw from a cache.
-class PassScope {
+class PassScope : private detail::Scoped<const PassScope*> {
  public:
   explicit PassScope(KeptDraws& kept, const PassOptions& options = {});
-  ~PassScope();
-  PassScope(const PassScope&) = delete;
-  PassScope& operator=(const PassScope&) = delete;
 
   /// The cache of this thread's passes; null without one, and while draws are recorded or replayed
   /// (core/random.h), for which each must be made.
@@ -37,7 +36,6 @@ class PassScope {
  private:
   KeptDraws& kept_;
   PassOptions options_;
-  PassScope* before_;
 };
 
 /// Processor time of this process, of all threads.

@@ -151,7 +151,8 @@ TEST(ComposedKernels, RefuseWhatDoesNotFit) {
   expect_error([&] { use(per_block(rbf(), {3})); }, "a block from 0 to 3 of 2 coordinates");
   expect_error([&] { use(per_block(rbf(), {1, 1})); }, "a block from 1 to 1");
   expect_error([&] { preconditioned(rbf(), -eye(2, f64)); }, "not positive definite");
-  expect_error([&] { use(preconditioned(rbf(), eye(3, f64))); }, "particles of 2 numbers");
+  expect_error([&] { use(preconditioned(rbf(), eye(3, f64))); },
+               "D is 2 and the precision is [3, 3]");
   expect_error([&] { mixture({rbf()}, {1, 2}); }, "2 weights for 1 kernels");
   expect_error([&] { mixture({rbf()}, {-1}); }, "a weight is -1");
   expect_error([&] { hybrid(rbf(), {"mine", {}}); }, "`mine` has no function `at`");

@@ -250,8 +250,8 @@ TEST(Optimizer, RefusesAStateThatDoesNotFitAndKeepsItsOwn) {
     for (const auto& [name, value] : adam.state_dict())
       EXPECT_TRUE(same_bits(value, good.at(name))) << name;
   };
-  refuse("no \"lr\"", [](StateDict& s) { s.erase("lr"); });
-  refuse("no \"parameter.0.second_moment\"",
+  refuse("no entry \"lr\"", [](StateDict& s) { s.erase("lr"); });
+  refuse("no entry \"parameter.0.second_moment\"",
          [](StateDict& s) { s.erase("parameter.0.second_moment"); });
   refuse("is f64 of shape [2], expected f64 of shape [3]",
          [](StateDict& s) { s["parameter.0.first_moment"] = zeros({2}, f64); });

@@ -158,7 +158,11 @@ TEST(Similarity, RefusesBadInput) {
   expect_error([&] { linear_cka(x, gaussian({3, 2})); }, "got [4, 2] and [3, 2]");
   expect_error([&] { linear_cka(Tensor(), x); }, "undefined");
   expect_error([] { linear_cka(ones({1, 2}), ones({1, 2})); }, "needs at least 2 examples, got 1");
-  expect_error([] { linear_cka(ones({3, 2}), ones({3, 2}), {.debiased = true}); }, "needs 4");
+  expect_error(
+      [] {
+        linear_cka(ones({3, 2}), ones({3, 2}), {.debiased = true});
+      },
+      "needs at least 4");
   expect_error([&] { linear_cka(x, full({4, 1}, std::nan(""))); }, "squares sum to nan");
   expect_error([] { head_cka(ones({2, 3, 4})); }, "[B, H, T, d], got [2, 3, 4]");
   expect_error([] { head_cka(ones({2, 3, 4, 5}), ones({2, 4})); }, "got f32 [2, 4]");

@@ -383,7 +383,7 @@ TEST(StateNames, StreamsOfNoiseDiffer) {
   state["parameter.a.stream"] = state.at("parameter.b.stream");
   expect_error([&] { sgld.load_state_dict(state); }, "share a stream of noise");
   state.erase("parameter.a.stream");
-  expect_error([&] { sgld.load_state_dict(state); }, "no \"parameter.a.stream\"");
+  expect_error([&] { sgld.load_state_dict(state); }, "no entry \"parameter.a.stream\"");
 }
 
 }  // namespace

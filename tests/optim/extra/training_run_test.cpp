@@ -141,13 +141,13 @@ TEST(TrainingRun, RefusesAFileThatDoesNotFitAndChangesNothing) {
     expect_same(mine.everything(), before);
   };
   refuse("the part `plateau`", [](StateDict& s) { s.erase("plateau/best"); });
-  refuse("no \"items\"", [](StateDict& s) { s.erase("data/items"); });
+  refuse("no entry \"items\"", [](StateDict& s) { s.erase("data/items"); });
   refuse("the part `optimizer`: [load_state_dict] the state has no entry \"lr\"",
          [](StateDict& s) { s.erase("optimizer/lr"); });
   refuse("is f64 of shape [4, 3], expected f32 of shape [4, 3]", [](StateDict& s) {
     s["model/tensor.layers.0.weight"] = zeros({4, 3}, f64);
   });
-  refuse("no \"generator.layers.1.rng\"",
+  refuse("no entry \"generator.layers.1.rng\"",
          [](StateDict& s) { s.erase("model/generator.layers.1.rng"); });
   refuse("the state has entries that this module does not know: \"more\"",
          [](StateDict& s) { s["model/more"] = zeros({1}); });

@@ -132,7 +132,8 @@ TEST(PathRelevance, RefusesWhatDoesNotFit) {
                      "must be [3, 3, N, N]");
   test::expect_error([&] { path_kernel(c * NAN, good); }, "finite");
   test::expect_error([&] { path_saddle(c, y, 0, good); }, "the noise is 0");
-  test::expect_error([&] { path_saddle(c, ones({4}, f64), 1, good); }, "at most 3 inputs");
+  test::expect_error([&] { path_saddle(c, ones({4}, f64), 1, good); },
+                     "at most 3, the number of inputs");
   test::expect_error([&] { path_order(ones({1, 5}, f64), good); }, "must be [S, 11], got [1, 5]");
   const PathSaddle saddle = path_saddle(c, y, 1, good);
   test::expect_error([&] { head_scores(saddle, good, 1); }, "there is no layer 1");

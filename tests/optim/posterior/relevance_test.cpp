@@ -110,7 +110,8 @@ TEST(Relevance, RefusesWhatDoesNotFit) {
                      "must be [H, N, N], got [3, 3]");
   test::expect_error([&] { relevance_saddle(heads, y, 1, 0); }, "width of values is 0");
   test::expect_error([&] { relevance_saddle(heads, y, 0, 2); }, "the noise is 0");
-  test::expect_error([&] { relevance_saddle(heads, ones({4}, f64), 1, 2); }, "at most 3 inputs");
+  test::expect_error([&] { relevance_saddle(heads, ones({4}, f64), 1, 2); },
+                     "at most 3, the number of inputs");
   test::expect_error([&] { relevance_kernel(heads * NAN, 2); }, "finite");
   test::expect_error([&] { scales_of_latents(ones({2, 3}, f64), 2); }, "[S, H·d_v], got [2, 3]");
 }

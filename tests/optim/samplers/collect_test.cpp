@@ -95,7 +95,7 @@ TEST(Collect, RefusesWhatDoesNotFitAndKeepsItsOwn) {
     EXPECT_EQ(steps(kept), (std::vector<double>{0, 4, 8}));
     EXPECT_EQ(kept.every(), 4);
   };
-  refuse("no \"every\"", [](StateDict& s) { s.erase("every"); });
+  refuse("no entry \"every\"", [](StateDict& s) { s.erase("every"); });
   refuse("the state has entries that this collection does not know",
          [](StateDict& s) { s["lr"] = scalar(1); });
   refuse("expected i64 of shape []", [](StateDict& s) { s["every"] = scalar(8, f64); });

@@ -68,7 +68,7 @@ TEST(LogDensity, LeavesTheModelAsItWasWhereTheLossFails) {
   EXPECT_TRUE(same_bits(model.named_parameters().to_row(), before));
   expect_error([&] { log_posterior(model, {}); }, "loss is an empty function");
   expect_error([&] { log_posterior(model, [] { return scalar(0); }, {.count = 0}); }, "N is 0");
-  expect_error([&] { model.named_parameters().assign_row(ones({2})); }, "have 3 numbers");
+  expect_error([&] { model.named_parameters().assign_row(ones({2})); }, "have 3 values");
 }
 
 }  // namespace

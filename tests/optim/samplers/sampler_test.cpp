@@ -224,11 +224,11 @@ TEST(Samplers, RefuseAStateThatDoesNotFitAndKeepTheirOwn) {
     for (const auto& [name, value] : sgnht->state_dict())
       EXPECT_TRUE(same_bits(value, good.at(name))) << name;
   };
-  refuse("no \"temperature\"", [](StateDict& s) { s.erase("temperature"); });
+  refuse("no entry \"temperature\"", [](StateDict& s) { s.erase("temperature"); });
   refuse("expected f64 of shape []", [](StateDict& s) { s["temperature"] = scalar(1, f32); });
   refuse("temperature is -1", [](StateDict& s) { s["temperature"] = scalar(-1, f64); });
   refuse("expected i64 of shape [3]", [](StateDict& s) { s["generator"] = zeros({2}, i64); });
-  refuse("no \"parameter.0.velocity\"", [](StateDict& s) {
+  refuse("no entry \"parameter.0.velocity\"", [](StateDict& s) {
     s["temperature"] = scalar(7, f64);
     s.erase("parameter.0.velocity");
   });

@@ -114,7 +114,8 @@ TEST(ParallelText, LinesStayTogether) {
   EXPECT_EQ(pairs.targets, (Strings{"x", "z"}));
   EXPECT_EQ(pairs.blank, 2);
   const std::string more = test::write(folder, "1\n2\n3\n4\n5", "more");
-  expect_error([&] { read_parallel(left, more); }, left + " has 4 lines, but " + more + " has 5");
+  expect_error([&] { read_parallel(left, more); },
+               left + " has 4 lines, but must have as many as " + more + ", which has 5");
   const std::string empty = test::write(folder, " \n", "empty");
   expect_error([&] { read_parallel(left, empty); }, empty + ": the file holds no text");
   EXPECT_EQ(read_text(left), "a b\r\n\nc\n d \n");

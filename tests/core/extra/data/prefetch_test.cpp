@@ -77,7 +77,7 @@ TEST(Prefetch, IsSavedAndRestoredWhereTheProgramIs) {
     }
     StateDict bad = state;
     bad.erase("batch");
-    expect_error([&] { resumed.load_state_dict(bad); }, "no \"batch\"");
+    expect_error([&] { resumed.load_state_dict(bad); }, "no entry \"batch\"");
     expect_same(resumed.next()[0], plain.next()[0]);
   }
 }

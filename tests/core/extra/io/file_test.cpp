@@ -282,7 +282,7 @@ TEST(FolderLock, LeavesFilesOfOthersAlone) {
                  "[test] " + lock.string() + ": " + why);
   };
   std::ofstream(lock) << "my notes";
-  refused("is not a lock of Ladon's");
+  refused("must be a lock file of Ladon");
   EXPECT_EQ(read_file(lock), "my notes");
   fs::remove(lock);
   for (const char* target : {"lock", "not there"}) {
@@ -293,7 +293,7 @@ TEST(FolderLock, LeavesFilesOfOthersAlone) {
   EXPECT_EQ(read_file(folder / "lock"), "my notes");
   EXPECT_FALSE(fs::exists(folder / "not there"));
   ASSERT_EQ(mkfifo(lock.c_str(), 0600), 0);
-  refused("is not a lock of Ladon's");
+  refused("must be a lock file of Ladon");
 }
 
 TEST(File, RefusesWhatIsNotARegularFile) {

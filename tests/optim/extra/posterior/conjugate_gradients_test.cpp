@@ -119,7 +119,7 @@ TEST(PivotedCholesky, TakesTheInputThatIsLeastKnown) {
   EXPECT_EQ(factor_of(zeros({4, 4}, f64), 4).rank(), 0);
   expect_error(
       [&] { PivotedCholesky(ones({2}, f64), [](std::int64_t) { return zeros({2}, f64); }); },
-      "the diagonal has element 1 at 0, but row 0 has 0");
+      "the diagonal has element 1 at 0, and row 0 has 0");
 }
 
 TEST(LowRankPlusNoise, EqualsTheDenseMatrix) {
@@ -234,7 +234,7 @@ TEST_F(CgSolverTest, RefusesMalformedRequests) {
   const KernelMap k = kernel_map(p_.train);
   expect_error([&] { GaussianProcess(CgSolver(k), gaussian({3})); }, "[200]");
   expect_error([&] { CgSolver(k, {.jitter = 0}); }, "must be positive");
-  expect_error([&] { CgSolver(k, {.noise = -1}); }, "negative");
+  expect_error([&] { CgSolver(k, {.noise = -1}); }, "must be finite and at least 0");
   expect_error([&] { CgSolver(k, {}, {.at_once = 0}); }, "at least 1");
   const GaussianProcess gp = process(1e-4, 5);
   expect_error([&] { gp.predict(gaussian({2, 3}), ones({2}, f64)); }, "[M, 200]");

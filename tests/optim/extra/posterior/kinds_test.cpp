@@ -115,7 +115,7 @@ TEST_F(Kinds, AreComparedByGradientFlow) {
       [&] {
         flow.ensemble(2, across_.nngp, {among_.nngp, across_.nngp, self_.nngp});
       },
-      "the cross kernel an NNGP kernel");
+      "the cross kernel is an NNGP kernel");
   for (int wrong = 0; wrong < 3; ++wrong)
     expect_error(
         [&] {
@@ -124,7 +124,7 @@ TEST_F(Kinds, AreComparedByGradientFlow) {
               {wrong == 0 ? among_.ntk : among_.nngp, wrong == 1 ? across_.ntk : across_.nngp,
                wrong == 2 ? self_.ntk : self_.nngp});
         },
-        "a matrix of NngpBlocks an NTK");
+        "a matrix of NngpBlocks is an NTK");
   const GradientFlow last(among_.nngp, y_);  // only the last layer is trained
   EXPECT_NO_THROW(last.ensemble(2, across_.nngp, {among_.nngp, across_.nngp, self_.nngp}));
   EXPECT_THROW(last.test(2, across_.ntk), Error);

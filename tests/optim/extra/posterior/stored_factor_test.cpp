@@ -139,7 +139,8 @@ TEST_F(StoredFactorTest, RefusesAnotherComputationAndASecondRun) {
   other.set_hyperparameter("layers.0.weight_std", scalar(1.21, f64));
   const auto gram = store(other, "gram of another");
   expect_error([&] { store_factor(gram, factor_, {.noise = 0.1}); }, "its \"kernel\" is");
-  expect_error([&] { store_factor(gram, folder_ / "another gram", {.noise = -1}); }, "negative");
+  expect_error([&] { store_factor(gram, folder_ / "another gram", {.noise = -1}); },
+               "is -1; it must be finite");
   const StoredFactor factor = run();
   expect_error([&] { factor.solve(gaussian({n})); }, "must be floating-point, [404, k]");
 }

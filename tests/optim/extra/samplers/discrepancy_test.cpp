@@ -176,8 +176,16 @@ TEST(Ksd, RefusesBadInput) {
       },
       "scores must be finite, but row 0 has nan");
   expect_error([&] { ksd(x, x, {.h2 = 0}); }, "h² is 0");
-  expect_error([&] { ksd(zeros({1, 2}), zeros({1, 2})); }, "of the 1 samples is 0; set h2");
-  expect_error([&] { ksd(zeros({4, 2}), zeros({4, 2})); }, "of the 4 samples is 0; set h2");
+  expect_error(
+      [&] {
+        ksd(zeros({1, 2}), zeros({1, 2}));
+      },
+      "of the 1 samples is 0, but must be positive; set h2");
+  expect_error(
+      [&] {
+        ksd(zeros({4, 2}), zeros({4, 2}));
+      },
+      "of the 4 samples is 0, but must be positive; set h2");
 }
 
 double mean_kernel(const Tensor& x, const Tensor& y, double h2, bool diagonal) {
