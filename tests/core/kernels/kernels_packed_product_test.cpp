@@ -133,8 +133,9 @@ std::vector<float> product(std::int64_t m, std::int64_t n, std::int64_t k, Matri
 // In 16 tasks and in 64, with B in the second-level cache and beyond it.
 TEST(KernelsPackedProductThreads, HaveTheBitsOfOneThreadOnMany) {
   const int before = num_threads();
-  for (const auto& [m, n, k] :
+  for (const auto& sizes :
        {std::array<std::int64_t, 3>{500, 400, 300}, {1500, 520, 700}, {130, 2000, 900}}) {
+    const std::int64_t m = sizes[0], n = sizes[1], k = sizes[2];
     Generator rng(5);
     const Tensor a = normal({m, k}, rng), b = normal({k, n}, rng);
     const auto on = [&](int threads) {
