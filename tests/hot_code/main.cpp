@@ -23,6 +23,8 @@ const Reason reasons[] = {
     {"rotate_pairs", "rotary positions: four products per pair, as fast as memory"},
     {"cot_derivative", "a polynomial of a few terms"},
     {"PairSums", "limits by sampling: a pass over T numbers between T by T products"},
+    {"identity_block",
+     "limits: a few products per entry, as fast as memory; the same bits at every level"},
     {"pair_by_pair", "limits: sums of T numbers beside T by T products"},
     {"excess_kurtosis", "diagnostics"},
     {"forward", "attention: rows of few queries and of a tile, copied once before their products"},
