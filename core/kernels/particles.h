@@ -39,9 +39,10 @@ struct RowSums {
 RowSums weighted_sum(double a, const Tensor& x, double b, const Tensor& z);
 
 /// y_i = a·F_i + b·R_i with F_i = Σ_j k_ij g_j (g_i if k is undefined) and R_i = Σ_j w_ij (x_i −
-/// x_j), in one pass over g and x [m, n], both of one dtype as k and w [m, m] are; the squared norms
-/// are those of the rows of F, of R and of y. R is formed as a difference of two sums, whose error
-/// is that of differences times cancellation(w, d²); norms of f32 overflow where 1e19 is exceeded.
+/// x_j), in one pass over g and x [m, n], both of one dtype as k and w [m, m] are; the squared
+/// norms are those of the rows of F, of R and of y. R is formed as a difference of two sums, whose
+/// error is that of differences times cancellation(w, d²); norms of f32 overflow where 1e19 is
+/// exceeded.
 RowSums forces(double a, const Tensor& k, const Tensor& g, double b, const Tensor& w,
                const Tensor& x);
 

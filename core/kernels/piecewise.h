@@ -1,7 +1,7 @@
 #pragma once
-// Functions of one element, or of a prediction and its target, that are defined piece by piece, with
-// up to two numbers as parameters. Each has a loop for the value and one for the gradient, so that
-// neither writes what its pieces have in common to memory. No gradients are recorded: see
+// Functions of one element, or of a prediction and its target, that are defined piece by piece,
+// with up to two numbers as parameters. Each has a loop for the value and one for the gradient, so
+// that neither writes what its pieces have in common to memory. No gradients are recorded: see
 // autograd/piecewise.h.
 
 #include "ladon/core/tensor.h"

@@ -13,7 +13,8 @@ namespace ladon::lapack {
 /// cholesky(A + ridge·I) of lapack.h without the memory of the sum.
 Tensor cholesky(const Tensor& a, double ridge);
 
-/// A ← L with A = L·Lᵀ, for the row-major A [n, n] with zeros above its diagonal, n ≥ 1. Returns the order of the leading minor that is not positive, or 0.
+/// A ← L with A = L·Lᵀ, for the row-major A [n, n] with zeros above its diagonal, n ≥ 1. Returns
+/// the order of the leading minor that is not positive, or 0.
 template <class T>
 std::int64_t factor_in_place(std::int64_t n, T* a);
 

@@ -135,8 +135,8 @@ void ParticleMethod::check_ready() const {
 /// a·driving + b·repulsive, and the squared norms of the rows of both forces and of the sum.
 struct ParticleMethod::Sums : kernels::RowSums {};
 
-/// These sums, formed in one pass over memory; nothing if the forces are not sums over particles, or
-/// if their norms' squares leave the range of their dtype.
+/// These sums, formed in one pass over memory; nothing if the forces are not sums over particles,
+/// or if their norms' squares leave the range of their dtype.
 std::optional<ParticleMethod::Sums> ParticleMethod::formed_at_once(const Forces& f, double a,
                                                                    double b) {
   const Force &driving = f.driving, &repulsive = f.repulsive;

@@ -166,7 +166,7 @@ TEST_F(Site, ReplacesNoFolderOfSomebodys) {
   fs::create_directory(site_);
   std::ofstream(site_ / "thesis.txt") << "years";
   EXPECT_NE(build(), 0);
-  EXPECT_NE(said().find("is no site"), std::string::npos) << said();
+  EXPECT_NE(said().find("is not a site"), std::string::npos) << said();
   EXPECT_EQ(read_file((site_ / "thesis.txt").string()), "years");
 }
 

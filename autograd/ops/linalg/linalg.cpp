@@ -128,8 +128,8 @@ Tensor triangular(const Tensor& a, const Tensor& b, bool upper, bool transposed)
                       rule);
 }
 
-/// LU factorizations of matrices [.., n, n], kept for gradients. Undefined for small matrices, which
-/// are cheaper to eliminate anew.
+/// LU factorizations of matrices [.., n, n], kept for gradients. Undefined for small matrices,
+/// which are cheaper to eliminate anew.
 struct Factors {
   Tensor columns;  ///< lapack::Lu::factors, transposed, so that it is row-major.
   Tensor swaps;    ///< [.., n] (i64)

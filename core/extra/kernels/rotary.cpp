@@ -21,8 +21,8 @@ void rotate_row(const T* x, const T* cos, const T* sin, T* y, std::int64_t pairs
   }
 }
 
-/// The angles' rows [rows, r/2] that x's rows [.., T] use one after the other, again and again: T of
-/// them where they are the same for all leading axes.
+/// The angles' rows [rows, r/2] that x's rows [.., T] use one after the other, again and again: T
+/// of them where they are the same for all leading axes.
 Tensor rows_of_angles(const Tensor& angles, const Shape& lead) {
   const int axes = angles.rank() - 1;
   const std::int64_t period = lead.rank() > 0 ? lead[lead.rank() - 1] : 1;

@@ -27,8 +27,8 @@ Glove read_glove(const std::string& path);
 
 struct EmbeddingTable {
   Tensor weights;      ///< f32 [vocabulary.size(), d], with d as in Glove
-  std::int64_t found;  ///< number of words with a vector, without <pad> and <unk>
-  std::int64_t words;  ///< number of words, without <pad> and <unk>
+  std::int64_t found;  ///< number of words with a vector, without the two reserved ones
+  std::int64_t words;  ///< number of words, without the two reserved ones
   double coverage() const { return words == 0 ? 0 : double(found) / double(words); }
 };
 

@@ -53,8 +53,8 @@ LADON_INLINE int64_t pack(const Rows<T>& x, int64_t row, int64_t column, int64_t
 
 // --- pairs of rows ---
 
-// A tile of 64 KB of rows in the type A of the terms, and the sums of left_rows × pair_side pairs in
-// registers. Terms of a tile are summed in A, tiles in double precision.
+// A tile of 64 KB of rows in the type A of the terms, and the sums of left_rows × pair_side pairs
+// in registers. Terms of a tile are summed in A, tiles in double precision.
 constexpr int64_t pair_rows = 64;
 template <class A>
 constexpr int64_t pair_columns = 1024 / sizeof(A);
@@ -245,8 +245,8 @@ int64_t force_blocks(int64_t rows) {
 }
 
 /// sum_i = Σ_j w_ij x_j for sum_rows rows of weights; rows of x are force_columns apart. Blocks of
-/// mix_rows rows are summed alone, so that the error does not grow with their number; each starts at
-/// −0, so that a sum of −0 alone keeps its sign.
+/// mix_rows rows are summed alone, so that the error does not grow with their number; each starts
+/// at −0, so that a sum of −0 alone keeps its sign.
 template <class T>
 LADON_INLINE void weigh(const T* const* w, const T* x, int64_t rows,
                         Vector<T> (&sum)[sum_rows][force_vectors]) {

@@ -42,9 +42,10 @@ void for_range(On on, int64_t n, int64_t grain, const Body& body) {
   body(int64_t{0}, n);
 }
 
-/// Division of C into tasks: stripes of rows by groups of columns, 16 tasks, or up to 128 of at least
-/// 4 million multiply-adds each. A stripe reads B again, and a group packs its rows of A again: so
-/// stripes are halved first where B stays in the second-level cache, else groups. Sums are not cut.
+/// Division of C into tasks: stripes of rows by groups of columns, 16 tasks, or up to 128 of at
+/// least 4 million multiply-adds each. A stripe reads B again, and a group packs its rows of A
+/// again: so stripes are halved first where B stays in the second-level cache, else groups. Sums
+/// are not cut.
 template <class T>
 struct Cut {
   Cut(int64_t m, int64_t n, int64_t k, int64_t row_unit, int64_t column_unit)

@@ -10,8 +10,8 @@ struct Symmetry {
   double difference;  ///< max |x_ij − x_ji|
 };
 
-/// Of a contiguous f64 [n, n]. `largest` is not finite if an element is not, which `difference` then
-/// may hide.
+/// Of a contiguous f64 [n, n]. `largest` is not finite if an element is not, which `difference`
+/// then may hide.
 Symmetry symmetry(const Tensor& x);
 
 }  // namespace ladon::kernels

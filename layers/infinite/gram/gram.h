@@ -96,8 +96,8 @@ struct Gram {
 /// `seconds`; their peak memory per pair bounds `working_bytes` (a block's tensors grow no faster
 /// than its number of pairs). Layers that draw take some of their draws for this, whose time is
 /// scaled; a matrix that is small without draws is computed whole. Self-kernels are computed once
-/// per input, and cached if they take at most a quarter of the budget. This process estimates alone:
-/// other ranks need not call it. Throws Error as gram() does.
+/// per input, and cached if they take at most a quarter of the budget. This process estimates
+/// alone: other ranks need not call it. Throws Error as gram() does.
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,
                            const GramOptions& options = {});
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const GramOptions& options = {});

@@ -93,7 +93,8 @@ TEST(KernelsParticles, SumsOfRowsWithWeights) {
     }
 }
 
-/// The forces of the definition, with R from the differences; `size` collects Σ |terms| per element.
+/// The forces of the definition, with R from the differences; `size` collects Σ |terms| per
+/// element.
 struct ExactForce {
   Exact driving = 0, repulsive = 0, size = 0;
 };

@@ -1,8 +1,8 @@
 #pragma once
 // The vector loops of Cholesky factorization and of triangular systems. Matrices are packed in the
 // panels of gemm.h: panel j of a matrix B [n, m] holds `columns` columns, element (p, i) of them at
-// right[(j·n + p)·columns + i], and panel i of L [n, n] holds `rows` rows, element (r, p) of them at
-// left[(i·n + p)·rows + r].
+// right[(j·n + p)·columns + i], and panel i of L [n, n] holds `rows` rows, element (r, p) of them
+// at left[(i·n + p)·rows + r].
 
 #include <cstdint>
 
