@@ -85,7 +85,8 @@ std::string difference(const std::string& shown, const std::string& printed) {
 
 std::string without_times(const std::string& text) {
   static const std::regex name("(epoch_seconds|seconds|peak_mb)( ↓)?"),
-      column(" +[0-9.–]+( ± [0-9.–]+)?((?: #)*)$"), unit("[0-9.e+-]+ (s|MB|GB|kB|tokens/s)\\b");
+      column(" +[0-9.–]+( ± [0-9.–]+)?((?: #)*)$"), unit("[0-9.e+-]+ (s|MB|GB|kB|tokens/s)\\b"),
+      tiles("[0-9]+ tiles? of [0-9]+ × [0-9]+");  // cut by measured times
   std::string all;
   std::ptrdiff_t columns = 0;  // of times in the table; they are its last
   for (std::string line : lines(text)) {
@@ -95,6 +96,7 @@ std::string without_times(const std::string& text) {
     if (line.find("  ") != std::string::npos && std::regex_search(line, name))
       columns = std::distance(std::sregex_iterator(line.begin(), line.end(), name), {});
     line = std::regex_replace(line, unit, "# $1");
+    line = std::regex_replace(line, tiles, "# tiles of # × #");
     all += std::regex_replace(line, std::regex(" +"), " ") + '\n';
   }
   return all;

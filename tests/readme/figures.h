@@ -5,12 +5,13 @@
 
 namespace ladon::test {
 
-/// Without times and memory, which no two runs share: "#" stands for each, and one space for the
-/// widths that they make. Columns of them are known by their names, those in text by their units.
+/// Without times and memory, which no two runs share, and the tiles that are cut by measured times:
+/// "#" stands for each, and one space for the widths that they make. Columns of them are known by
+/// their names, those in text by their units.
 std::string without_times(const std::string& text);
 
 /// Whether `printed` is what a page shows where every rounding is the same: to the letter, but for
-/// times and memory.
+/// times, memory and tiles.
 bool same_figures(const std::string& shown, const std::string& printed);
 
 /// The same where roundings may differ, by another compiler or BLAS: the first line that has other

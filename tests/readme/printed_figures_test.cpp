@@ -42,6 +42,8 @@ TEST(PrintedFigures, LeaveOutTimesAndTheWidthsOfColumns) {
   EXPECT_TRUE(same_figures(shown, with("16       ", "16    ")));
   EXPECT_FALSE(same_figures(shown, with("slope", "sloop")));
   EXPECT_FALSE(same_figures(shown, with("1.25", "1.26"))) << "the column before the times";
+  EXPECT_EQ(without_times("about 0.2 s: 10 tiles of 128 × 128 inputs\n"),
+            without_times("about 0.01 s: 1 tile of 512 × 512 inputs\n"));
   const std::string two =
       "kernel  ece  seconds ↓  peak_mb ↓\nnone  0.08 0.7  –\ndense 0.07  1.5  33.1\n";
   EXPECT_EQ(without_times(two), "kernel ece seconds ↓ peak_mb ↓\nnone 0.08 # #\ndense 0.07 # #\n");
