@@ -147,6 +147,12 @@ Tensor KeyValueCache::visible(const Tensor& asked, std::int64_t window) const {
 
 KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor& mask,
                                           std::int64_t window) {
+  LADON_CHECK(
+      h.k.rank() == 4 && h.v.rank() == 4 && h.k.size(0) == h.v.size(0) &&
+          h.k.size(1) == h.v.size(1) && h.k.size(2) == h.v.size(2),
+      "KeyValueCache",
+      "keys and values must be [batch, heads, tokens, width], alike but for the width, got ",
+      h.k.shape(), " and ", h.v.shape());
   const std::int64_t batch = h.k.size(0), count = h.k.size(2);
   LADON_CHECK(
       !keys_.defined() || (same_but_length(keys_, h.k) && same_but_length(values_, h.v)),

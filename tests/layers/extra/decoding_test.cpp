@@ -399,6 +399,18 @@ TEST(Decoding, OfAModelThatDropsIsRefused) {
   model(tokens, cache);
 }
 
+// Tokens that have a key and no value, or values of another batch, were read past their end.
+TEST(KeyValueCache, RefusesValuesThatAreNotThoseOfTheKeys) {
+  Generator rng(33);
+  const Tensor keys = normal({2, 2, 5, 3}, rng);
+  for (const Shape& shape : {Shape{2, 2, 4, 3}, {1, 2, 5, 3}, {2, 1, 5, 3}, {2, 2, 5}}) {
+    KeyValueCache cache;
+    const Tensor values = normal(shape, rng), mask = ones({2, 5}, boolean);
+    expect_error([&] { cache.append({{}, keys, values}, mask, 0); }, "alike but for the width");
+    EXPECT_EQ(cache.append({{}, keys, keys}, mask, 0).heads.k.shape(), keys.shape());
+  }
+}
+
 TEST(Transformer, TheSecondArgumentIsAttendedTo) {
   Generator rng(32);
   const TransformerEncoderLayerOptions options{.dim = 8, .heads = 2, .dropout = 0};
