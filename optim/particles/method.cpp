@@ -144,6 +144,8 @@ std::optional<ParticleMethod::Sums> ParticleMethod::formed_at_once(const Forces&
   const Tensor &g = driving.rows(), &theta = repulsive.rows(), &k = driving.weights();
   const DType dtype = theta.dtype();
   if (g.dtype() != dtype || g.shape() != theta.shape()) return {};
+  const Shape pairs{theta.size(0), theta.size(0)};
+  if (repulsive.weights().shape() != pairs || (k.defined() && k.shape() != pairs)) return {};
   Sums sums{kernels::forces(a, k.defined() ? cast(k, dtype) : k, g, b,
                             cast(repulsive.weights(), dtype), theta)};
   if (!squares_fit(sums.squared_norms, dtype)) return {};
@@ -153,7 +155,10 @@ std::optional<ParticleMethod::Sums> ParticleMethod::formed_at_once(const Forces&
 /// These sums for the forces of a block at particles [M, D], formed in one pass where that can be.
 ParticleMethod::Sums ParticleMethod::formed(const std::string& block, const Tensor& theta,
                                             const Forces& f, double a, double b) const {
-  if (auto sums = formed_at_once(f, a, b)) return std::move(*sums);
+  // forces of other particles or shapes are formed alone, so that their checks name what is wrong
+  if (f.repulsive.defined() && f.repulsive.rows().shape() == theta.shape() &&
+      f.repulsive.rows().dtype() == theta.dtype())
+    if (auto sums = formed_at_once(f, a, b)) return std::move(*sums);
   const Tensor driving = checked_force(block, name(), "driving force", theta, f.driving);
   const Tensor repulsive = f.repulsive.defined()
                                ? checked_force(block, name(), "repulsive force", theta, f.repulsive)
