@@ -362,6 +362,28 @@ TEST(SteinKernel, AUsersProfileIsCheckedInItsName) {
   expect_error([&] { of(Profile()); }, "the profile of `mine` is an empty function");
 }
 
+/// A method whose sums have weights between two particles, however many there are.
+class OfTwo : public ParticleMethod {
+ public:
+  explicit OfTwo(Particles particles) : ParticleMethod(std::move(particles)) {}
+  std::string name() const override { return "of two"; }
+
+ protected:
+  Forces forces(const std::string&, const Tensor& theta, const Tensor& gradient) const override {
+    const Tensor weights = ones({2, 2}, f64);
+    return {Force::mixed(weights, gradient), Force::spread(weights, theta), 0.5};
+  }
+};
+
+TEST(ParticleMethod, RefusesSumsWithWeightsOfAnotherSize) {
+  const Tensor x = leaf(tensor({0, 1, 3}, {3, 1}, f64));
+  expect_error(
+      [&] {
+        rewritten<OfTwo>(x, ones({3, 1}, f64));
+      },
+      "the matrix of weights between 3 particles must be f64 [3, 3]");
+}
+
 TEST(SteinKernel, NamesWhoseDistancesOverflow) {
   const Tensor theta = tensor({1e200, -1e200}, {2, 1}, f64);
   expect_error([&] { checked_at(rbf(), "query", theta, 1); },
