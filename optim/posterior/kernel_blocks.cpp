@@ -90,7 +90,7 @@ Ridge ridge_of(std::string_view operation, const Tensor& diagonal, double noise,
               "; it must be finite and at least 0");
   LADON_CHECK(jitter >= 0 && std::isfinite(jitter), operation, "the jitter is ", jitter,
               "; it must be finite and at least 0");
-  return {noise, jitter, number_of("GaussianProcess", mean(diagonal))};
+  return {noise, jitter, number_of(std::string(operation).c_str(), mean(diagonal))};
 }
 
 Tensor factorize(std::string_view operation, const Tensor& kernel, const Ridge& ridge) {

@@ -209,6 +209,8 @@ Discrepancy mmd(const Tensor& samples, const Tensor& covariance, double bandwidt
   LADON_CHECK(covariance.shape() == (Shape{samples.size(1), samples.size(1)}), "mmd",
               "samples [n, d] need a covariance [d, d], got shapes ", samples.shape(), " and ",
               covariance.shape());
+  LADON_CHECK(bandwidth >= 0 && std::isfinite(bandwidth), "mmd", "the bandwidth is ", bandwidth,
+              "; it must be finite and positive, or 0 for the one that the covariance gives");
   const NoGrad off;
   const Tensor x = contiguous(cast(samples, f64)), k = cast(covariance, f64);
   const double h2 =

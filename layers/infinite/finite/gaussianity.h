@@ -89,8 +89,8 @@ struct Discrepancy {
   double bandwidth = 0;  ///< h
 };
 /// Discrepancy of samples [n, d] from N(0, covariance). bandwidth 0: h² = tr K, half the mean
-/// squared distance of two draws of N(0, K). Throws Error for fewer than 3 samples, or if all of K
-/// is zero and no bandwidth is given.
+/// squared distance of two draws of N(0, K). Throws Error for fewer than 3 samples, for a bandwidth
+/// that is negative or not finite, or if all of K is zero and no bandwidth is given.
 Discrepancy mmd(const Tensor& samples, const Tensor& covariance, double bandwidth = 0);
 
 }  // namespace ladon::infinite

@@ -204,8 +204,11 @@ Tensor composed_selves(const Rows& a, bool positions, Entries entries) {
 
 void check_mask(const Inputs& in, const Shape& positions) {
   if (!in.mask.defined()) return;
+  LADON_CHECK(positions.rank() > 0, "input_kernel", "inputs of shape ", in.x.shape(),
+              " have no positions, but a mask of shape ", in.mask.shape(),
+              " is given; leave it out");
   const Shape wanted = {in.count(), positions.count()};
-  LADON_CHECK(positions.rank() > 0 && in.mask.dtype() == boolean && in.mask.shape() == wanted,
+  LADON_CHECK(in.mask.dtype() == boolean && in.mask.shape() == wanted,
               "input_kernel", "the mask of inputs of shape ", in.x.shape(), " must be bool ",
               wanted, ", got ", in.mask.dtype(), " ", in.mask.shape());
 }

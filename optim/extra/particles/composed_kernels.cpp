@@ -20,7 +20,8 @@ void check(const char* operation, const SteinKernel& kernel) {
 /// kernel.at(Θ); throws Error unless the result has the functions `share` and `repel`.
 KernelAt complete(const SteinKernel& kernel, const Tensor& theta) {
   KernelAt at = kernel.at(theta);
-  LADON_CHECK(at.share && at.repel, kernel.name, "has no function `", at.share ? "repel" : "share",
+  LADON_CHECK(at.share && at.repel, "SteinKernel", "the kernel `", kernel.name,
+              "` has no function `", at.share ? "repel" : "share",
               "`; KernelAt needs both `share` and `repel`");
   return at;
 }
