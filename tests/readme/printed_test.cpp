@@ -17,8 +17,10 @@
 //
 // A page that has passed is not run again while all is the same by which its output could differ:
 // its programs (a changed comment leaves them as they are), the libraries that they load, gnuplot,
-// its blocks and its pictures (stamps.h). Lessons, which take seconds, and blocks of data always
-// run.
+// its blocks and its pictures (stamps.h). What it passed with is kept on this machine, and in
+// passed.txt for others: on another machine with the same compiler and packages programs are the
+// same to the byte. Lessons, which take seconds, and blocks of data always run; with
+// LADON_README_ANEW=1 every page does. LADON_README_RECORD=1 writes passed.txt from all pages.
 //
 // LADON_README_PAGE=examples/nngp_compare/README.md takes one page. With LADON_README_WRITE=1 it
 // writes what is printed into the pages, and the pictures beside the examples, instead of
@@ -201,31 +203,40 @@ std::optional<std::uint64_t> fingerprint_of_page(const Page& page,
   return fingerprint;
 }
 
-void check(const Page& page) {
+const fs::path recorded = source / "tests/readme/passed.txt";
+
+/// Checks a page unless it has passed as it is; adds it to `record` if it has passed now or before.
+void check(const Page& page, Record& record) {
   const std::vector<Block> blocks = wanted_blocks(page);
   if (blocks.empty()) return;
   const Stamps stamps(Stamps::folder());
   const auto fingerprint = fingerprint_of_page(page, blocks);
-  if (fingerprint && stamps.has(*fingerprint)) {
+  const bool passed =
+      fingerprint && (stamps.has(*fingerprint) || record.has(page.name, *fingerprint));
+  if (passed && std::getenv("LADON_README_ANEW") == nullptr) {
     std::cout << page.name << " is unchanged since it last passed\n";
-    return;
+  } else {
+    for (const Block& block : blocks) check(page, block);
+    if (testing::Test::HasFailure()) return;
+    if (fingerprint) stamps.add(*fingerprint, page.name);
   }
-  for (const Block& block : blocks) check(page, block);
-  if (fingerprint && !testing::Test::HasFailure()) stamps.add(*fingerprint, page.name);
+  if (fingerprint && wanted_word().empty()) record.set(page.name, *fingerprint);
 }
 
 TEST(Printed, IsWhatThePagesShow) {
   if (!has_level())
     GTEST_SKIP() << "the pages were printed with " << level << ", which this processor cannot";
   const char* only = std::getenv("LADON_README_PAGE");
+  Record record(recorded);
   if (only == nullptr) {
-    for (const Page& page : all_pages()) check(page);
+    for (const Page& page : all_pages()) check(page, record);
+    if (std::getenv("LADON_README_RECORD") != nullptr) record.write();
     return;
   }
   const Page page = read_page(source / only);
   if (wanted_blocks(page).empty())
     GTEST_SKIP() << "its blocks need LADON_README_DATA, or LADON_README_FULL";
-  check(page);
+  check(page, record);
 }
 
 }  // namespace

@@ -52,11 +52,17 @@ fs::path Stamps::folder() {
   return cache.empty() ? cache : cache / "ladon" / "printed";
 }
 
-fs::path Stamps::file(std::uint64_t fingerprint) const {
-  std::ostringstream name;
-  name << std::hex << std::setfill('0') << std::setw(16) << fingerprint;
-  return folder_ / name.str();
+namespace {
+
+std::string digits(std::uint64_t fingerprint) {
+  std::ostringstream text;
+  text << std::hex << std::setfill('0') << std::setw(16) << fingerprint;
+  return text.str();
 }
+
+}  // namespace
+
+fs::path Stamps::file(std::uint64_t fingerprint) const { return folder_ / digits(fingerprint); }
 
 bool Stamps::has(std::uint64_t fingerprint) const {
   return !folder_.empty() && fs::exists(file(fingerprint));
@@ -67,6 +73,24 @@ void Stamps::add(std::uint64_t fingerprint, const std::string& what) const {
   std::error_code error;
   fs::create_directories(folder_, error);
   std::ofstream(file(fingerprint)) << what << '\n';
+}
+
+Record::Record(fs::path file) : file_(std::move(file)) {
+  std::ifstream lines(file_);
+  std::string name;
+  for (std::uint64_t fingerprint; lines >> std::hex >> fingerprint >> name;)
+    before_[name] = fingerprint;
+}
+
+bool Record::has(const std::string& name, std::uint64_t fingerprint) const {
+  const auto found = before_.find(name);
+  return found != before_.end() && found->second == fingerprint;
+}
+
+void Record::write() const {
+  std::string text;
+  for (const auto& [name, fingerprint] : passed_) text += digits(fingerprint) + " " + name + "\n";
+  write_atomically(file_.string(), text);
 }
 
 }  // namespace ladon::test

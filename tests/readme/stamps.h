@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -36,6 +37,21 @@ class Stamps {
  private:
   std::filesystem::path file(std::uint64_t fingerprint) const;
   std::filesystem::path folder_;
+};
+
+/// File of the fingerprints that things of a name passed with last, a line each:
+///   00c0ffee00c0ffee examples/posterior/README.md
+class Record {
+ public:
+  explicit Record(std::filesystem::path file);
+  bool has(const std::string& name, std::uint64_t fingerprint) const;
+  void set(const std::string& name, std::uint64_t fingerprint) { passed_[name] = fingerprint; }
+  /// Writes the file, in the order of names; leaves out what was not set since it was read.
+  void write() const;
+
+ private:
+  std::filesystem::path file_;
+  std::map<std::string, std::uint64_t> before_, passed_;
 };
 
 }  // namespace ladon::test

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "ladon/core/io/file.h"
 #include "ladon/tests/support.h"
 
 namespace ladon::test {
@@ -64,6 +65,25 @@ TEST(Stamps, AreKeptInAFolder) {
   EXPECT_TRUE(Stamps(folder / "new/printed").has(0x123));
   EXPECT_TRUE(std::filesystem::exists(folder / "new/printed/0000000000000123"));
   EXPECT_FALSE(Stamps("").has(0x123)) << "nowhere";
+}
+
+TEST(Record, KnowsWhatPassedLast) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "passed.txt";
+  Record first(file);
+  EXPECT_FALSE(first.has("a page", 0));
+  first.set("one/README.md", 0x123);
+  first.set("two/README.md", 0xfedcba9876543210);
+  first.write();
+  EXPECT_EQ(read_file(file.string()),
+            "0000000000000123 one/README.md\nfedcba9876543210 two/README.md\n");
+  Record second(file);
+  EXPECT_TRUE(second.has("two/README.md", 0xfedcba9876543210));
+  EXPECT_FALSE(second.has("one/README.md", 0xfedcba9876543210)) << "another page's";
+  second.set("one/README.md", 0x124);
+  second.write();
+  EXPECT_TRUE(Record(file).has("one/README.md", 0x124));
+  EXPECT_FALSE(Record(file).has("two/README.md", 0xfedcba9876543210)) << "a page that is gone";
 }
 
 }  // namespace
