@@ -96,8 +96,8 @@ std::int64_t spread_count(const char* name, const ConvTransposeOptions& o, int a
                              number(o.output_padding, axis, 0) + 1;
   LADON_CHECK(count >= 0, name, n, " positions would become ", count,
               ", which is (n − 1)·stride + dilation·(window − 1) + 1 + output_padding − before − "
-              "after, with before = ", before, " and after = ", after,
-              "; take smaller before and after");
+              "after, with before = ",
+              before, " and after = ", after, "; take smaller before and after");
   return count;
 }
 

@@ -208,9 +208,9 @@ void check_mask(const Inputs& in, const Shape& positions) {
               " have no positions, but a mask of shape ", in.mask.shape(),
               " is given; leave it out");
   const Shape wanted = {in.count(), positions.count()};
-  LADON_CHECK(in.mask.dtype() == boolean && in.mask.shape() == wanted,
-              "input_kernel", "the mask of inputs of shape ", in.x.shape(), " must be bool ",
-              wanted, ", got ", in.mask.dtype(), " ", in.mask.shape());
+  LADON_CHECK(in.mask.dtype() == boolean && in.mask.shape() == wanted, "input_kernel",
+              "the mask of inputs of shape ", in.x.shape(), " must be bool ", wanted, ", got ",
+              in.mask.dtype(), " ", in.mask.shape());
 }
 
 /// Self-kernels: [N], [N, T, T] or [N, T].
