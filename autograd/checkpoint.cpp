@@ -38,8 +38,8 @@ struct Outline {
     const double* from = numbers.data<double>();
     for (std::int64_t i = 0; i < numbers.count(); i += width)
       for (std::int64_t k = 0; k < std::min(width, numbers.count() - i); ++k) {
-        sums[static_cast<std::size_t>(k)] += from[i + k];
-        sizes[static_cast<std::size_t>(k)] += std::abs(from[i + k]);
+        sums[k] += from[i + k];
+        sizes[k] += std::abs(from[i + k]);
       }
   }
   /// Whether the tensors have equal shapes and dtypes, and sums that agree to half of the digits of

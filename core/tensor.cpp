@@ -150,7 +150,7 @@ std::vector<T> Tensor::to_vector() const {
   return visit_dtype(rows.dtype(), [&]<class S>() {
     const S* x = rows.data<S>();
     if constexpr (std::is_same_v<S, T>) return std::vector<T>(x, x + count());
-    std::vector<T> all(static_cast<std::size_t>(count()));
+    std::vector<T> all(count());
     std::transform(x, x + count(), all.begin(),
                    [](S element) { return converted<T>("to_vector", element); });
     return all;

@@ -141,7 +141,7 @@ bool has_odd_keys(const Tensor& x) { return kernels::anywhere(odd_keys(x)); }
 /// [.., Tk]; `seen`, bool [.., Tq, Tk], is true where a query attends to a key.
 std::vector<std::int64_t> seen_keys(const Tensor& odd, const Tensor& seen) {
   const Tensor both = mapped::show(logical_and(odd, any(seen, -2)));
-  std::vector<int> others(static_cast<std::size_t>(both.rank() - 1));
+  std::vector<int> others(both.rank() - 1);
   std::iota(others.begin(), others.end(), 0);
   std::vector<std::int64_t> keys;
   const std::vector<double> flags = numbers_of("scaled_dot_product_attention", any(both, others));

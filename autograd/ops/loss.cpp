@@ -38,7 +38,7 @@ std::vector<double> read_indices(const char* operation, const Tensor& target, st
   const Tensor all = mapped::show(target);
   const std::vector<std::int64_t> given = all.to_vector<std::int64_t>();
   const auto per_example = static_cast<std::size_t>(target.count());
-  std::vector<double> counts(static_cast<std::size_t>(target.mapped() ? target.examples() : 1));
+  std::vector<double> counts(target.mapped() ? target.examples() : 1);
   bool whole = true;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const bool counts_here = given[i] != ignored;

@@ -217,7 +217,7 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, int axis1, int axis2) {
 
 Tensor flip(const Tensor& x, const std::vector<int>& axes) {
   check_defined("flip", {x});
-  std::vector<bool> seen(static_cast<std::size_t>(x.rank()));
+  std::vector<bool> seen(x.rank());
   Tensor y = x.detach();
   for (int axis : axes) {
     axis = detail::normalize_axis("flip", axis, x.rank());

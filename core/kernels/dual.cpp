@@ -163,10 +163,8 @@ struct SeriesSide {
     }
   }
   const double* row(int64_t i) const { return a + i * terms; }
-  double root_of(int64_t i) const { return root[static_cast<std::size_t>(i)]; }
-  double reach_of(int64_t i, int which) const {
-    return reach[static_cast<std::size_t>(i * (ends - 1) + which)];
-  }
+  double root_of(int64_t i) const { return root[i]; }
+  double reach_of(int64_t i, int which) const { return reach[i * (ends - 1) + which]; }
 
   Tensor held;
   const double* a;

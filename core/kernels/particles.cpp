@@ -50,8 +50,7 @@ Tensor symmetric(typename ParticleLoops<T>::Pairs loop, const Tensor& x) {
   parallel::in_order((n + columns - 1) / columns, held, sums_of, add);
   double* y = out.mutable_data<double>();
   for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j <= i; ++j)
-      y[i * m + j] = y[j * m + i] = total[static_cast<std::size_t>(i * width + j)];
+    for (std::int64_t j = 0; j <= i; ++j) y[i * m + j] = y[j * m + i] = total[i * width + j];
   return out;
 }
 
@@ -113,12 +112,11 @@ Tensor mix_differences(const Tensor& w, const Tensor& x) {
 std::vector<double> squared_norms(const Tensor& rows) {
   const Tensor x = contiguous(rows);
   const std::int64_t n = x.size(1);
-  std::vector<double> norms(static_cast<std::size_t>(x.size(0)));
+  std::vector<double> norms(x.size(0));
   visit_floating("squared_norms", x.dtype(), [&]<class T>() {
     const auto loop = loops().of<T>().particles.squared_norm;
     const T* data = x.data<T>();
-    for_rows(x.size(0), n,
-             [&](std::int64_t i) { norms[static_cast<std::size_t>(i)] = loop(data + i * n, n); });
+    for_rows(x.size(0), n, [&](std::int64_t i) { norms[i] = loop(data + i * n, n); });
   });
   return norms;
 }
@@ -138,7 +136,7 @@ bool all_finite(const Tensor& rows) {
 RowSums weighted_sum(double a, const Tensor& x, double b, const Tensor& z) {
   const Tensor first = contiguous(x), second = contiguous(z);
   const std::int64_t m = x.size(0), n = x.size(1);
-  const std::vector<double> none(static_cast<std::size_t>(m));
+  const std::vector<double> none(m);
   RowSums sums{empty_like(first), {none, none, none}};
   visit_floating("weighted_sum", x.dtype(), [&]<class T>() {
     const auto loop = loops().of<T>().particles.add;
@@ -147,8 +145,7 @@ RowSums weighted_sum(double a, const Tensor& x, double b, const Tensor& z) {
     for_rows(m, n, [&](std::int64_t i) {
       double norms[3];
       loop(static_cast<T>(a), p + i * n, static_cast<T>(b), q + i * n, y + i * n, n, norms);
-      for (std::size_t k = 0; k < 3; ++k)
-        sums.squared_norms[k][static_cast<std::size_t>(i)] = norms[k];
+      for (std::size_t k = 0; k < 3; ++k) sums.squared_norms[k][i] = norms[k];
     });
   });
   return sums;
@@ -182,7 +179,7 @@ RowSums forces(double a, const Tensor& k, const Tensor& g, double b, const Tenso
     T* y = sums.y.mutable_data<T>();
     const std::int64_t columns =
         std::max<std::int64_t>(1, work / (m * m * column_block)) * column_block;
-    std::vector<double> norms(static_cast<std::size_t>(3 * m));
+    std::vector<double> norms(3 * m);
     const auto piece = [&](std::int64_t at) {
       const std::int64_t begin = at * columns, end = std::min(n, begin + columns);
       const Tensor scratch = empty({loop.force_scratch(m)}, x.dtype());
@@ -215,10 +212,10 @@ double cancellation(const Tensor& w, const Tensor& squared_distances) {
   const std::int64_t m = w.size(0);
   const Tensor weights = contiguous(w), distances = contiguous(squared_distances);
   const double *weight = weights.data<double>(), *d2 = distances.data<double>();
-  std::vector<double> radius(static_cast<std::size_t>(m));
+  std::vector<double> radius(m);
   double all = 0, outward = 0;
   for (std::int64_t i = 0; i < m; ++i) {
-    double& sum = radius[static_cast<std::size_t>(i)];
+    double& sum = radius[i];
     for (std::int64_t j = 0; j < m; ++j) {
       sum += d2[i * m + j];
       outward += weight[i * m + j] * d2[i * m + j] / 2;
@@ -236,8 +233,7 @@ double cancellation(const Tensor& w, const Tensor& squared_distances) {
   for (std::int64_t i = 0; i < m; ++i) {
     double terms = 0;
     for (std::int64_t j = 0; j < m; ++j)
-      terms += std::abs(weight[i * m + j]) *
-               (radius[static_cast<std::size_t>(i)] + radius[static_cast<std::size_t>(j)]);
+      terms += std::abs(weight[i * m + j]) * (radius[i] + radius[j]);
     error += terms * terms;
   }
   return std::sqrt(error) * std::sqrt(spread) / outward;

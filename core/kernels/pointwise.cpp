@@ -93,7 +93,7 @@ void check_right(Binary op, bool fits) {
 
 void check_right(Binary op, const Tensor& right) {
   if (right.dtype() != i64 || (op != Binary::remainder && op != Binary::pow)) return;
-  std::vector<int> axes(static_cast<std::size_t>(right.rank()));
+  std::vector<int> axes(right.rank());
   std::iota(axes.begin(), axes.end(), 0);
   const Tensor fits = compare(op == Binary::pow ? Compare::ge : Compare::ne, right, 0);
   check_right(op, reduce(Reduce::all, fits, axes, false).item<bool>());

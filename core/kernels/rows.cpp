@@ -4,7 +4,7 @@ namespace ladon::kernels {
 namespace {
 
 Tensor move_axis(const Tensor& x, int from, int to) {
-  std::vector<int> order(static_cast<std::size_t>(x.rank()));
+  std::vector<int> order(x.rank());
   std::iota(order.begin(), order.end(), 0);
   order.erase(order.begin() + from);
   order.insert(order.begin() + to, from);

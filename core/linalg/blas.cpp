@@ -48,10 +48,10 @@ Operand<T> operand(std::int64_t rows, std::int64_t columns, Matrix<const T> x,
     return {x.data, false, static_cast<int>(rows == 1 ? columns : x.row)};
   if (row_major(columns, rows, x.column, x.row))
     return {x.data, true, static_cast<int>(columns == 1 ? rows : x.column)};
-  packed.resize(static_cast<std::size_t>(rows * columns));
+  packed.resize(rows * columns);
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j)
-      packed[static_cast<std::size_t>(i * columns + j)] = x.data[i * x.row + j * x.column];
+      packed[i * columns + j] = x.data[i * x.row + j * x.column];
   return {packed.data(), false, static_cast<int>(columns)};
 }
 
@@ -189,7 +189,7 @@ void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64
   const std::int64_t rows = pieces_of(m, piece.m), columns = pieces_of(n, piece.n);
   const std::int64_t sums = k > 0 ? pieces_of(k, piece.k) : 1;
   // The first piece of a sum that is cut goes to C, the other pieces to separate buffers.
-  std::vector<T> buffer(static_cast<std::size_t>(count * (sums - 1) * m * n));
+  std::vector<T> buffer(count * (sums - 1) * m * n);
   const auto part = [&](std::int64_t item, std::int64_t sum) -> Matrix<T> {
     if (sum == 0) return {c.data + item * c_batch, c.row, c.column};
     return {buffer.data() + (item * (sums - 1) + sum - 1) * m * n, n, 1};

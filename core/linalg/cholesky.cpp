@@ -178,7 +178,7 @@ void subtract_product(int64_t m, int64_t k, int64_t n, blas::Matrix<const T> a, 
 template <class T>
 void solve_few(int64_t n, int64_t k, blas::Matrix<const T> l, bool transposed, blas::Matrix<T> x) {
   const auto& loop = kernels::loops().of<T>().symmetric;
-  std::vector<T> held(static_cast<std::size_t>(n));
+  std::vector<T> held(n);
   T* column = held.data();
   for (int64_t j = 0; j < k; ++j) {
     for (int64_t i = 0; i < n; ++i) column[i] = *at(x, i, j).data;

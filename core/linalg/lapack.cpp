@@ -141,7 +141,7 @@ Lu lu(const Tensor& a) {
   return visit_floating("lu", a.dtype(), [&]<class T>() -> Lu {
     const std::int64_t n = a.shape()[0];
     Tensor columns = copy<T>("lu", a, Holds::columns), swaps = empty({n}, i64);
-    std::vector<int> from_one(static_cast<std::size_t>(n));
+    std::vector<int> from_one(n);
     if (n > 0) routines::getrf(static_cast<int>(n), columns.mutable_data<T>(), from_one.data());
     std::transform(from_one.begin(), from_one.end(), swaps.mutable_data<std::int64_t>(),
                    [](int row) { return row - 1; });

@@ -34,11 +34,10 @@ Tensor functions(const Tensor& theta, const Tensor& inputs, std::int64_t width) 
     Tensor sum;
     for (std::int64_t h1 = 0; h1 < heads; ++h1) {
       const Tensor xi = transpose(select(inputs, 0, h1 * heads + h2));  // [d, n]
-      const Tensor part =
-          matmul(matmul(first[static_cast<std::size_t>(h1)], embedding), unsqueeze(xi, 0));
+      const Tensor part = matmul(matmul(first[h1], embedding), unsqueeze(xi, 0));
       sum = h1 == 0 ? part : sum + part;
     }
-    const Tensor part = matmul(matmul(readout, second[static_cast<std::size_t>(h2)]), sum);
+    const Tensor part = matmul(matmul(readout, second[h2]), sum);
     f = h2 == 0 ? part : f + part;
   }
   return select(f, 1, 0);

@@ -16,8 +16,7 @@ using Indices = std::vector<std::int64_t>;
 
 Indices shuffled(const Indices& of, Generator& rng) {
   Indices order;
-  for (const double i : permutation(std::ssize(of), rng).to_vector())
-    order.push_back(of[static_cast<std::size_t>(i)]);
+  for (const double i : permutation(std::ssize(of), rng).to_vector()) order.push_back(of[i]);
   return order;
 }
 
@@ -26,7 +25,7 @@ Indices shuffled(const Indices& of, Generator& rng) {
 Fold split(const Indices& order, std::int64_t begin, std::int64_t end) {
   Fold fold;
   for (std::int64_t i = 0; i < std::ssize(order); ++i)
-    (i >= begin && i < end ? fold.test : fold.train).push_back(order[static_cast<std::size_t>(i)]);
+    (i >= begin && i < end ? fold.test : fold.train).push_back(order[i]);
   std::sort(fold.train.begin(), fold.train.end());
   std::sort(fold.test.begin(), fold.test.end());
   return fold;
@@ -41,7 +40,7 @@ void require_a_partition(const std::vector<Fold>& folds, std::size_t questions) 
     for (const std::int64_t q : fold.test) {
       LADON_CHECK(q >= 0 && static_cast<std::size_t>(q) < questions, "contrast",
                   "a fold tests question ", q, ", but the number of questions is ", questions);
-      ++tested[static_cast<std::size_t>(q)];
+      ++tested[q];
     }
   for (std::size_t q = 0; q < questions; ++q)
     LADON_CHECK(tested[q] == 1, "contrast", "question ", q, " is tested ", tested[q],

@@ -37,7 +37,7 @@ RuleSequences draw_sequences(const RulesTask& task, std::int64_t n, bool unfamil
     for (std::int64_t j = 0; j < length - 1; ++j) {
       const std::int64_t key = j < rules && j != missing ? j : rules + rng.below(distractors);
       const std::int64_t value = rng.below(values);
-      std::int64_t* token = tokens + 2 * (1 + places[static_cast<std::size_t>(j)]);
+      std::int64_t* token = tokens + 2 * (1 + places[j]);
       token[0] = first_key + key;
       token[1] = first_value + value;
       if (j < rules) labels[j] = value;

@@ -49,7 +49,7 @@ class Course {
         .split(static_cast<std::uint64_t>(number));
   }
   CopyData data(std::int64_t set, std::int64_t sequences) const {
-    return data_[static_cast<std::size_t>(set)].first(sequences);
+    return data_[set].first(sequences);
   }
 
   /// Runs jobs in parallel, and stores their results in order.
@@ -61,7 +61,7 @@ class Course {
         std::ssize(jobs), 8,
         [&](std::int64_t i) {
           stop_if_interrupted();
-          return (this->*make)(jobs[static_cast<std::size_t>(i)]);
+          return (this->*make)(jobs[i]);
         },
         [&](const Result& result) {
           results.push_back(result);

@@ -42,8 +42,7 @@ std::vector<Tensor> directions() {
   for (int i = 0; i < tokens; ++i)
     for (int j = 0; j <= i; ++j) {
       std::vector<double> d(tokens * tokens);
-      for (const int entry : {i * tokens + j, j * tokens + i})
-        d[static_cast<std::size_t>(entry)] = i == j ? root : 1;
+      for (const int entry : {i * tokens + j, j * tokens + i}) d[entry] = i == j ? root : 1;
       all.push_back(from_vector(d, {tokens, tokens}));
     }
   return all;

@@ -84,7 +84,7 @@ Study run_study(const Settings& s) {
   const std::int64_t jobs = std::ssize(study.rows) * s.repetitions;
   Progress progress(static_cast<double>(jobs));
   const auto row_of = [&](std::int64_t job) -> Estimates& {
-    return study.rows[static_cast<std::size_t>(job / s.repetitions)];
+    return study.rows[job / s.repetitions];
   };
   std::int64_t next = 0;
   study.interrupted = !ran_to_the_end([&] {

@@ -76,7 +76,7 @@ ClassifierRows word_vectors(const TextDataset& data, const Reviews& of) {
   for (const std::string& text : data.texts) {
     std::vector<std::int64_t> some = vocabulary.encode(text);
     std::erase_if(some, [&](std::int64_t word) { return word < reserved + of.skipped; });
-    some.resize(static_cast<std::size_t>(of.words), Vocabulary::pad);
+    some.resize(of.words, Vocabulary::pad);
     words.insert(words.end(), some.begin(), some.end());
   }
   const Tensor index = from_vector(words, {n, tokens_each, span});

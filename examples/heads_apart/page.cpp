@@ -75,10 +75,10 @@ Json rules_at(const Task& task) {
   Json all = Json::array();
   const Tensor right = RulesTask{}.places(task.test[0].tokens);  // [B, rules]
   for (std::int64_t i = 0; i < sequences_shown; ++i) {
-    std::vector<std::int64_t> rules(static_cast<std::size_t>(task.test[0].tokens.size(1)));
+    std::vector<std::int64_t> rules(task.test[0].tokens.size(1));
     std::int64_t rule = 0;
     for (const std::int64_t place : select(right, 0, i).to_vector<std::int64_t>())
-      rules[static_cast<std::size_t>(place)] = ++rule;
+      rules[place] = ++rule;
     all.push_back(rules);
   }
   return all;

@@ -107,9 +107,7 @@ std::vector<Arm> plan_arms(const Settings& s) {
 
 void train_arms(const Settings& s, std::vector<Arm>& arms, Progress& progress) {
   const Generator rng = Generator(s.common.seed).split(1);
-  const auto arm_of = [&](std::int64_t job) -> Arm& {
-    return arms[static_cast<std::size_t>(job % std::ssize(arms))];
-  };
+  const auto arm_of = [&](std::int64_t job) -> Arm& { return arms[job % std::ssize(arms)]; };
   std::int64_t next = 0;
   parallel::in_order(
       std::ssize(arms) * s.seeds, 8,

@@ -102,18 +102,17 @@ Questions read_questions(const Settings& s, std::int64_t of_class) {
   Questions q;
   q.chosen.resize(data.label_names.size());
   const auto n = std::ssize(data.texts);
-  std::vector<std::int64_t> rows;  // of glove.vectors, one for each word
-  std::vector<std::int64_t> at(static_cast<std::size_t>(n * Questions::length));  // index + 1, or 0
+  std::vector<std::int64_t> rows;                       // of glove.vectors, one for each word
+  std::vector<std::int64_t> at(n * Questions::length);  // index + 1, or 0
   for (std::int64_t i = 0; i < n; ++i) {
     auto place = at.begin() + i * Questions::length;
     const auto end = place + Questions::length;
-    for (const std::int64_t word : words.encode(data.texts[static_cast<std::size_t>(i)]))
+    for (const std::int64_t word : words.encode(data.texts[i]))
       if (word > Vocabulary::unknown && place != end) {
         rows.push_back(word - Vocabulary::unknown - 1);
         *place++ = std::ssize(rows);
       }
-    if (place != end - Questions::length)
-      q.chosen[static_cast<std::size_t>(data.labels[static_cast<std::size_t>(i)])].push_back(i);
+    if (place != end - Questions::length) q.chosen[data.labels[i]].push_back(i);
   }
   constexpr std::int64_t rare = 100;
   std::erase_if(q.chosen, [](const auto& of) { return std::ssize(of) < rare; });
@@ -137,15 +136,13 @@ DataSet question_set(const Questions& q, std::int64_t index, std::int64_t truth,
   for (std::int64_t pair = index % pairs; pair > 0; --pair)
     if (++second == classes) second = ++first + 1;
   Generator draw = rng.split(0);
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(most));
+  std::vector<std::int64_t> rows(most);
   for (const std::int64_t side : {0, 1}) {
-    const auto& from = q.chosen[static_cast<std::size_t>(side == 0 ? first : second)];
+    const auto& from = q.chosen[side == 0 ? first : second];
     const auto order = permutation(std::ssize(from), draw).to_vector<std::int64_t>();
-    for (std::int64_t i = side; i < most; i += 2)
-      rows[static_cast<std::size_t>(i)] =
-          from[static_cast<std::size_t>(order[static_cast<std::size_t>(i / 2)])];
+    for (std::int64_t i = side; i < most; i += 2) rows[i] = from[order[i / 2]];
   }
-  rows.resize(static_cast<std::size_t>(targets));
+  rows.resize(targets);
   const Tensor at = from_vector(rows, {targets});
   DataSet set{.x = {index_select(q.tokens, 0, at), index_select(q.mask, 0, at)}};
   set.noise = mean(diagonal(limit_kernel(set.x))).item();

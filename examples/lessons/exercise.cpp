@@ -47,9 +47,7 @@ void compare(const std::string& what, const Tensor& yours, const Tensor& right,
   if (x.rank() == 0) throw Wrong(join(what, " is ", x.item(), ", and should be ", y.item()));
   require(all(isfinite(x)).item<bool>(), what + " holds numbers that are not finite");
   const auto place = argmax(flatten(abs(x - y))).item<std::int64_t>();
-  const auto at_place = [place](const Tensor& t) {
-    return t.to_vector()[static_cast<std::size_t>(place)];
-  };
+  const auto at_place = [place](const Tensor& t) { return t.to_vector()[place]; };
   throw Wrong(join(what, " differs from the right one, most at ", index_text(x.shape(), place),
                    ": ", at_place(x), " instead of ", at_place(y), ", off by ",
                    at_place(x) - at_place(y)));

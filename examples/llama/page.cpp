@@ -47,10 +47,9 @@ std::string told(const std::vector<SeenText>& texts, std::int64_t group) {
 
 Page page(LanguageModel& model, const Lesson& lesson, std::int64_t context) {
   model.eval();
-  const std::vector<SeenText> texts = seen_texts(
-      model, lesson.text.validation, std::min<std::int64_t>(context, 24), [&](std::int64_t token) {
-        return lesson.tokenizer.tokens()[static_cast<std::size_t>(token)];
-      });
+  const std::vector<SeenText> texts =
+      seen_texts(model, lesson.text.validation, std::min<std::int64_t>(context, 24),
+                 [&](std::int64_t token) { return lesson.tokenizer.tokens()[token]; });
   const MultiHeadAttention& attention = model.body.layers[0].attention;
   const std::int64_t group = attention.heads() / attention.kv_heads();
   std::vector<std::string> heads;

@@ -36,10 +36,10 @@ class Course {
     study_.interrupted = !ran_to_the_end([&] {
       for (std::int64_t d = 0; d < s_.draws; ++d) find_exact(d, progress);
       const auto runs_of = [&](std::int64_t job) -> MethodRuns& {
-        return study_.methods[static_cast<std::size_t>(job / s_.draws)];
+        return study_.methods[job / s_.draws];
       };
       const auto truth_of = [&](std::int64_t job) -> const Truth& {
-        return truths_[static_cast<std::size_t>(job % s_.draws)];
+        return truths_[job % s_.draws];
       };
       std::int64_t next = 0;
       constexpr std::int64_t held = 8;

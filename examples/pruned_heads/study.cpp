@@ -29,7 +29,7 @@ Tensor right_answers(const Tensor& logits, const Tensor& labels) {
 Order rising(const std::vector<double>& scores) {
   Order order(scores.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](auto h) { return scores[static_cast<std::size_t>(h)]; });
+  std::ranges::stable_sort(order, {}, [&](auto h) { return scores[h]; });
   return order;
 }
 

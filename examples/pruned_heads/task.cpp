@@ -26,7 +26,7 @@ Items draw(std::int64_t n, Generator& rng) {
     const auto places = permutation(length - 1, rng).to_vector<std::int64_t>();
     for (std::int64_t key = 0; key < length - 1; ++key) {
       const std::int64_t value = rng.below(values);
-      std::int64_t* token = tokens + 2 * (1 + places[static_cast<std::size_t>(key)]);
+      std::int64_t* token = tokens + 2 * (1 + places[key]);
       token[0] = 1 + key;
       token[1] = length + value;
       if (key < rules) labels[key] = value;

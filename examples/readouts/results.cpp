@@ -57,7 +57,7 @@ Table compared(const Task& task, const std::string& of, std::vector<Column> colu
       {"detectable", "true difference that such a comparison by itself finds four times of five"});
   if (seeds) columns.push_back({"over_seeds", "standard error of the difference over seeds"});
   Fold fold;  // one fit answers all images
-  fold.train.resize(static_cast<std::size_t>(task.train.count()));
+  fold.train.resize(task.train.count());
   for (std::int64_t i = 0; i < task.test.count(); ++i) fold.test.push_back(i);
   std::vector<Contrast> family;
   for (const Line& line : lines)

@@ -125,9 +125,7 @@ void add_arms(const Question& q, std::vector<Arm>& arms) {
 /// Runs seed after seed; only complete seeds are added to `study`.
 void run(const Settings& s, const RuleSequences& test, Study& study) {
   const std::int64_t arms = std::ssize(study.arms);
-  const auto arm = [&](std::int64_t i) -> const Arm& {
-    return study.arms[static_cast<std::size_t>(i)];
-  };
+  const auto arm = [&](std::int64_t i) -> const Arm& { return study.arms[i]; };
   Progress progress(static_cast<double>(arms * s.seeds));
   for (; study.seeds < s.seeds; ++study.seeds) {
     const Generator seed =
@@ -139,8 +137,7 @@ void run(const Settings& s, const RuleSequences& test, Study& study) {
           progress.step(name(arm(std::ssize(fits))));
           fits.push_back(done);
         });
-    for (std::int64_t i = 0; i < arms; ++i)
-      study.fits[name(arm(i))].push_back(fits[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = 0; i < arms; ++i) study.fits[name(arm(i))].push_back(fits[i]);
   }
 }
 
@@ -250,7 +247,7 @@ bool teach(Program& program, const Settings& s) {
   std::vector<Question> asked;
   Study study;
   for (const int q : s.questions) {
-    asked.push_back(all[static_cast<std::size_t>(q - 1)]);
+    asked.push_back(all[q - 1]);
     add_arms(asked.back(), study.arms);
   }
   Report report;

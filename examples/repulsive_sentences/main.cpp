@@ -66,8 +66,7 @@ void add_options(Program& program, Settings& s) {
 std::map<std::string, Tensor> bits_of(const Sentences& data, const Study& study) {
   std::vector<std::int64_t> fold(data.texts.labels.size());
   for (std::size_t f = 0; f < study.folds.size(); ++f)
-    for (const std::int64_t i : study.folds[f].test)
-      fold[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(f);
+    for (const std::int64_t i : study.folds[f].test) fold[i] = static_cast<std::int64_t>(f);
   std::map<std::string, Tensor> bits = {{"labels", from_vector(data.texts.labels, {data.count()})},
                                         {"fold", from_vector(fold, {data.count()})}};
   for (const Answers& a : study.arms) {

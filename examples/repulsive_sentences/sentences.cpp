@@ -19,7 +19,7 @@ TextDataset grammar(Generator& rng) {
                                "after the * , what # did the * of the * lose",
                                "with the * of the * , which # left the * and the *"};
   const auto any = [&](const auto& list) -> const auto& {
-    return list[static_cast<std::size_t>(rng.below(std::ssize(list)))];
+    return list[rng.below(std::ssize(list))];
   };
   TextDataset all{.texts = {}, .labels = {}, .label_names = {"person", "place", "time", "thing"}};
   constexpr std::int64_t count = 480;
@@ -27,7 +27,7 @@ TextDataset grammar(Generator& rng) {
     all.labels.push_back(rng.below(std::ssize(nouns)));
     std::string& text = all.texts.emplace_back();
     for (const char c : any(frames))  // #: the noun asked for; *: any noun
-      text += c == '#'   ? any(nouns[static_cast<std::size_t>(all.labels.back())])
+      text += c == '#'   ? any(nouns[all.labels.back()])
               : c == '*' ? any(any(nouns))
                          : std::string(1, c);
   }
@@ -51,8 +51,8 @@ TextDataset read(const Settings& s) {
 TextDataset Sentences::choose(const std::vector<std::int64_t>& indices) const {
   TextDataset chosen{.texts = {}, .labels = {}, .label_names = texts.label_names};
   for (const std::int64_t i : indices) {
-    chosen.texts.push_back(texts.texts[static_cast<std::size_t>(i)]);
-    chosen.labels.push_back(texts.labels[static_cast<std::size_t>(i)]);
+    chosen.texts.push_back(texts.texts[i]);
+    chosen.labels.push_back(texts.labels[i]);
   }
   return chosen;
 }

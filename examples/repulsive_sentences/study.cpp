@@ -58,8 +58,7 @@ class Course {
     constexpr std::int64_t held = 8;
     std::vector<Fit> fits;
     parallel::in_order(
-        std::ssize(jobs), held,
-        [&](std::int64_t i) { return run_job(jobs[static_cast<std::size_t>(i)]); },
+        std::ssize(jobs), held, [&](std::int64_t i) { return run_job(jobs[i]); },
         [&](const Fit& fit) {
           const Job& job = jobs[fits.size()];
           fits.push_back(fit);

@@ -30,7 +30,7 @@ SeenText seen(Translator& translator, const std::string& source, const std::stri
   const auto from = translator.encode({source}), to = translator.encode({target});
   const PairBatch pair = pad_pairs(from, to, translator.ends());
   const auto shown = [&](std::int64_t token) {
-    const std::string& text = translator.tokens.tokens()[static_cast<std::size_t>(token)];
+    const std::string& text = translator.tokens.tokens()[token];
     return visible(text.starts_with(' ') ? text.substr(1) : text);  // most tokens begin a word
   };
   const auto words = [&](const Tensor& tokens) {

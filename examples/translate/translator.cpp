@@ -36,7 +36,7 @@ Words words_of(const Translator& t, const TokenSequence& text) {
   std::vector<std::string> words;
   std::vector<std::int64_t> word;  // index of each token's word
   for (const std::int64_t token : text) {
-    const bool begins = t.tokens.tokens()[static_cast<std::size_t>(token)].starts_with(' ');
+    const bool begins = t.tokens.tokens()[token].starts_with(' ');
     if (words.empty() || begins) words.emplace_back();
     words.back() += t.decode({token});
     word.push_back(std::ssize(words) - 1);

@@ -162,8 +162,8 @@ KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor&
   const NoGrad no_grad;
   const Tensor asked = h.q_positions.defined() ? h.q_positions : next_positions(batch, count, mask);
   const std::vector<bool> flags = token_flags(batch, count, mask);
-  lengths_.resize(static_cast<std::size_t>(batch));
-  forgotten_.resize(static_cast<std::size_t>(batch));
+  lengths_.resize(batch);
+  forgotten_.resize(batch);
   make_room(h, window);
   put(h.k.detach(), keys_, flags);
   put(h.v.detach(), values_, flags);
@@ -196,8 +196,8 @@ void KeyValueCache::select(const Tensor& rows) {
   keys_ = keys;
   const auto lengths = std::exchange(lengths_, {}), forgotten = std::exchange(forgotten_, {});
   for (const std::int64_t row : rows.to_vector<std::int64_t>()) {
-    lengths_.push_back(lengths[static_cast<std::size_t>(row)]);
-    forgotten_.push_back(forgotten[static_cast<std::size_t>(row)]);
+    lengths_.push_back(lengths[row]);
+    forgotten_.push_back(forgotten[row]);
   }
 }
 

@@ -73,8 +73,7 @@ TableMeans table_means(std::int64_t length) {
   }
   std::vector<double> products;
   for (std::int64_t a = 0; a < length; ++a)
-    for (std::int64_t b = 0; b < length; ++b)
-      products.push_back(by_distance[static_cast<std::size_t>(std::abs(a - b))]);
+    for (std::int64_t b = 0; b < length; ++b) products.push_back(by_distance[std::abs(a - b)]);
   return {from_vector(products, {length, length}), from_vector(own, {length})};
 }
 

@@ -20,8 +20,7 @@ std::vector<int> axis_first(int rank, int axis) {
 }
 std::vector<int> back(const std::vector<int>& order) {
   std::vector<int> inverse(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i)
-    inverse[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+  for (std::size_t i = 0; i < order.size(); ++i) inverse[order[i]] = static_cast<int>(i);
   return inverse;
 }
 

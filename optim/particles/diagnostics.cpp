@@ -86,8 +86,7 @@ struct InRange {
     if (std::all_of(exponents.begin(), exponents.end(), [](int e) { return e == 0; })) return;
     rows = clone(x);
     double* to = rows.mutable_data<double>();
-    for (std::int64_t k = 0; k < m * d; ++k)
-      to[k] = std::ldexp(values[k], -exponents[static_cast<std::size_t>(k / d)]);
+    for (std::int64_t k = 0; k < m * d; ++k) to[k] = std::ldexp(values[k], -exponents[k / d]);
   }
   Tensor rows;
   std::vector<int> exponents;

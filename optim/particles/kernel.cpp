@@ -160,10 +160,9 @@ void warn_of_equal(const std::string& method, const std::string& block, const Te
   const std::vector<double> squares = kernels::squared_norms(theta);
   std::vector<std::int64_t> order(squares.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto square = [&](std::size_t at) { return squares[static_cast<std::size_t>(order[at])]; };
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    return squares[static_cast<std::size_t>(a)] < squares[static_cast<std::size_t>(b)];
-  });
+  const auto square = [&](std::size_t at) { return squares[order[at]]; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::int64_t a, std::int64_t b) { return squares[a] < squares[b]; });
   const auto same = [](const Tensor& x, std::int64_t i, std::int64_t j) {
     return all_equal(select(x, 0, i), select(x, 0, j));
   };

@@ -137,11 +137,11 @@ BeliefScore score_belief(const Belief& belief, const Belief& truth, double noise
   score.mean_error = std::sqrt(number_of("score_belief", mean(square(deviation))));
   score.variance_ratio = trace(belief.covariance) / trace(truth.covariance);
   score.w2 = wasserstein(belief, truth) / std::sqrt(trace(truth.covariance));
-  std::vector<BeliefScore> each(static_cast<std::size_t>(m));
+  std::vector<BeliefScore> each(m);
   parallel::for_range(m, 1, [&](std::int64_t i, std::int64_t end) {
     for (; i < end; ++i) {
       const Mixture own(belief, i, noise), exact(truth, i, noise);
-      BeliefScore& of = each[static_cast<std::size_t>(i)];
+      BeliefScore& of = each[i];
       of.coverage50 = coverage(own, exact, 0.5);
       of.coverage90 = coverage(own, exact, 0.9);
       of.log_density = expected_log_ratio(own, exact);

@@ -52,7 +52,7 @@ Tensor class_probabilities(const Tensor& mean, const Tensor& variance) {
                 "; it must be at least 0");
   double* to = p.mutable_data<double>();
   parallel::for_range(rows, 16, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<double> work(static_cast<std::size_t>(kernels::largest_work * classes));
+    std::vector<double> work(kernels::largest_work * classes);
     for (std::int64_t i = begin; i < end; ++i)
       if (s[i] > 0)
         kernels::loops().largest(classes, from + i * classes, std::sqrt(s[i]), to + i * classes,

@@ -133,11 +133,9 @@ LogLikelihood latent_likelihood(const infinite::LatentKernel& kernel, const Tens
   return [kernel, y, n, noise](const Tensor& z) {
     const Tensor kernels = kernel.at(z, n);
     const NoGrad off;
-    std::vector<double> values(static_cast<std::size_t>(z.size(0)));
+    std::vector<double> values(z.size(0));
     parallel::for_range(z.size(0), 16, [&](std::int64_t i, std::int64_t end) {
-      for (; i < end; ++i)
-        values[static_cast<std::size_t>(i)] =
-            Whitened(select(kernels, 0, i), y, noise).log_density();
+      for (; i < end; ++i) values[i] = Whitened(select(kernels, 0, i), y, noise).log_density();
     });
     return from_vector(values, {z.size(0)});
   };

@@ -253,13 +253,13 @@ Tensor head_scores(const PathSaddle& saddle, const PathOptions& options, std::si
   const std::int64_t paths = rows_of(options, 0), below = rows_of(options, layer + 1),
                      heads = options.heads[layer];
   const std::vector<double> u = numbers_of("path_relevance", saddle.order[0]);
-  std::vector<double> scores(static_cast<std::size_t>(heads), 0);
+  std::vector<double> scores(heads, 0);
   const auto head_of = [&](std::int64_t path) { return path / below % heads; };
   for (std::int64_t i = 0; i < paths; ++i)
     for (std::int64_t j = 0; j < paths; ++j) {
-      const double weight = std::abs(u[static_cast<std::size_t>(i * paths + j)]);
-      scores[static_cast<std::size_t>(head_of(i))] += weight;
-      if (head_of(j) != head_of(i)) scores[static_cast<std::size_t>(head_of(j))] += weight;
+      const double weight = std::abs(u[i * paths + j]);
+      scores[head_of(i)] += weight;
+      if (head_of(j) != head_of(i)) scores[head_of(j)] += weight;
     }
   return from_vector(scores, {heads});
 }

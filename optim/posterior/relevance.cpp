@@ -51,7 +51,7 @@ Action action(const std::vector<double>& r, const Tensor& heads, const Tensor& y
   // tr(A⁻¹K_h) and αᵀK_hα, summed over outputs
   const Tensor pull = outputs * inverse - matmul(alpha, transpose(alpha));
   for (std::int64_t i = 0; i < h; ++i) {
-    const double scale = r[static_cast<std::size_t>(i)];
+    const double scale = r[i];
     at.value += width * (scale - std::log(scale));
     at.slope.push_back(number_of("relevance", sum(pull * select(heads, 0, i))) /
                            static_cast<double>(h) +
@@ -104,7 +104,7 @@ RelevanceSaddle relevance_saddle(const Tensor& heads, const Tensor& targets, dou
   const Tensor kernels = contiguous(slice(slice(all, 1, {.stop = n}), 2, {.stop = n}));
   const auto width = static_cast<double>(value_width);
 
-  std::vector<double> r(static_cast<std::size_t>(all.size(0)), 1.0);
+  std::vector<double> r(all.size(0), 1.0);
   Action at = action(r, kernels, y, noise, width);
   double step = 1;
   constexpr double enough = 1e-12;

@@ -77,14 +77,14 @@ std::vector<std::int64_t> update(EllipticalState& state, const LogLikelihood& f,
                       likelihood = numbers_of("elliptical_slice", state.log_likelihood);
   std::vector<Bracket> brackets;
   std::vector<double> prior;  // ν [P, width]
-  std::vector<std::int64_t> open(static_cast<std::size_t>(rows));
+  std::vector<std::int64_t> open(rows);
   std::iota(open.begin(), open.end(), 0);
   for (const std::int64_t i : open) {
     brackets.emplace_back(rng.split(static_cast<std::uint64_t>(i)));
     const std::vector<double> nu =
         numbers_of("elliptical_slice", normal({width}, brackets.back().rng, 0, 1, f64));
     prior.insert(prior.end(), nu.begin(), nu.end());
-    brackets.back().begin(log_target(beta, likelihood[static_cast<std::size_t>(i)]));
+    brackets.back().begin(log_target(beta, likelihood[i]));
   }
 
   std::vector<std::int64_t> judged(open.size());
@@ -93,10 +93,10 @@ std::vector<std::int64_t> update(EllipticalState& state, const LogLikelihood& f,
     for (const std::int64_t i : open) {
       const auto first =
           proposals.insert(proposals.end(), z.begin() + i * d, z.begin() + (i + 1) * d);
-      const double angle = brackets[static_cast<std::size_t>(i)].angle;
+      const double angle = brackets[i].angle;
       for (std::int64_t c = 0; c < width; ++c) {
         double& x = first[begin + c];
-        x = x * std::cos(angle) + prior[static_cast<std::size_t>(i * width + c)] * std::sin(angle);
+        x = x * std::cos(angle) + prior[i * width + c] * std::sin(angle);
       }
     }
     const auto count = static_cast<std::int64_t>(open.size());
@@ -105,12 +105,12 @@ std::vector<std::int64_t> update(EllipticalState& state, const LogLikelihood& f,
     std::vector<std::int64_t> left;
     for (std::size_t p = 0; p < open.size(); ++p) {
       const std::int64_t i = open[p];
-      ++judged[static_cast<std::size_t>(i)];
-      Bracket& bracket = brackets[static_cast<std::size_t>(i)];
+      ++judged[i];
+      Bracket& bracket = brackets[i];
       if (log_target(beta, values[p]) > bracket.level) {
         const auto from = proposals.begin() + static_cast<std::int64_t>(p) * d;
         std::copy(from, from + d, z.begin() + i * d);
-        likelihood[static_cast<std::size_t>(i)] = values[p];
+        likelihood[i] = values[p];
       } else if (!bracket.closed()) {
         bracket.shrink();
         left.push_back(i);
@@ -156,7 +156,7 @@ Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
   chains.gradients = c;
   std::vector<Tensor> kept, densities;
   // number of likelihood evaluations of each chain after warm-up
-  std::vector<std::int64_t> of_kept(static_cast<std::size_t>(c));
+  std::vector<std::int64_t> of_kept(c);
   std::uint64_t move = 0;
   const std::int64_t sweeps = warmup + draws * thin;
   for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {

@@ -96,7 +96,7 @@ Tensor draw_rows(const Tensor& weights, std::int64_t count, const Draw& draw) {
 Tensor draw_with_replacement(const Tensor& weights, std::int64_t count, Generator& rng) {
   const Tensor u = uniform({weights.size(0), count}, rng, 0, 1, f64);
   const std::int64_t n = weights.size(1);
-  std::vector<double> sums(static_cast<std::size_t>(n));
+  std::vector<double> sums(n);
   return draw_rows(weights, count, [&](std::int64_t r, const double* w, std::int64_t* out) {
     std::partial_sum(w, w + n, sums.begin());
     const double below = std::nextafter(sums.back(), 0.0);  // keeps upper_bound in range
@@ -112,20 +112,19 @@ Tensor draw_with_replacement(const Tensor& weights, std::int64_t count, Generato
 Tensor draw_without_replacement(const Tensor& weights, std::int64_t count, Generator& rng) {
   const Tensor u = uniform(weights.shape(), rng, 0, 1, f64);
   const std::int64_t n = weights.size(1);
-  std::vector<std::pair<double, std::int64_t>> keys(static_cast<std::size_t>(n));
+  std::vector<std::pair<double, std::int64_t>> keys(n);
   return draw_rows(weights, count, [&](std::int64_t r, const double* w, std::int64_t* out) {
     std::int64_t possible = 0;
     for (std::int64_t k = 0; k < n; ++k) {
       const double exponential = -std::log1p(-u.data<double>()[r * n + k]);
-      keys[static_cast<std::size_t>(k)] = {
-          w[k] > 0 ? std::log(exponential) - std::log(w[k]) : HUGE_VAL, k};
+      keys[k] = {w[k] > 0 ? std::log(exponential) - std::log(w[k]) : HUGE_VAL, k};
       possible += w[k] > 0;
     }
     LADON_CHECK(count <= possible, "multinomial", "row ", r, " has ", possible,
                 " classes of positive weight, fewer than the ", count,
                 " to draw without replacement");
     std::partial_sort(keys.begin(), keys.begin() + count, keys.end());
-    for (std::int64_t i = 0; i < count; ++i) out[i] = keys[static_cast<std::size_t>(i)].second;
+    for (std::int64_t i = 0; i < count; ++i) out[i] = keys[i].second;
   });
 }
 

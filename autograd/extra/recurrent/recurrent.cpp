@@ -74,14 +74,14 @@ Tensor step(RecurrentCell cell, const Tensor& a, const Tensor& b, const Tensor& 
 Tensor composed(const Form& f, const Operands& x) {
   const auto& [gates, weight, bias, initial] = x;
   const std::int64_t count = gates.size(1);
-  std::vector<Tensor> states(static_cast<std::size_t>(count));
+  std::vector<Tensor> states(count);
   Tensor state = initial;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t t = f.reverse ? count - 1 - i : i;
     const Tensor h = slice(state, -1, {.stop = weight.size(1)});
     const Tensor next = step(f.cell, select(gates, 1, t), linear(h, weight, bias), state);
     state = f.mask.defined() ? where(unsqueeze(select(f.mask, 1, t), -1), next, state) : next;
-    states[static_cast<std::size_t>(t)] = state;
+    states[t] = state;
   }
   return stack(states, 1);
 }

@@ -112,7 +112,7 @@ void check_sizes(std::string_view equation, const std::vector<Term>& terms) {
     for (std::size_t i = 0; i < term.labels.size(); ++i) {
       const char label = term.labels[i];
       const std::int64_t n = term.x.shape()[static_cast<int>(i)];
-      std::int64_t& known = sizes[static_cast<std::size_t>(label)];
+      std::int64_t& known = sizes[label];
       const bool fits = known < 0 || known == n || (!is_letter(label) && (known == 1 || n == 1));
       LADON_CHECK(fits, "einsum", "'", is_letter(label) ? std::string(1, label) : "...", "' of \"",
                   equation, "\" must have one size, but has size ", known, " and size ", n);

@@ -65,8 +65,8 @@ TextBatch TextBatches::make_batch(const ItemIndices& items) const {
   std::vector<TokenSequence> sequences;
   std::vector<std::int64_t> labels;
   for (const std::int64_t i : items) {
-    sequences.push_back(encoded_[static_cast<std::size_t>(i)]);
-    labels.push_back(labels_[static_cast<std::size_t>(i)]);
+    sequences.push_back(encoded_[i]);
+    labels.push_back(labels_[i]);
   }
   PaddedSequences padded = pad_sequences(sequences, Vocabulary::pad);
   return {std::move(padded.tokens), std::move(padded.mask),

@@ -134,7 +134,7 @@ Standardization::Standardization(const Tensor& images, Grouping grouping) {
   const std::int64_t groups = shape.count(), in_group = images.count() / groups;
   const Tensor rows = kernels::contiguous(images.detach());
   const auto* x = rows.data<float>();
-  std::vector<double> sum(static_cast<std::size_t>(groups), 0), squares = sum;
+  std::vector<double> sum(groups, 0), squares = sum;
   for (std::int64_t i = 0; i < rows.count(); ++i) sum[i % groups] += x[i];
   for (double& mean_of_group : sum) mean_of_group /= static_cast<double>(in_group);
   for (std::int64_t i = 0; i < rows.count(); ++i) {

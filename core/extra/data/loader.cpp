@@ -65,15 +65,11 @@ std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size,
   const std::int64_t run = batch_size > n / run_length ? n : run_length * batch_size;
   for (std::int64_t from = 0; from < n; from += run)
     std::stable_sort(order.begin() + from, order.begin() + std::min(from + run, n),
-                     [&](std::int64_t a, std::int64_t b) {
-                       return lengths[static_cast<std::size_t>(a)] <
-                              lengths[static_cast<std::size_t>(b)];
-                     });
+                     [&](std::int64_t a, std::int64_t b) { return lengths[a] < lengths[b]; });
   // The order of batches is random too; else every 32 batches would go from short to long items.
   const std::vector<ItemIndices> sorted = cut(order, batch_size);
   std::vector<ItemIndices> batches;
-  for (const std::int64_t i : random_order(std::ssize(sorted), rng))
-    batches.push_back(sorted[static_cast<std::size_t>(i)]);
+  for (const std::int64_t i : random_order(std::ssize(sorted), rng)) batches.push_back(sorted[i]);
   return batches;
 }
 
@@ -88,7 +84,7 @@ BatchPlan::BatchPlan(std::int64_t items, const LoaderOptions& options, Generator
 std::vector<ItemIndices> BatchPlan::epoch(std::int64_t epoch) const {
   if (!options_.shuffle) {
     std::vector<ItemIndices> batches = ordered_batches(items_, options_.batch_size);
-    batches.resize(static_cast<std::size_t>(size_));
+    batches.resize(size_);
     return batches;
   }
   Generator rng = rng_.split(static_cast<std::uint64_t>(epoch));

@@ -89,7 +89,7 @@ double ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins)
   for (std::int64_t i = 0; i < rows.count; ++i) {
     const double confidence = rows[i][rows.best(i)];
     const double bin = std::ceil(confidence * static_cast<double>(bins)) - 1;
-    gap[static_cast<std::size_t>(std::clamp(bin, 0.0, static_cast<double>(bins - 1)))] +=
+    gap[std::clamp(bin, 0.0, static_cast<double>(bins - 1))] +=
         (rows.best(i) == label[i]) - confidence;
   }
   double sum = 0;

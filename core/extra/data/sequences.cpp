@@ -24,7 +24,7 @@ void check_pairs(const std::vector<TokenSequence>& sources,
 std::vector<TokenSequence> chosen(const std::vector<TokenSequence>& sequences,
                                   const ItemIndices& items) {
   std::vector<TokenSequence> some;
-  for (const std::int64_t i : items) some.push_back(sequences[static_cast<std::size_t>(i)]);
+  for (const std::int64_t i : items) some.push_back(sequences[i]);
   return some;
 }
 

@@ -185,7 +185,7 @@ Tensor read_npy(InputFile& file, const std::string& where) {
   // Fortran order is row-major order with the axes reversed.
   Shape reversed = header.shape;
   std::reverse(reversed.begin(), reversed.end());
-  std::vector<int> order(static_cast<std::size_t>(reversed.rank()));
+  std::vector<int> order(reversed.rank());
   std::iota(order.rbegin(), order.rend(), 0);
   const Tensor x = read_elements(file, header.type, reversed, header.big_endian);
   return kernels::contiguous(view::permute(x, order));

@@ -75,7 +75,7 @@ std::vector<Call> calls(std::string_view operation, std::uint64_t size, const De
   Call::name_of(operation).copy(own.operation, sizeof own.operation);
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  std::vector<Call> all(static_cast<std::size_t>(ranks));
+  std::vector<Call> all(ranks);
   const int status =
       MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD);
   if (status != MPI_SUCCESS) all.clear();
@@ -118,7 +118,7 @@ void gather_parts(const std::vector<std::uint64_t>& lengths, const std::vector<s
       sizes[r] = static_cast<int>(std::min(most, lengths[r] - std::min(at, lengths[r])));
       end += sizes[r];
     }
-    piece.resize(static_cast<std::size_t>(end));
+    piece.resize(end);
     check(MPI_Allgatherv(sizes[own] > 0 ? to[own] + at : nullptr, sizes[own], MPI_BYTE,
                          piece.data(), sizes.data(), starts.data(), MPI_BYTE, MPI_COMM_WORLD),
           operation);
@@ -165,8 +165,8 @@ void check_same([[maybe_unused]] const char* operation, [[maybe_unused]] std::ui
 /// all_gather() as a part of `operation`, which errors name.
 std::vector<std::vector<std::byte>> gather([[maybe_unused]] const char* operation,
                                            std::span<const std::byte> own) {
-  std::vector<std::vector<std::byte>> all(static_cast<std::size_t>(count()));
-  all[static_cast<std::size_t>(rank())].assign(own.begin(), own.end());
+  std::vector<std::vector<std::byte>> all(count());
+  all[rank()].assign(own.begin(), own.end());
 #ifdef LADON_MPI
   if (!together()) return all;
   const std::vector<std::uint64_t> lengths = meet(operation, own.size());
@@ -216,12 +216,11 @@ void sum_in_order(Tensor& x) {
   for (std::int64_t at = 0, here = 0; at < x.count(); at += here) {
     here = std::min(most, x.count() - at);
     const std::int64_t n = (here + ranks - 1) / ranks;
-    std::vector<T> padded(static_cast<std::size_t>(n * ranks)), parts(padded.size());
+    std::vector<T> padded(n * ranks), parts(padded.size());
     std::copy_n(sum + at, here, padded.data());
     exchange(padded.data(), parts.data(), n);
     for (std::int64_t r = 1; r < ranks; ++r)
-      for (std::int64_t i = 0; i < n; ++i)
-        parts[static_cast<std::size_t>(i)] += parts[static_cast<std::size_t>(r * n + i)];
+      for (std::int64_t i = 0; i < n; ++i) parts[i] += parts[r * n + i];
     const int bytes = static_cast<int>(n * static_cast<std::int64_t>(sizeof(T)));
     check(MPI_Allgather(parts.data(), bytes, MPI_BYTE, padded.data(), bytes, MPI_BYTE,
                         MPI_COMM_WORLD),
@@ -403,7 +402,7 @@ std::vector<std::vector<std::byte>> each_task(
   LADON_CHECK(n >= 0, "each_task", "the number of tasks must not be negative, got ", n);
   check_same("each_task", static_cast<std::uint64_t>(n), "tasks");
   const std::int64_t ranks = count();
-  std::vector<std::vector<std::byte>> results(static_cast<std::size_t>(n));
+  std::vector<std::vector<std::byte>> results(n);
   std::vector<std::byte> own;  // each result after its length
   for (std::int64_t i = rank(); i < n; i += ranks) {
     const Alone by_itself;

@@ -153,11 +153,11 @@ void fill(Local& a, double ridge, const Cholesky::Block& block) {
 
 /// Eigenvalues of a symmetric matrix, ascending. The matrix is lost.
 std::vector<double> eigenvalues(Local& a) {
-  std::vector<double> values(static_cast<std::size_t>(a.n)), work(1);
+  std::vector<double> values(a.n), work(1);
   double none = 0;
   int info = 0;
   for (int length = -1;; length = static_cast<int>(work[0])) {  // the first call returns the length
-    if (length > 0) work.resize(static_cast<std::size_t>(length));
+    if (length > 0) work.resize(length);
     pdsyev_("N", "L", &a.n, a.values.data(), &one, &one, a.descriptor, values.data(), &none, &one,
             &one, a.descriptor, work.data(), &length, &info, 1, 1);
     LADON_CHECK(info == 0, operation, "ScaLAPACK finds no eigenvalues: pdsyev returns ", info);

@@ -29,10 +29,10 @@ constexpr auto byte_table = [] {
 
 }  // namespace
 
-std::int32_t letter_of_byte(int byte) { return letter_table[static_cast<std::size_t>(byte)]; }
+std::int32_t letter_of_byte(int byte) { return letter_table[byte]; }
 
 int byte_of_letter(std::int32_t code) {
-  return code >= 0 && code < letters ? byte_table[static_cast<std::size_t>(code)] : -1;
+  return code >= 0 && code < letters ? byte_table[code] : -1;
 }
 
 std::string to_byte_letters(std::string_view bytes) {

@@ -76,7 +76,7 @@ BytePairTokenizer::BytePairTokenizer(std::vector<std::string> tokens, std::vecto
   LADON_CHECK(size() < std::int64_t{1} << 31, "byte_pair", where, size(),
               " tokens are more than 2^31 − 1, the largest possible number");
   for (std::int64_t i = 0; i < size(); ++i) {
-    const std::string& token = tokens_[static_cast<std::size_t>(i)];
+    const std::string& token = tokens_[i];
     LADON_CHECK(!token.empty(), "byte_pair", where, "token ", i, " is empty");
     const auto [entry, fresh] = index_.emplace(token, i);
     LADON_CHECK(fresh, "byte_pair", where, "tokens ", entry->second, " and ", i,
@@ -94,18 +94,16 @@ void BytePairTokenizer::add_merges(const std::string& where) {
   for (std::size_t rank = 0; rank < merges_.size(); ++rank) {
     const auto [left, right] = merges_[rank];
     for (const std::int64_t part : {left, right})
-      LADON_CHECK(part >= 0 && part < size() && ordinary[static_cast<std::size_t>(part)],
-                  "byte_pair", where, "merge ", rank, " is of token ", part,
-                  ", which is neither a byte nor made by an earlier merge");
-    const auto whole = index_.find(tokens_[static_cast<std::size_t>(left)] +
-                                   tokens_[static_cast<std::size_t>(right)]);
+      LADON_CHECK(part >= 0 && part < size() && ordinary[part], "byte_pair", where, "merge ", rank,
+                  " is of token ", part, ", which is neither a byte nor made by an earlier merge");
+    const auto whole = index_.find(tokens_[left] + tokens_[right]);
     LADON_CHECK(whole != index_.end(), "byte_pair", where, "merge ", rank, ", of tokens ", left,
                 " and ", right, ", makes no token: their joined bytes must be a token too");
     const auto [entry, fresh] =
         made_.emplace(key(left, right), Made{static_cast<std::int64_t>(rank), whole->second});
     LADON_CHECK(fresh, "byte_pair", where, "merges ", entry->second.rank, " and ", rank,
                 " must differ, but are both of tokens ", left, " and ", right);
-    ordinary[static_cast<std::size_t>(whole->second)] = true;
+    ordinary[whole->second] = true;
   }
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     if (ordinary[i]) continue;
@@ -115,16 +113,12 @@ void BytePairTokenizer::add_merges(const std::string& where) {
   }
   special_by_bytes_ = special_;
   std::sort(special_by_bytes_.begin(), special_by_bytes_.end(),
-            [&](std::int64_t a, std::int64_t b) {
-              return tokens_[static_cast<std::size_t>(a)] < tokens_[static_cast<std::size_t>(b)];
-            });
+            [&](std::int64_t a, std::int64_t b) { return tokens_[a] < tokens_[b]; });
 }
 
 // The longest special token that the text begins with; −1 if there is none.
 std::int64_t BytePairTokenizer::special_at(std::string_view text) const {
-  const auto token = [&](std::int64_t i) -> const std::string& {
-    return tokens_[static_cast<std::size_t>(i)];
-  };
+  const auto token = [&](std::int64_t i) -> const std::string& { return tokens_[i]; };
   std::int64_t longest = -1;
   // [first, last) are the special tokens that begin with the first `length` bytes of the text. If a
   // token equals these bytes, it is `first`.
@@ -237,7 +231,7 @@ std::vector<std::int64_t> BytePairTokenizer::encode(std::string_view text,
     }
     encode_words(text.substr(start, at - start), out);
     out.push_back(longest);
-    start = at += tokens_[static_cast<std::size_t>(longest)].size();
+    start = at += tokens_[longest].size();
   }
   encode_words(text.substr(start), out);
   return out;
@@ -248,7 +242,7 @@ std::string BytePairTokenizer::decode(const std::vector<std::int64_t>& tokens) c
   for (const std::int64_t token : tokens) {
     LADON_CHECK(token >= 0 && token < size(), "byte_pair", "token ", token, " is outside [0, ",
                 size(), ")");
-    bytes += tokens_[static_cast<std::size_t>(token)];
+    bytes += tokens_[token];
   }
   return bytes;
 }

@@ -72,7 +72,7 @@ std::vector<const std::string*> in_order(const detail::TextMap<std::int64_t>& nu
     LADON_CHECK(number < static_cast<std::int64_t>(written.size()), "byte_pair", name,
                 ": the token '", shortened(token), "' has number ", number, ", but there are ",
                 written.size(), " tokens, which need 0 to ", written.size() - 1);
-    const std::string*& place = written[static_cast<std::size_t>(number)];
+    const std::string*& place = written[number];
     LADON_CHECK(!place, "byte_pair", name, ": the tokens '", shortened(place ? *place : ""),
                 "' and '", shortened(token), "' both have number ", number);
     place = &token;
@@ -121,7 +121,7 @@ class Written {
                   "' is not a token of ", name_);
       return entry->second;
     };
-    made_[static_cast<std::size_t>(number(detail::join(left, right)))] = true;
+    made_[number(detail::join(left, right))] = true;
     merges.emplace_back(number(left), number(right));
   }
 
@@ -283,8 +283,7 @@ BytePairTokenizer BytePairTokenizer::load(const std::string& path) {
 std::vector<std::string> BytePairTokenizer::written() const {
   std::vector<std::string> written;
   for (const std::string& token : tokens_) written.push_back(to_byte_letters(token));
-  for (const std::int64_t i : special_)
-    written[static_cast<std::size_t>(i)] = tokens_[static_cast<std::size_t>(i)];
+  for (const std::int64_t i : special_) written[i] = tokens_[i];
   detail::TextMap<std::size_t> numbers;
   for (std::size_t i = 0; i < written.size(); ++i) {
     const auto [entry, fresh] = numbers.emplace(written[i], i);
@@ -298,9 +297,7 @@ std::vector<std::string> BytePairTokenizer::written() const {
 void BytePairTokenizer::save(const std::string& encoder, const std::string& merges) const {
   const std::vector<std::string> written = this->written();
   std::string lines = std::string(version) + ": 0.2\n";
-  for (const auto& [left, right] : merges_)
-    lines += written[static_cast<std::size_t>(left)] + " " +
-             written[static_cast<std::size_t>(right)] + "\n";
+  for (const auto& [left, right] : merges_) lines += written[left] + " " + written[right] + "\n";
   write_atomically(encoder, vocabulary_text(written));
   write_atomically(merges, lines);
 }
@@ -314,15 +311,13 @@ void BytePairTokenizer::save(const std::string& path) const {
   json added = json::array(), merges = json::array();
   for (const std::int64_t i : special_)
     added.push_back({{"id", i},
-                     {"content", written[static_cast<std::size_t>(i)]},
+                     {"content", written[i]},
                      {"single_word", false},
                      {"lstrip", false},
                      {"rstrip", false},
                      {"normalized", false},
                      {"special", true}});
-  for (const auto& [left, right] : merges_)
-    merges.push_back(written[static_cast<std::size_t>(left)] + " " +
-                     written[static_cast<std::size_t>(right)]);
+  for (const auto& [left, right] : merges_) merges.push_back(written[left] + " " + written[right]);
   write_atomically(
       path,
       detail::join(R"({"version": "1.0", "truncation": null, "padding": null, )",

@@ -147,8 +147,7 @@ BytePairTokenizer BytePairTokenizer::train(const std::vector<std::string>& texts
     const auto [count, pair] = pairs.best();
     if (count < options.min_count) break;
     // Two merges may make the same token, which can then form a pair that was merged before.
-    const std::string whole = tokens[static_cast<std::size_t>(pair.first)] +
-                              tokens[static_cast<std::size_t>(pair.second)];
+    const std::string whole = tokens[pair.first] + tokens[pair.second];
     const auto [entry, fresh] = index.emplace(whole, std::ssize(tokens));
     if (fresh) tokens.push_back(whole);
     if (known.insert(pair).second) merges.push_back(pair);

@@ -54,7 +54,7 @@ std::string CharacterVocabulary::decode(const std::vector<std::int64_t>& indices
   for (const std::int64_t index : indices) {
     LADON_CHECK(index >= 0 && index < size(), "characters", "index ", index, " is outside [0, ",
                 size(), ")");
-    append_utf8(text, codes_[static_cast<std::size_t>(index)]);
+    append_utf8(text, codes_[index]);
   }
   return text;
 }

@@ -202,13 +202,13 @@ EmbeddingTable embedding_table(const Vocabulary& vocabulary, const Glove& glove,
 
   const std::int64_t n = vocabulary.size(), d = glove.vectors.size(1);
   const std::vector<float> vectors = glove.vectors.to_vector<float>();
-  std::vector<std::int64_t> row_of(static_cast<std::size_t>(n), -1);
+  std::vector<std::int64_t> row_of(n, -1);
   std::vector<float> found;
   EmbeddingTable table{normal({n, d}, rng), 0, n - 2};
   for (std::int64_t i = 2; i < n; ++i) {
-    const auto entry = rows.find(vocabulary.words()[static_cast<std::size_t>(i)]);
+    const auto entry = rows.find(vocabulary.words()[i]);
     if (entry == rows.end()) continue;
-    row_of[static_cast<std::size_t>(i)] = entry->second;
+    row_of[i] = entry->second;
     const auto start = vectors.begin() + entry->second * d;
     found.insert(found.end(), start, start + d);
     ++table.found;
@@ -217,7 +217,7 @@ EmbeddingTable embedding_table(const Vocabulary& vocabulary, const Glove& glove,
   float* weights = table.weights.mutable_data<float>();
   for (std::int64_t i = 0; i < n; ++i) {
     float* row = weights + i * d;
-    const std::int64_t source = row_of[static_cast<std::size_t>(i)];
+    const std::int64_t source = row_of[i];
     for (std::int64_t k = 0; k < d; ++k)
       row[k] = i == Vocabulary::pad ? 0 : source < 0 ? sigma * row[k] : vectors[source * d + k];
   }

@@ -163,8 +163,7 @@ TextDataset read_tsv(const std::string& path, const TsvColumns& columns,
     LADON_CHECK(fields.size() == static_cast<std::size_t>(columns.columns), "read_tsv", path, ":",
                 number, ": has ", fields.size(), " column", fields.size() == 1 ? "" : "s",
                 ", needs ", columns.columns, "; the line is '", line.substr(0, 40), "'");
-    collector.add(number, trim(fields[static_cast<std::size_t>(columns.label_column)]),
-                  fields[static_cast<std::size_t>(columns.text_column)]);
+    collector.add(number, trim(fields[columns.label_column]), fields[columns.text_column]);
   });
   return collector.finish();
 }
@@ -215,7 +214,7 @@ TsvColumns guess_columns(const std::string& path) {
     distinct[i] = values.size();
   }
   const auto text = std::max_element(length.begin(), length.end()) - length.begin();
-  distinct[static_cast<std::size_t>(text)] = lines.size() + 1;  // the text cannot be the label too
+  distinct[text] = lines.size() + 1;  // the text cannot be the label too
   const auto label = std::min_element(distinct.begin(), distinct.end()) - distinct.begin();
   return {.columns = static_cast<int>(columns),
           .label_column = static_cast<int>(label),

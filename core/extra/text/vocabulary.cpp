@@ -82,7 +82,7 @@ std::string Vocabulary::decode(const std::vector<std::int64_t>& indices) const {
   for (const std::int64_t index : indices) {
     LADON_CHECK(index >= 0 && index < size(), "vocabulary", "index ", index, " is outside [0, ",
                 size(), ")");
-    const std::string& word = words_[static_cast<std::size_t>(index)];
+    const std::string& word = words_[index];
     if (word == eos) break;
     if (index == pad || word == bos) continue;
     text += (text.empty() ? "" : " ") + word;

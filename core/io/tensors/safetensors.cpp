@@ -96,8 +96,7 @@ const char* dtype_name(DType t) {
 
 std::string hexadecimal(std::uint32_t x) {
   std::string digits(8, '0');
-  for (int i = 7; i >= 0; --i, x >>= 4)
-    digits[static_cast<std::size_t>(i)] = "0123456789abcdef"[x & 15];
+  for (int i = 7; i >= 0; --i, x >>= 4) digits[i] = "0123456789abcdef"[x & 15];
   return digits;
 }
 
@@ -139,7 +138,7 @@ std::vector<std::string> checksums_of(std::size_t n, const F& named) {
   parallel::for_range(static_cast<std::int64_t>(n), 1, [&](std::int64_t i, std::int64_t end) {
     for (; i < end; ++i) {
       const auto& [name, x] = named(static_cast<std::size_t>(i));
-      all[static_cast<std::size_t>(i)] = hexadecimal(checksum_of(name, x));
+      all[i] = hexadecimal(checksum_of(name, x));
     }
   });
   return all;

@@ -136,10 +136,10 @@ void load_carefully(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t 
                     const Tile& block, int64_t end) {
   auto& c = b.careful(p);
   Tile t = block;
-  c.silent.assign(static_cast<std::size_t>(t.n), 1);  // so are lanes beyond the last query
+  c.silent.assign(t.n, 1);  // so are lanes beyond the last query
   for (int64_t r = 0; r < t.queries; ++r) {
     const T* g = b.g_rows + r * b.v_lanes;
-    char& silent = c.silent[static_cast<std::size_t>(r)];
+    char& silent = c.silent[r];
     silent = std::all_of(g, g + p.value_width, [](T x) { return x == 0; });
     if (!silent) continue;
     std::fill_n(b.q_rows + r * b.k_lanes, b.k_lanes, T(0));
@@ -166,13 +166,12 @@ void load_carefully(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t 
 template <class T>
 void weigh_carefully(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Tile& t) {
   const auto& c = b.held;
-  std::vector<char> seen(static_cast<std::size_t>(t.keys * t.n));
+  std::vector<char> seen(t.keys * t.n);
   for (int64_t i = 0; i < t.keys * t.n; ++i)
-    seen[static_cast<std::size_t>(i)] =
-        b.weights[i] != -infinity<T> && !c.silent[static_cast<std::size_t>(i % t.n)];
+    seen[i] = b.weights[i] != -infinity<T> && !c.silent[i % t.n];
   p.loops.weights(b.weights, t.keys, t.n, b.log_sum);
   for (int64_t i = 0; i < t.keys * t.n; ++i) {
-    if (!seen[static_cast<std::size_t>(i)]) b.weights[i] = 0;
+    if (!seen[i]) b.weights[i] = 0;
     if (c.sums && b.weights[i] != 0) b.weights[i] /= c.sum[i % t.n];
   }
 }

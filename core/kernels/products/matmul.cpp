@@ -198,12 +198,12 @@ void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, bool add) {
   const blas::Matrix<const T> left = matrix<T>(a), right = matrix<T>(b);
   constexpr std::int64_t rows = 64, columns = 64;
   const std::int64_t stripes = (n + columns - 1) / columns, blocks = (m + rows - 1) / rows;
-  const std::vector<T> ones(static_cast<std::size_t>(k), T(1));
+  const std::vector<T> ones(k, T(1));
   parallel::for_range(blocks, 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first * rows; i < std::min(m, last * rows); i += rows) {
       const std::int64_t here = std::min(rows, m - i);
       const std::int64_t lanes = (here + tile_lanes<T> - 1) / tile_lanes<T> * tile_lanes<T>;
-      std::vector<T> turned(static_cast<std::size_t>(k * lanes));  // aᵀ [k, lanes]
+      std::vector<T> turned(k * lanes);  // aᵀ [k, lanes]
       loop.transpose(here, k, {left.data + i * left.row, left.row, left.column}, ones.data(),
                      turned.data(), lanes);
       const std::int64_t grain = 1 + (1 << 18) / std::max<std::int64_t>(1, columns * k * lanes);

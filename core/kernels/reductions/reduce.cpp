@@ -181,7 +181,7 @@ Tensor reduce_nothing(Reduce op, const Shape& shape, DType dtype) {
 
 /// Axes of x in order of decreasing stride; those that repeat an element (stride 0) come first.
 std::vector<int> memory_order(const Tensor& x) {
-  std::vector<int> order(static_cast<std::size_t>(x.rank()));
+  std::vector<int> order(x.rank());
   std::iota(order.begin(), order.end(), 0);
   const auto step = [&](int axis) {
     const std::int64_t stride = std::abs(x.strides()[axis]);
@@ -205,7 +205,7 @@ Tensor reduce_elements(Reduce op, const Tensor& x, std::span<const int> axes, bo
   if (!std::is_sorted(order.begin(), order.end())) {
     std::vector<int> there, back(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
-      back[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+      back[order[i]] = static_cast<int>(i);
       if (std::binary_search(axes.begin(), axes.end(), order[i]))
         there.push_back(static_cast<int>(i));
     }
@@ -242,7 +242,7 @@ Tensor reduce(Reduce op, const Tensor& x, const std::vector<int>& axes, bool kee
 
 bool anywhere(const Tensor& x) {
   const Tensor all = mapped::show(x);
-  std::vector<int> axes(static_cast<std::size_t>(all.rank()));
+  std::vector<int> axes(all.rank());
   std::iota(axes.begin(), axes.end(), 0);
   return reduce(Reduce::any, all, axes, false).item<bool>();
 }

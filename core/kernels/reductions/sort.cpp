@@ -65,12 +65,12 @@ const Keyed* sorted(Keyed* pairs, Keyed* spare, int64_t n) {
   uint64_t differ = 0;
   for (int64_t i = 1; i < n; ++i) differ |= pairs[i].key ^ pairs[0].key;
   const int64_t tasks = (n + grain - 1) / grain;
-  std::vector<std::array<int64_t, values>> next(static_cast<std::size_t>(tasks));
+  std::vector<std::array<int64_t, values>> next(tasks);
   for (int64_t shift = 0; shift < 8 * digits; shift += 8) {
     if ((differ >> shift & 255) == 0) continue;
     const auto each = [&](const auto& body) {
       parallel::for_range(n, grain, [&](int64_t begin, int64_t end) {
-        int64_t* const mine = next[static_cast<std::size_t>(begin / grain)].data();
+        int64_t* const mine = next[begin / grain].data();
         for (int64_t i = begin; i < end; ++i) body(mine[pairs[i].key >> shift & 255], pairs[i]);
       });
     };
@@ -109,7 +109,7 @@ void first_of(const T* row, int64_t n, int64_t k, std::vector<Keyed>& candidates
   const auto kth = candidates.begin() + k - 1;
   const auto keep_first = [&] {
     std::nth_element(candidates.begin(), kth, candidates.end());
-    candidates.resize(static_cast<std::size_t>(k));
+    candidates.resize(k);
   };
   candidates.clear();
   for (int64_t i = 0; i < room; ++i) candidates.push_back({key_of(row[i], descending), i});
@@ -168,8 +168,7 @@ Tensor argsort(const Tensor& x, int axis, bool descending) {
   return for_sorted_rows(x, a, n, [=]<class T>(const T* row, int64_t* out, int64_t rows) {
     std::vector<Keyed> pairs = room_for(2 * n);
     for (int64_t r = 0; r < rows; ++r, row += n, out += n) {
-      for (int64_t i = 0; i < n; ++i)
-        pairs[static_cast<std::size_t>(i)] = {key_of(row[i], descending), i};
+      for (int64_t i = 0; i < n; ++i) pairs[i] = {key_of(row[i], descending), i};
       write_indices(sorted<sizeof(T)>(pairs.data(), pairs.data() + n, n), n, out);
     }
   });

@@ -52,7 +52,7 @@ Symmetry symmetry(const Tensor& x) {
   std::vector<Symmetry> parts(static_cast<std::size_t>((tiles + grain - 1) / grain),
                               Symmetry{0, 0});
   parallel::for_range(tiles, grain, [&](int64_t t, int64_t end) {
-    Symmetry& part = parts[static_cast<std::size_t>(t / grain)];
+    Symmetry& part = parts[t / grain];
     int64_t row = 0, column = t;
     while (column > row) column -= ++row;
     for (; t < end; ++t) {

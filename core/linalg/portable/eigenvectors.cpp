@@ -138,10 +138,10 @@ int exponent_of(int64_t n, const T* a) {
 template <class T>
 int stedc(int n, T* d, T* e, T* z) {
   const int64_t size = n;
-  std::vector<T> turned(static_cast<std::size_t>(size * size));
-  for (int64_t i = 0; i < size; ++i) turned[static_cast<std::size_t>(i * (size + 1))] = 1;
+  std::vector<T> turned(size * size);
+  for (int64_t i = 0; i < size; ++i) turned[i * (size + 1)] = 1;
   if (!ql(size, d, e, turned.data())) return 1;
-  std::vector<int64_t> order(static_cast<std::size_t>(size));
+  std::vector<int64_t> order(size);
   std::iota(order.begin(), order.end(), int64_t{0});
   std::stable_sort(order.begin(), order.end(), [d](int64_t i, int64_t j) { return d[i] < d[j]; });
   std::sort(d, d + size);
@@ -174,11 +174,11 @@ int syevd(bool vectors, int n, T* a, T* values) {
   const int64_t size = n, count = size * size;
   const int exponent = exponent_of(size, a);
   for (int64_t i = 0; i < count; ++i) a[i] = std::scalbn(a[i], -exponent);
-  std::vector<T> e(static_cast<std::size_t>(size)), tau(e);
+  std::vector<T> e(size), tau(e);
   lapack::make_tridiagonal(size, a, values, e.data(), tau.data());
   int info = 0;
   if (vectors) {
-    std::vector<T> z(static_cast<std::size_t>(count));
+    std::vector<T> z(count);
     info = stedc(n, values, e.data(), z.data());
     ormtr(n, n, a, tau.data(), z.data());
     std::copy(z.begin(), z.end(), a);

@@ -113,8 +113,7 @@ infinite::KernelNode Conv::limit(const infinite::KernelNode& k) const {
   const auto of_pairs = [=, this](const Tensor& block) {
     Tensor sums = infinite::split_positions(block, before);
     for (int i = 0; i < axes; ++i)
-      sums = infinite::joint_window_sums(sums, i - 2 * axes, i - axes,
-                                         windows[static_cast<std::size_t>(i)]);
+      sums = infinite::joint_window_sums(sums, i - 2 * axes, i - axes, windows[i]);
     return infinite::join_positions(sums, counts);
   };
   const auto of_own = [=, this](const Tensor& block) {
@@ -122,8 +121,7 @@ infinite::KernelNode Conv::limit(const infinite::KernelNode& k) const {
     for (const std::int64_t size : before) split.append(size);
     Tensor sums = reshape(block, split);
     for (int i = 0; i < axes; ++i)
-      sums =
-          detail::window_sums(sums, sums.rank() - axes + i, windows[static_cast<std::size_t>(i)]);
+      sums = detail::window_sums(sums, sums.rank() - axes + i, windows[i]);
     return flatten(sums, -axes, -1);
   };
   const auto formula = [taps] {

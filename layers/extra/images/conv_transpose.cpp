@@ -183,7 +183,7 @@ infinite::KernelNode ConvTranspose::limit(const infinite::KernelNode& k) const {
       for (int a = 0; a < axes; ++a)
         sums = sum_over_taps(
             sums, own ? std::vector<int>{a - axes} : std::vector<int>{a - 2 * axes, a - axes},
-            taps[static_cast<std::size_t>(a)]);
+            taps[a]);
       return own ? flatten(sums, -axes, -1) : infinite::join_positions(sums, counts);
     };
     infinite::PairKernels y = pairs.each(summed);

@@ -103,7 +103,7 @@ void sum_taps(const Taps& taps, const Layout& layout, const double* k, std::int6
     const std::int64_t at = taps.position(i, o);
     if (at < 0) continue;
     for (std::int64_t b = 0; b < layout.between; ++b)
-      for (const Run& run : taps.runs[static_cast<std::size_t>(o)])
+      for (const Run& run : taps.runs[o])
         add_run(run, taps.window.stride, layout.inner, k + (at * layout.between + b) * from_row,
                 y + b * to_row);
   }

@@ -60,7 +60,7 @@ class Writer {
     const bool moved = rows != as_they_are;  // selecting rows copies the cache
     if (moved) {
       std::vector<Tokens> texts;
-      for (const std::int64_t row : rows) texts.push_back(texts_[static_cast<std::size_t>(row)]);
+      for (const std::int64_t row : rows) texts.push_back(texts_[row]);
       texts_ = std::move(texts);
     }
     for (std::size_t i = 0; i < rows.size(); ++i) texts_[i].push_back(tokens[i]);
@@ -143,7 +143,7 @@ std::vector<Candidate> continued(const std::vector<Candidate>& open, const Write
   const std::size_t kept = static_cast<std::size_t>(o.beams) * (1 + o.stop.size());
   std::vector<Candidate> all;
   for (const Candidate& c : open) {
-    const detail::TokenLogits logits(writer.logits()[static_cast<std::size_t>(c.row)]);
+    const detail::TokenLogits logits(writer.logits()[c.row]);
     detail::TokenRanking order(logits);
     for (std::size_t i = 0; i < std::min(kept, order.size()); ++i) {
       const std::int64_t token = order[i];

@@ -84,7 +84,7 @@ Tensor Recurrent::initial(const RecurrentState& state, std::int64_t index) const
 
 /// The states of one direction of one layer: [batch, T, S].
 Tensor Recurrent::run(const Tensor& x, const RecurrentInputs& inputs, std::int64_t index) const {
-  const Direction& d = directions[static_cast<std::size_t>(index)];
+  const Direction& d = directions[index];
   const RecurrenceOptions how{.bias = d.bias_hh,
                               .initial = initial(inputs.state, index),
                               .mask = inputs.mask,

@@ -47,8 +47,7 @@ std::vector<Tensor> logits_after(const Tensor& logits, const Tokens& last) {
       logits.defined() ? join(", got ", logits.shape()) : "");
   std::vector<Tensor> each;
   for (std::int64_t b = 0; b < rows; ++b)
-    each.push_back(select(select(logits, 0, b), 0,
-                          logits.size(1) == 1 ? 0 : last[static_cast<std::size_t>(b)]));
+    each.push_back(select(select(logits, 0, b), 0, logits.size(1) == 1 ? 0 : last[b]));
   return each;
 }
 
@@ -70,7 +69,7 @@ double TokenLogits::log_probability(std::int64_t token) const {
 
 TokenRanking::TokenRanking(const TokenLogits& logits) {
   const double* values = logits.values();
-  order_.reserve(static_cast<std::size_t>(logits.count()));
+  order_.reserve(logits.count());
   for (std::int64_t t = 0; t < logits.count(); ++t) order_.push_back({values[t], t});
 }
 

@@ -65,7 +65,7 @@ void exchange(Gram& result, const GramPlan& plan, const GramDeal& deal) {
   for (std::size_t round = 0; round < rounds; ++round) {
     const auto has_one = [&](std::size_t r) { return round < pieces[r].size(); };
     for (std::size_t r = 0; r < pieces.size(); ++r)
-      if (has_one(r)) messages[r].resize(static_cast<std::size_t>(pieces[r][round].starts.back()));
+      if (has_one(r)) messages[r].resize(pieces[r][round].starts.back());
     if (has_one(mine))
       for_each_tile(pieces[mine][round], [&](std::int64_t tile, std::int64_t start) {
         double* to = messages[mine].data() + start;

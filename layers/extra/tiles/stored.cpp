@@ -173,7 +173,7 @@ struct StoredGram::State {
   /// tiles there. Without a folder all tiles are kept.
   void keep(std::int64_t index, const Tensor& block) {
     const auto bytes = static_cast<double>(payload(tiles[index]));
-    Tensor& place = kept[static_cast<std::size_t>(index)];
+    Tensor& place = kept[index];
     if (place.defined() || (parts && bytes > room)) return;
     place = block;
     room -= bytes;
@@ -184,7 +184,7 @@ struct StoredGram::State {
     std::copy_n(own.data<double>(), t.rows, diagonal.mutable_data<double>() + t.row);
   }
   Tensor fetch(std::int64_t index) const {
-    const Tensor& known = kept[static_cast<std::size_t>(index)];
+    const Tensor& known = kept[index];
     const Tensor block = known.defined() ? known : read(index);
     LADON_CHECK(block.defined() || parts, "StoredGram", "rank ", ranks::rank(),
                 " has no tile of row ", tiles[index].row, " and column ", tiles[index].column,
@@ -201,7 +201,7 @@ struct StoredGram::State {
     std::vector<std::int64_t> indices;
     for (std::int64_t i = 0; i < tiles.count(); ++i)
       if (wanted(tiles[i])) indices.push_back(i);
-    const auto index = [&](std::int64_t at) { return indices[static_cast<std::size_t>(at)]; };
+    const auto index = [&](std::int64_t at) { return indices[at]; };
     parallel::one_ahead(
         static_cast<std::int64_t>(indices.size()),
         [&](std::int64_t at) { return fetch(index(at)); },

@@ -13,7 +13,7 @@ namespace {
 /// times √2.
 std::vector<double> squares(const double* common, std::int64_t t, std::int64_t r) {
   std::vector<double> y;
-  y.reserve(static_cast<std::size_t>(t * covariance_size(r)));
+  y.reserve(t * covariance_size(r));
   for (const double* x = common; x < common + t * r; x += r)
     for (std::int64_t i = 0; i < r; ++i)
       for (std::int64_t j = 0; j <= i; ++j)

@@ -50,7 +50,7 @@ class Identity {
             .query_bias_trained = layer.query_bias_trained},
         key_bias_(layer.key_bias_trained),
         t_(positions) {
-    column_.resize(static_cast<std::size_t>(t_));
+    column_.resize(t_);
     for (auto* sums : {&kv_, &ku_, &tv_}) sums->resize(static_cast<std::size_t>(t_ * t_));
   }
 
@@ -110,7 +110,7 @@ AttentionMoments pair_by_pair(const AttentionLimit& layer, const Pairs& seen, co
   const auto some = [&](std::int64_t begin, std::int64_t end) {
     Identity identity(layer, t);
     for (std::int64_t at = begin; at < end; ++at) {
-      const std::int64_t p = pairs[static_cast<std::size_t>(at)];
+      const std::int64_t p = pairs[at];
       identity(blocks[p], value + p * size, tangent ? tangent + p * size : nullptr);
       if (!upper) continue;
       blocks.mirror(p, value);

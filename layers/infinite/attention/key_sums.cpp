@@ -63,7 +63,7 @@ std::vector<double> series_factors() {
   double even = 2 / std::numbers::pi, odd = even;
   for (int64_t k = 0; k < power_terms; ++k) {
     for (int m = 0; m < 2; ++m) {
-      y[static_cast<std::size_t>(m * power_terms + k)] = even;
+      y[m * power_terms + k] = even;
       y[static_cast<std::size_t>((2 + m) * power_terms + k)] = odd;
     }
     const auto n = static_cast<double>(k);
@@ -85,7 +85,7 @@ class Moments {
     for (int m = 0; m < count_; ++m) {
       const double w = *key.weight[m];
       weight[m] = m < 2 ? w : w * rho;
-      sums_[static_cast<std::size_t>(m)] += m < 2 ? w * rho : w;
+      sums_[m] += m < 2 ? w * rho : w;
     }
     kernels::loops().rectifier.add_powers(rho * rho, weight, count_, sums_.data() + 4);
   }
@@ -199,7 +199,7 @@ class ByMoments {
   }
 
  private:
-  SplitMoments& column(int64_t j) { return columns_[static_cast<std::size_t>(j)]; }
+  SplitMoments& column(int64_t j) { return columns_[j]; }
 
   RectifierSums at(double r, int64_t a, int64_t b) const {
     const bool mild = std::abs(r) <= strong;

@@ -42,9 +42,9 @@ Tensor SharedDraws::operator[](std::int64_t number) {
 }
 
 std::vector<Tensor> SharedDraws::of(std::int64_t begin, std::int64_t end) {
-  std::vector<Tensor> z(static_cast<std::size_t>(end - begin));
+  std::vector<Tensor> z(end - begin);
   parallel::for_range(end - begin, 1, [&](std::int64_t i, std::int64_t last) {
-    for (; i < last; ++i) z[static_cast<std::size_t>(i)] = (*this)[begin + i];
+    for (; i < last; ++i) z[i] = (*this)[begin + i];
   });
   return z;
 }
@@ -103,7 +103,7 @@ OwnNumbers::Places OwnNumbers::places_of(const Root& root) {
   const std::int64_t n = mask.size(0), t = mask.size(1);
   Places places(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n * t; ++i)
-    if (mask.data<bool>()[i]) places[static_cast<std::size_t>(i / t)].push_back(i % t);
+    if (mask.data<bool>()[i]) places[i / t].push_back(i % t);
   return places;
 }
 
@@ -129,13 +129,12 @@ OwnNumbers::OwnNumbers(const Root& queries, const Root& keys)
 }
 
 Tensor OwnNumbers::of(std::int64_t input, const Generator& rng, std::int64_t number) const {
-  Generator numbers =
-      rng.split(key_[static_cast<std::size_t>(input)]).split(static_cast<std::uint64_t>(number));
+  Generator numbers = rng.split(key_[input]).split(static_cast<std::uint64_t>(number));
   const Shape all = shape_.sub(shape_.rank() - 3, shape_.rank());
   if (queries_.empty() && keys_.empty()) return normal(all, numbers, 0, 1, f64);
   const auto visible = [input](const Places& places, std::int64_t tokens) {
-    if (!places.empty()) return places[static_cast<std::size_t>(input)];
-    std::vector<std::int64_t> every(static_cast<std::size_t>(tokens));
+    if (!places.empty()) return places[input];
+    std::vector<std::int64_t> every(tokens);
     std::iota(every.begin(), every.end(), std::int64_t{0});
     return every;
   };
@@ -191,7 +190,7 @@ const double* LogitDraws::common_turned(std::int64_t input) const {
 void LogitDraws::draw(std::int64_t input, const double* shared, const Generator& rng,
                       std::int64_t number, double* logits) const {
   const std::int64_t t = positions_, r = rank_, size = t * t;
-  std::vector<double> half(static_cast<std::size_t>(t * std::max(r, t)));
+  std::vector<double> half(t * std::max(r, t));
   product(t, r, r, query_key_, common(input), shared, 0, half.data());
   product(t, t, r, 1, half.data(), common_turned(input), 0, logits);
   if (!numbers_.any(input)) return;
@@ -220,26 +219,22 @@ DrawnWeights LogitDraws::weights(const std::vector<Tensor>& z, const Generator& 
   double *by_query = data(p.by_query), *by_draw = data(p.by_draw), *by_key = data(p.by_key);
   const auto softmax = kernels::loops().f64.softmax;
   parallel::for_range(inputs_, 1, [&](std::int64_t first, std::int64_t last) {
-    std::vector<double> logits(static_cast<std::size_t>(size)), row(static_cast<std::size_t>(t));
+    std::vector<double> logits(size), row(static_cast<std::size_t>(t));
     for (std::int64_t n = first; n < last; ++n) {
       const double* may = may_.data<double>() + (may_.rank() == 2 ? 0 : n * size);
       for (std::int64_t s = 0; s < count; ++s) {
-        if (s % 2 == 0)
-          draw(n, z[static_cast<std::size_t>(s / 2)].data<double>(), rng, begin + s / 2,
-               logits.data());
+        if (s % 2 == 0) draw(n, z[s / 2].data<double>(), rng, begin + s / 2, logits.data());
         for (std::int64_t a = 0; a < t; ++a) {
           for (std::int64_t i = 0; i < t; ++i) {
-            const double g = logits[static_cast<std::size_t>(a * t + i)];
-            row[static_cast<std::size_t>(i)] =
-                may[a * t + i] > 0 ? (s % 2 == 0 ? g : -g) : -INFINITY;
+            const double g = logits[a * t + i];
+            row[i] = may[a * t + i] > 0 ? (s % 2 == 0 ? g : -g) : -INFINITY;
           }
           softmax(row.data(), row.data(), t);
           if (by_query) std::copy_n(row.data(), t, by_query + ((n * t + a) * count + s) * t);
           if (!by_draw) continue;
           const std::int64_t at = (n * count + s) * size;
           std::copy_n(row.data(), t, by_draw + at + a * t);
-          for (std::int64_t i = 0; i < t; ++i)
-            by_key[at + i * t + a] = row[static_cast<std::size_t>(i)];
+          for (std::int64_t i = 0; i < t; ++i) by_key[at + i * t + a] = row[i];
         }
       }
     }

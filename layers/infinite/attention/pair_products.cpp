@@ -54,7 +54,7 @@ Tensor pair_by_pair(const Tensor& left, const Tensor& x, const Tensor& right,
                offset = number_of("pair_products", terms.offset);
   double* yp = y.mutable_data<double>();
   const auto some = [&](std::int64_t begin, std::int64_t end) {
-    std::vector<double> half(static_cast<std::size_t>(size));
+    std::vector<double> half(size);
     for (std::int64_t p = begin; p < end; ++p) {
       const double* from_left = ap + index.offset(a, size, p);
       const double* from_right = bp + index.offset(b, size, p);

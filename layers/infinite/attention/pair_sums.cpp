@@ -93,7 +93,7 @@ class Average {
     v_.left.resize(n);
     if (!tangent) return;
     for (Block* b : {&v_.right, &v_.both, &x_.left, &x_.right, &x_.both, &w_}) b->resize(n);
-    xv_.resize(static_cast<std::size_t>(size_));
+    xv_.resize(size_);
   }
 
   void add(const PairBlocks& x, const Upstream& up, const DrawnPair& pair, const Sums& sums) {
@@ -185,7 +185,7 @@ class Average {
   void add_jacobians(const double* v, const double* x, const Around& around, const Weights& w,
                      double* sum) {
     kernels::negative_products(s_ * size_, v_.left.data(), around.left.data(), w_.data());
-    for (std::int64_t i = 0; i < size_; ++i) xv_[static_cast<std::size_t>(i)] = x[i] * v[i];
+    for (std::int64_t i = 0; i < size_; ++i) xv_[i] = x[i] * v[i];
     from_left(w.p, xv_.data(), 1, w_);
     over_draws(w_.data(), s_ * t_, w.turned, 1, sum);  // P·(X∘v) − (P·v)∘(P·X)
     kernels::products_by_draw(s_, t_, v_.right.data(), around.right.data(), w_.data());
@@ -252,9 +252,9 @@ void PairSums::add(std::int64_t count, const std::function<DrawnPair(std::int64_
   parallel::for_range(pairs, grain, [&](std::int64_t at, std::int64_t end) {
     Average average(t, count, form_.rank, form_.same_kernels, tangent_ != nullptr);
     for (; at < end; ++at) {
-      const std::int64_t pair = pairs_[static_cast<std::size_t>(at)];
+      const std::int64_t pair = pairs_[at];
       const PairBlocks x = blocks_[pair];
-      Upstream& up = upstream_[static_cast<std::size_t>(at)];
+      Upstream& up = upstream_[at];
       if (first) up = Upstream(x);
       average.add(x, up, drawn(pair), all.from(pair * size));
     }
@@ -266,11 +266,10 @@ void PairSums::finish(double count) {
   const Sums all{value_, tangent_, slope_k_.data(), slope_t_.data()};
   const auto some = [&](std::int64_t at, std::int64_t end) {
     for (; at < end; ++at) {
-      const std::int64_t pair = pairs_[static_cast<std::size_t>(at)];
+      const std::int64_t pair = pairs_[at];
       const Sums sums = all.from(pair * size);
       for (std::int64_t i = 0; i < size; ++i) sums.value[i] /= count;
-      if (tangent_)
-        finish_pair(layer_, blocks_[pair], upstream_[static_cast<std::size_t>(at)], count, sums);
+      if (tangent_) finish_pair(layer_, blocks_[pair], upstream_[at], count, sums);
       if (!form_.upper_triangle) continue;
       blocks_.mirror(pair, value_);
       if (tangent_) blocks_.mirror(pair, tangent_);

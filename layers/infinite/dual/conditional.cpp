@@ -96,7 +96,7 @@ const std::array<KernelNode, node_count>& nodes() {
     std::array<KernelNode, node_count> list;
     for (int i = 0; i < node_count; ++i) {
       const double x = std::exp(last - step * i);
-      list[static_cast<std::size_t>(i)] = {x, step * x * normal_density(x)};
+      list[i] = {x, step * x * normal_density(x)};
     }
     return list;
   }();

@@ -56,9 +56,9 @@ std::shared_ptr<const DualRule> polynomial_family(const std::vector<double>& coe
               " coefficients; it must have 1 to ", max_degree + 1);
   std::vector<long double> factorial{1};
   for (int n = 1; n <= degree; ++n) factorial.push_back(factorial.back() * n);
-  const auto at = [](auto& list, int i) -> auto& { return list[static_cast<std::size_t>(i)]; };
+  const auto at = [](auto& list, int i) -> auto& { return list[i]; };
   const int row = degree / 2 + 1;
-  std::vector<double> f(static_cast<std::size_t>(2 + (degree + 1) * row));
+  std::vector<double> f(2 + (degree + 1) * row);
   f[0] = degree;
   f[1] = hermite ? 1 : 0;
   for (int k = 0; k <= degree; ++k)

@@ -53,7 +53,7 @@ const std::array<KernelNode, nodes>& logistic_nodes() {
     std::array<KernelNode, nodes> list;
     for (int i = 0; i < nodes; ++i) {
       const double k = 0.85 * std::exp(step * (i - 11));
-      list[static_cast<std::size_t>(i)] = {k, step * k * kolmogorov_density(k)};
+      list[i] = {k, step * k * kolmogorov_density(k)};
     }
     return list;
   }();

@@ -217,7 +217,7 @@ Tensor derived_coefficients(const Tensor& a, const Tensor& p) {
   const double* in = a.data<double>();
   double* out = derived.mutable_data<double>();
   for (int64_t i = 0; i < m; ++i) {
-    const double v = variance[static_cast<std::size_t>(i)], scale = v > 0 ? 1 / std::sqrt(v) : 0;
+    const double v = variance[i], scale = v > 0 ? 1 / std::sqrt(v) : 0;
     for (int64_t k = 0; k + 1 < n; ++k)
       out[i * n + k] = scale * std::sqrt(k + 1.0) * in[i * n + k + 1];
   }

@@ -16,7 +16,7 @@ std::vector<double> eigenvalues(const std::vector<double>& beta) {
   const auto n = static_cast<std::int64_t>(beta.size()) + 1;
   Tensor jacobi = zeros({n, n}, f64);
   double* a = jacobi.mutable_data<double>();
-  for (std::int64_t k = 1; k < n; ++k) a[k * n + k - 1] = beta[static_cast<std::size_t>(k - 1)];
+  for (std::int64_t k = 1; k < n; ++k) a[k * n + k - 1] = beta[k - 1];
   return numbers_of("gauss_legendre", lapack::eigh(jacobi).first);
 }
 

@@ -7,7 +7,7 @@
 namespace ladon::infinite {
 
 void GramExecutor::compute(const GramPlan& plan, Gram& result, GramReport& report) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(plan.tiles.count()));
+  std::vector<std::int64_t> all(plan.tiles.count());
   std::iota(all.begin(), all.end(), 0);
   compute_tiles(plan, all, result, report);
 }

@@ -90,7 +90,7 @@ Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& optio
   for (int r = 0; r < (drawn ? options.replicates : 1); ++r) {
     const Passes passes(limit.with_replicate(limit.replicate() + static_cast<std::uint64_t>(r)),
                         graph, landmarks, options.entries);
-    std::vector<Tensor> ks(static_cast<std::size_t>(x.count())), ts = ks;
+    std::vector<Tensor> ks(x.count()), ts = ks;
     KeptDraws kept;
     parallel::for_range(x.count(), 1, [&](std::int64_t i, std::int64_t end) {
       const PassScope scope(kept);
@@ -99,8 +99,8 @@ Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& optio
         const Selves own = drawn ? passes.selves(one, 1) : Selves();
         const Kernel k = passes.pairs({one, own, 0, 1});
         const Shape block = k.nngp.shape().sub(2, k.nngp.rank());
-        ks[static_cast<std::size_t>(i)] = reshape(k.nngp, block);
-        if (k.ntk.defined()) ts[static_cast<std::size_t>(i)] = reshape(k.ntk, block);
+        ks[i] = reshape(k.nngp, block);
+        if (k.ntk.defined()) ts[i] = reshape(k.ntk, block);
       }
     });
     nngp.add(stack(ks, 0));

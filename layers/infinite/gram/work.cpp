@@ -57,7 +57,7 @@ void compute_tiles(const GramPlan& plan, const std::vector<std::int64_t>& tiles,
                    GramReport& report) {
   parallel::for_range(std::ssize(tiles), 1, [&](std::int64_t at, std::int64_t end) {
     for (; at < end; ++at) {
-      const GramTile tile = plan.tiles[tiles[static_cast<std::size_t>(at)]];
+      const GramTile tile = plan.tiles[tiles[at]];
       store(result, compute_tile(plan, tile), tile);
       mirror(result, plan, tile);
       report.finished(tile);

@@ -12,8 +12,7 @@ namespace {
 std::string numbered(char symbol, int number) {
   constexpr std::array digits = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
   std::string y(1, symbol);
-  for (const char digit : std::to_string(number))
-    y += digits[static_cast<std::size_t>(digit - '0')];
+  for (const char digit : std::to_string(number)) y += digits[digit - '0'];
   return y;
 }
 
@@ -47,7 +46,7 @@ Formula formula_of(const KernelGraph& graph, int i) {
     return {data ? "x·x' / the number of channels" : "1 where the indices are equal, 0 elsewhere",
             "0"};
   }
-  const KernelGraph::Placed& step = graph.steps()[static_cast<std::size_t>(i)];
+  const KernelGraph::Placed& step = graph.steps()[i];
   Formula y = step.step.formula ? step.step.formula() : Formula{"a map of $k", "a map of $t"};
   return {filled(y.nngp, step, i), filled(y.ntk, step, i)};
 }
@@ -114,7 +113,7 @@ std::string to_dot(const KernelGraph& graph) {
     std::string label = quoted(step.layer);
     for (const std::string& line : lines_of(step)) label += "\\n" + quoted(line);
     dot += detail::join("  s", step.number, " [label=\"", label, "\"]\n");
-    for (const int input : graph.steps()[static_cast<std::size_t>(step.number)].inputs)
+    for (const int input : graph.steps()[step.number].inputs)
       dot += detail::join("  s", input, " -> s", step.number, "\n");
   }
   return dot + "}\n";

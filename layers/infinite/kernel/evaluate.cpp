@@ -43,10 +43,9 @@ std::vector<char> before_draws(const KernelGraph& graph) {
   std::vector<char> before(steps.size());
   for (std::size_t i = steps.size(); i-- > 0;) {
     if (needed[i] && steps[i].draws())
-      for (const int of : steps[i].step.draws->of)
-        before[static_cast<std::size_t>(steps[i].inputs[static_cast<std::size_t>(of)])] = true;
+      for (const int of : steps[i].step.draws->of) before[steps[i].inputs[of]] = true;
     if (before[i])
-      for (const int input : steps[i].inputs) before[static_cast<std::size_t>(input)] = true;
+      for (const int input : steps[i].inputs) before[input] = true;
   }
   return before;
 }
@@ -63,8 +62,8 @@ class Evaluation {
         values_(graph.steps().size()) {
     for (std::size_t i = 0; i < values_.size(); ++i)
       for (const int input : graph.steps()[i].inputs)
-        if (demand_.any(i)) last_use_[static_cast<std::size_t>(input)] = i;
-    last_use_[static_cast<std::size_t>(graph.output().step)] = values_.size();
+        if (demand_.any(i)) last_use_[input] = i;
+    last_use_[graph.output().step] = values_.size();
   }
 
   Entries input_layout() const { return layout_[0]; }
@@ -88,10 +87,9 @@ class Evaluation {
         explain(error, graph_.steps()[i]);
       }
       for (const int input : graph_.steps()[i].inputs)
-        if (last_use_[static_cast<std::size_t>(input)] == i)
-          values_[static_cast<std::size_t>(input)] = {};
+        if (last_use_[input] == i) values_[input] = {};
     }
-    Kernel y = std::move(values_[static_cast<std::size_t>(graph_.output().step)]);
+    Kernel y = std::move(values_[graph_.output().step]);
     y.law = graph_.output().law;
     y.positions = graph_.output().positions;
     if (!walk_.pairs) y.cov2 = y.mask2 = y.mean2 = y.same = Tensor();
@@ -99,7 +97,7 @@ class Evaluation {
   }
 
  private:
-  const SelfRows& rows_of(int block) const { return walk_.selves[static_cast<std::size_t>(block)]; }
+  const SelfRows& rows_of(int block) const { return walk_.selves[block]; }
   /// Number of blocks whose self-kernels are computed: one, if a block is paired with itself.
   int blocks() const { return one_block_ ? 1 : 2; }
   /// Whether roots are computed, not read.
@@ -119,7 +117,7 @@ class Evaluation {
     const std::vector<char> used = walk_.found ? before_draws(graph_) : alive;
     all.pairs[last] = walk_.pairs;
     for (int block = 0; block < blocks(); ++block) {
-      std::vector<char>& own = all.own[static_cast<std::size_t>(block)];
+      std::vector<char>& own = all.own[block];
       for (std::size_t i = 0; i < n; ++i)
         own[i] = used[i] && rows_of(block).kept && steps[i].step.kept;
       own[last] = own[last] || walk_.pairs || (block == 0 && !walk_.found);
@@ -134,13 +132,12 @@ class Evaluation {
         for (auto& own : all.own) own[at] = true;
       };
       if (step.draws() && finds_roots())
-        for (const int of : step.step.draws->of)
-          ask_pairs(step.inputs[static_cast<std::size_t>(of)]);
+        for (const int of : step.step.draws->of) ask_pairs(step.inputs[of]);
       for (const int input : step.inputs) {
         if (all.pairs[i]) ask_pairs(input);
         for (std::size_t block : {0, 1})
           if (all.own[block][i] && !is_known(step, static_cast<int>(block)))
-            all.own[block][static_cast<std::size_t>(input)] = true;
+            all.own[block][input] = true;
       }
     }
     return all;
@@ -148,8 +145,7 @@ class Evaluation {
 
   Tensor known(int slot, int block) const {
     const SelfRows& rows = rows_of(block);
-    return slice((*rows.known)[static_cast<std::size_t>(slot)], 0,
-                 {.start = rows.begin, .stop = rows.end});
+    return slice((*rows.known)[slot], 0, {.start = rows.begin, .stop = rows.end});
   }
 
   /// Stores computed values in their slot of the cache, if the walk keeps them.
@@ -157,7 +153,7 @@ class Evaluation {
     const SelfRows& rows = rows_of(block);
     if (!rows.kept) return;
     rows.kept->resize(static_cast<std::size_t>(graph_.slots()));
-    Tensor& all = (*rows.kept)[static_cast<std::size_t>(slot)];
+    Tensor& all = (*rows.kept)[slot];
     const std::int64_t n = computed.size(0), begin = rows.begin, count = rows.count;
     if (n == count) {
       all = computed;
@@ -175,8 +171,8 @@ class Evaluation {
   /// Draws::of, whose kernel is `seen`.
   std::array<Root, 2> roots_of(const Placed& step, int number, const Kernel& seen) {
     std::array<Root, 2> roots;
-    const int of = step.step.draws->of[static_cast<std::size_t>(number)];
-    const bool inputs_alone = step.inputs[static_cast<std::size_t>(of)] == 0;
+    const int of = step.step.draws->of[number];
+    const bool inputs_alone = step.inputs[of] == 0;
     if (inputs_alone && begin_.coordinates[0].defined()) {
       for (std::size_t block : {0, 1}) roots[block].common = begin_.coordinates[block];
       return roots;  // masked tokens have coordinates 0, since they are 0 in the inputs
@@ -196,8 +192,8 @@ class Evaluation {
                                    index < given.size() ? &given[index] : nullptr);
     }
     for (int block = 0; block < blocks(); ++block) {
-      Root& root = roots[static_cast<std::size_t>(block)];
-      root.names = begin_.names[static_cast<std::size_t>(block)];
+      Root& root = roots[block];
+      root.names = begin_.names[block];
       root.mask = block == 0 ? seen.mask1 : seen.mask2;
       if (rows_of(block).known) {
         root.common = known(slot, block);
@@ -241,7 +237,7 @@ class Evaluation {
       roots[input] = roots_of(step, static_cast<int>(i), inputs[input]);
     }
     if (!walk_.heads || of.empty()) return drawn;
-    const Tensor& tokens = roots[static_cast<std::size_t>(of[0])][0].common;
+    const Tensor& tokens = roots[of[0]][0].common;
     drawn.heads = std::make_shared<HeadLatents>(walk_.heads(tokens.size(-1)));
     if (walk_.head_maps)
       walk_.head_maps->push_back(step.step.draws->head_map(drawn, tokens, inputs[0].mask1));
@@ -252,7 +248,7 @@ class Evaluation {
     const Entries asked = asked_of_inputs(step, layout_[i]);
     std::vector<Kernel> inputs;
     for (const int input : step.inputs) {
-      const Kernel& k = values_[static_cast<std::size_t>(input)];
+      const Kernel& k = values_[input];
       inputs.push_back(asked == Entries::diagonal ? k.diagonal() : k);
     }
     std::vector<std::array<Root, 2>> roots(inputs.size());
@@ -275,14 +271,14 @@ class Evaluation {
       y.ntk = both.ntk;
     }
     for (int block = 0; block < blocks(); ++block)
-      if (demand_.own[static_cast<std::size_t>(block)][i] && !is_known(step, block))
+      if (demand_.own[block][i] && !is_known(step, block))
         cov(y, block) = mapped([&](const Kernel& k, const auto& root) {
-                          return self_pairs(k, block, root[static_cast<std::size_t>(block)]);
+                          return self_pairs(k, block, root[block]);
                         }).nngp;
     y.check("limit", counts_[0], counts_[1]);
     if (layout_[i] == Entries::diagonal) y = y.diagonal();
     for (int block = 0; block < blocks(); ++block) {
-      if (demand_.own[static_cast<std::size_t>(block)][i] && step.step.kept) {
+      if (demand_.own[block][i] && step.step.kept) {
         if (is_known(step, block))
           cov(y, block) = known(step.slot, block);
         else
@@ -338,11 +334,10 @@ std::vector<Entries> layouts(const KernelGraph& graph, Entries wanted) {
   const std::vector<Placed>& steps = graph.steps();
   const std::vector<char> needed = graph.needed();
   std::vector<Entries> layout(steps.size(), Entries::diagonal);
-  layout[static_cast<std::size_t>(graph.output().step)] = wanted;
+  layout[graph.output().step] = wanted;
   for (std::size_t i = steps.size(); i-- > 0;)
     if (needed[i] && asked_of_inputs(steps[i], layout[i]) == Entries::full)
-      for (const int input : steps[i].inputs)
-        layout[static_cast<std::size_t>(input)] = Entries::full;
+      for (const int input : steps[i].inputs) layout[input] = Entries::full;
   return layout;
 }
 
@@ -361,9 +356,9 @@ std::int64_t numbers_kept(const KernelGraph& graph, Entries wanted, const Landma
     if (!needed[i]) continue;
     if (step.step.kept) numbers += block_of(step.positions, layout[i]).count();
     for (int root = 0; root < step.root_count(); ++root) {
-      const int of = step.step.draws->of[static_cast<std::size_t>(root)];
-      const int input = step.inputs[static_cast<std::size_t>(of)];
-      const std::int64_t t = graph.steps()[static_cast<std::size_t>(input)].positions.count();
+      const int of = step.step.draws->of[root];
+      const int input = step.inputs[of];
+      const std::int64_t t = graph.steps()[input].positions.count();
       const auto factor = static_cast<std::size_t>(step.roots + root);
       numbers += t * (landmarks->factors.at(factor).inverse.size(0) + t);
     }

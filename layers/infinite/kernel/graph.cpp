@@ -164,10 +164,10 @@ bool KernelGraph::draws_automatically() const {
 
 std::vector<char> KernelGraph::needed() const {
   std::vector<char> needed(steps_.size());
-  needed[static_cast<std::size_t>(output_.step)] = true;
+  needed[output_.step] = true;
   for (std::size_t i = needed.size(); i-- > 0;)
     if (needed[i])
-      for (const int input : steps_[i].inputs) needed[static_cast<std::size_t>(input)] = true;
+      for (const int input : steps_[i].inputs) needed[input] = true;
   return needed;
 }
 

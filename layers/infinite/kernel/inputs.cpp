@@ -132,12 +132,11 @@ Tensor self_products(const Rows& a) {
     return k;
   }
   parallel::for_range((n + unit - 1) / unit, 1, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<double> square(static_cast<std::size_t>(unit * unit));
+    std::vector<double> square(unit * unit);
     for (std::int64_t i = begin * unit; i < std::min(n, end * unit); i += unit) {
       const std::int64_t rows = std::min(unit, n - i);
       products(a, i, rows, a, i, rows, square.data(), rows);
-      for (std::int64_t r = 0; r < rows; ++r)
-        out[i + r] = square[static_cast<std::size_t>(r * (rows + 1))];
+      for (std::int64_t r = 0; r < rows; ++r) out[i + r] = square[r * (rows + 1)];
     }
   });
   return k;

@@ -42,11 +42,11 @@ constexpr double rounding_share = 1e-12;
 Pivoted pivoted(const Tensor& k, std::int64_t rank, const std::vector<std::int64_t>* given) {
   const std::int64_t n = k.size(0);
   const double* x = k.data<double>();
-  std::vector<double> left(static_cast<std::size_t>(n));  // unexplained part of each variance
-  for (std::int64_t i = 0; i < n; ++i) left[static_cast<std::size_t>(i)] = x[i * n + i];
+  std::vector<double> left(n);  // unexplained part of each variance
+  for (std::int64_t i = 0; i < n; ++i) left[i] = x[i * n + i];
   const auto share = [&](std::int64_t i) {  // unexplained share of a token's variance
     const double variance = x[i * n + i];
-    return variance > 0 ? left[static_cast<std::size_t>(i)] / variance : 0;
+    return variance > 0 ? left[i] / variance : 0;
   };
   const auto least_explained = [&] {
     std::int64_t at = 0;
@@ -58,18 +58,17 @@ Pivoted pivoted(const Tensor& k, std::int64_t rank, const std::vector<std::int64
   Pivoted y;
   while (std::ssize(y.columns) < most) {
     const std::int64_t at = given ? (*given)[y.columns.size()] : least_explained();
-    const double pivot = left[static_cast<std::size_t>(at)];
+    const double pivot = left[at];
     const bool explained = !(share(at) > rounding_share);
     if (explained && !given) break;
-    std::vector<double> column(static_cast<std::size_t>(n));
+    std::vector<double> column(n);
     for (std::int64_t i = 0; i < n && !explained; ++i) {
       double sum = x[i * n + at];
-      for (const auto& c : y.columns)
-        sum -= c[static_cast<std::size_t>(i)] * c[static_cast<std::size_t>(at)];
-      column[static_cast<std::size_t>(i)] = sum / std::sqrt(pivot);
+      for (const auto& c : y.columns) sum -= c[i] * c[at];
+      column[i] = sum / std::sqrt(pivot);
     }
     for (std::size_t i = 0; i < column.size(); ++i) left[i] -= column[i] * column[i];
-    left[static_cast<std::size_t>(at)] = 0;
+    left[at] = 0;
     y.pivots.push_back(at);
     y.columns.push_back(std::move(column));
   }
@@ -83,8 +82,7 @@ Tensor inverse_of(const Pivoted& factor) {
   Tensor y = zeros({r, r}, f64);
   double* inverse = y.mutable_data<double>();  // column i is row i of L⁻¹
   const auto lower = [&](std::int64_t i, std::int64_t j) {
-    return factor.columns[static_cast<std::size_t>(j)]
-                         [static_cast<std::size_t>(factor.pivots[static_cast<std::size_t>(i)])];
+    return factor.columns[j][factor.pivots[i]];
   };
   for (std::int64_t c = 0; c < r; ++c)
     for (std::int64_t i = c; i < r && lower(c, c) > 0; ++i) {

@@ -71,7 +71,7 @@ SteinKernel per_coordinate(SteinKernel kernel) {
   return {name, [kernel = std::move(kernel)](const Tensor& theta) {
             LADON_CHECK(theta.size(1) >= 1, "per_coordinate",
                         "particles must have at least one coordinate, but are ", theta.shape());
-            std::vector<std::int64_t> cuts(static_cast<std::size_t>(theta.size(1) - 1));
+            std::vector<std::int64_t> cuts(theta.size(1) - 1);
             std::iota(cuts.begin(), cuts.end(), 1);
             return per_block(kernel, cuts).at(theta);
           }};

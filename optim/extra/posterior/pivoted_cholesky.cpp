@@ -44,10 +44,8 @@ PivotedCholesky::PivotedCholesky(const Tensor& diagonal,
     const Tensor column = (reshape(k, {1, n}) - known) / std::sqrt(*best);
     copy_(slice(columns_, 0, {.start = m, .stop = m + 1}), column);
     const double* l = column.data<double>();
-    for (std::int64_t i = 0; i < n; ++i)
-      variance[static_cast<std::size_t>(i)] =
-          std::max(variance[static_cast<std::size_t>(i)] - l[i] * l[i], 0.0);
-    variance[static_cast<std::size_t>(pivot)] = 0;  // exactly 0 instead of a rounding error
+    for (std::int64_t i = 0; i < n; ++i) variance[i] = std::max(variance[i] - l[i] * l[i], 0.0);
+    variance[pivot] = 0;  // exactly 0 instead of a rounding error
     pivots_.push_back(pivot);
     left_ = std::accumulate(variance.begin(), variance.end(), 0.0);
   }

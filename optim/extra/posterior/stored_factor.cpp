@@ -53,7 +53,7 @@ struct StoredFactor::State {
 
   std::int64_t n() const { return first.back(); }
   std::int64_t across() const { return static_cast<std::int64_t>(first.size()) - 1; }
-  std::int64_t start(std::int64_t i) const { return first[static_cast<std::size_t>(i)]; }
+  std::int64_t start(std::int64_t i) const { return first[i]; }
   std::int64_t rows(std::int64_t i) const { return start(i + 1) - start(i); }
   std::int64_t index(std::int64_t i, std::int64_t j) const {
     return i * across() - i * (i - 1) / 2 + j - i;
@@ -112,7 +112,7 @@ class Factorization {
   void run() {
     tell();
     for (std::int64_t i = 0; i < state_.across(); ++i) {
-      column_.assign(static_cast<std::size_t>(i), Tensor());
+      column_.assign(i, Tensor());
       Tensor l;
       for (std::int64_t j = i; j < state_.across(); ++j) {
         Tensor tile = state_.read(i, j);
@@ -144,14 +144,14 @@ class Factorization {
       Tensor left, right;
     };
     const auto read = [&](std::int64_t k) {
-      const Tensor& kept = column_[static_cast<std::size_t>(k)];
+      const Tensor& kept = column_[k];
       const Tensor left = kept.defined() ? kept : state_.fetch(k, i);
       return Pair{left, i == j ? left : state_.fetch(k, j)};
     };
     parallel::one_ahead(i, read, [&](std::int64_t k, const Pair& pair) {
       subtract(rest, pair.left, pair.right);
       // no race: reading ahead k + 1 does not access element k
-      if (k < held_) column_[static_cast<std::size_t>(k)] = pair.left;
+      if (k < held_) column_[k] = pair.left;
     });
     return rest;
   }
@@ -219,7 +219,7 @@ Tensor StoredFactor::passes(const Tensor& b, bool both) const {
   for (std::int64_t i = 0; i < u.across(); ++i)
     for (std::int64_t j = i; j < u.across(); ++j) order.emplace_back(i, j);
   const auto read = [&](std::int64_t at) {
-    const auto [i, j] = order[static_cast<std::size_t>(at)];
+    const auto [i, j] = order[at];
     return u.fetch(i, j);
   };
   // x_to ← x_to − A·x_from, for the rows of x in tile rows `to` and `from`
@@ -231,7 +231,7 @@ Tensor StoredFactor::passes(const Tensor& b, bool both) const {
   // solves L·x = b in the forward pass, Lᵀ·x = b in the backward pass
   const auto pass = [&](bool backwards) {
     parallel::one_ahead(std::ssize(order), read, [&](std::int64_t at, const Tensor& tile) {
-      const auto [i, j] = order[static_cast<std::size_t>(at)];
+      const auto [i, j] = order[at];
       const blas::Matrix<const double> a{tile.data<double>(), tile.size(1), 1};
       if (i == j)
         copy_(part(i), lapack::solve_triangular(tile, part(i), backwards));

@@ -69,7 +69,7 @@ void check_read_window(decltype(read_window)* yours) {
       for (double& element : all) element -= window.offset;  // an element equals its own address
       return row_of(all);
     };
-    std::vector<int> reversed(static_cast<std::size_t>(view.rank()));
+    std::vector<int> reversed(view.rank());
     for (int axis = 0; axis < view.rank(); ++axis) reversed[axis] = view.rank() - 1 - axis;
     lessons::compare(
         what, row_of(yours(strip, window)), row_of(view.to_vector()),

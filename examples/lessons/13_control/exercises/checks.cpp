@@ -28,8 +28,7 @@ std::pair<Numbers, Numbers> answers(int questions, Generator& rng) {
 Tensor means_of(const Numbers& differences, const std::vector<int>& fold) {
   const int folds = *std::ranges::max_element(fold) + 1;
   Numbers sums(static_cast<std::size_t>(folds), 0);
-  for (std::size_t i = 0; i < fold.size(); ++i)
-    sums[static_cast<std::size_t>(fold[i])] += differences[i];
+  for (std::size_t i = 0; i < fold.size(); ++i) sums[fold[i]] += differences[i];
   return row_of(sums) * (folds / static_cast<double>(fold.size()));
 }
 
