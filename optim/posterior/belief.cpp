@@ -80,6 +80,29 @@ Tensor root(const Tensor& a) {
   return matmul(vectors * sqrt(maximum(values, scalar(0, f64))), transpose(vectors));
 }
 
+/// Throws Error unless the parts of a belief about M inputs are finite and fit each other, and
+/// unless its covariance is positive semidefinite up to rounding.
+void check(const std::string& what, const Belief& b, std::int64_t m) {
+  kernel_blocks::target_block(operation, what + "'s mean", b.mean, m);
+  const Tensor c = kernel_blocks::symmetric_block(operation, what + "'s covariance", b.covariance);
+  LADON_CHECK(c.size(0) == m, operation, what, "'s covariance must be [", m, ", ", m, "], got ",
+              c.shape());
+  kernel_blocks::cross_block(operation, what + "'s means", b.means, -1, m);
+  LADON_CHECK(b.means.size(0) >= 1, operation, what, " has no components: its means are ",
+              b.means.shape());
+  const Tensor v =
+      kernel_blocks::cross_block(operation, what + "'s variances", b.variances, b.means.size(0), m);
+  const double least = number_of(operation, amin(v));
+  LADON_CHECK(least >= 0, operation, what, " has a component of variance ", least,
+              "; variances must not be negative");
+  const Tensor values = lapack::eigenvalues(c);
+  const double lowest = number_of(operation, amin(values)),
+               largest = number_of(operation, amax(abs(values)));
+  LADON_CHECK(lowest >= -1e-6 * largest, operation, what,
+              "'s covariance is not positive semidefinite: its smallest eigenvalue is ", lowest,
+              ", and the largest absolute one ", largest);
+}
+
 double trace(const Tensor& a) { return number_of("score_belief", sum(diagonal(a))); }
 
 double wasserstein(const Belief& a, const Belief& b) {
@@ -88,6 +111,11 @@ double wasserstein(const Belief& a, const Belief& b) {
   const double apart = number_of("score_belief", sum(square(a.mean - b.mean))),
                shared = number_of("score_belief", sum(sqrt(maximum(between, scalar(0, f64)))));
   return std::sqrt(std::max(0.0, apart + trace(a.covariance) + trace(b.covariance) - 2 * shared));
+}
+
+void check_output(const char* caller, std::int64_t output, std::int64_t count) {
+  LADON_CHECK(output >= 0 && output < count, caller, "there is no output ", output,
+              "; outputs are numbered from 0, and there are ", count);
 }
 
 }  // namespace
@@ -109,6 +137,7 @@ Belief belief_of(const GpPrediction& prediction, std::int64_t output) {
   LADON_CHECK(prediction.covariance.defined() && prediction.covariance.rank() == 2, "belief_of",
               "the prediction has no covariance [M, M], which a belief needs; pass predict() a "
               "test kernel [M, M]");
+  check_output("belief_of", output, prediction.mean.size(1));
   const Tensor m = clone(select(prediction.mean, 1, output));
   return {m, prediction.covariance, unsqueeze(m, 0),
           unsqueeze(clone(diagonal(prediction.covariance)), 0)};
@@ -116,6 +145,7 @@ Belief belief_of(const GpPrediction& prediction, std::int64_t output) {
 
 Belief belief_of(const LatentPosterior& posterior, std::int64_t output) {
   const NoGrad off;
+  check_output("belief_of", output, posterior.mean.size(1));
   constexpr std::int64_t most = 2000;
   const std::int64_t step = (posterior.means.size(0) + most - 1) / most;
   const Tensor means = select(posterior.means, 2, output);
@@ -128,10 +158,15 @@ BeliefScore score_belief(const Belief& belief, const Belief& truth, double noise
   const NoGrad off;
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
               "; it must be positive");
+  LADON_CHECK(belief.mean.defined() && truth.mean.defined() && truth.mean.rank() == 1 &&
+                  truth.mean.size(0) >= 1 && belief.mean.shape() == truth.mean.shape(),
+              operation,
+              "belief and truth must have means [M] for the same M ≥ 1 test inputs, got shapes ",
+              belief.mean.defined() ? belief.mean.shape() : Shape{}, " and ",
+              truth.mean.defined() ? truth.mean.shape() : Shape{});
   const std::int64_t m = truth.mean.size(0);
-  LADON_CHECK(belief.mean.shape() == truth.mean.shape(), operation,
-              "belief and truth must have the same test inputs, but their means have shapes ",
-              belief.mean.shape(), " and ", truth.mean.shape());
+  check("the belief", belief, m);
+  check("the truth", truth, m);
   BeliefScore score;
   const Tensor deviation = (belief.mean - truth.mean) / sqrt(diagonal(truth.covariance));
   score.mean_error = std::sqrt(number_of("score_belief", mean(square(deviation))));

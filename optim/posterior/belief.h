@@ -23,10 +23,11 @@ struct Belief {
 /// ensemble. The covariance has the divisor S − 1. Throws Error for other shapes, and unless all
 /// values are finite.
 Belief belief_of_draws(const Tensor& values);
-/// Belief from the prediction of a Gaussian process, whose covariance must be [M, M].
+/// Belief from the prediction of a Gaussian process, whose covariance must be [M, M]. Throws Error
+/// for another shape, and if there is no such output.
 Belief belief_of(const GpPrediction& prediction, std::int64_t output = 0);
 /// Belief from the posterior of a network with finitely many heads. At most 2,000 of its draws,
-/// evenly spaced, become components of the mixture.
+/// evenly spaced, become components of the mixture. Throws Error if there is no such output.
 Belief belief_of(const LatentPosterior& posterior, std::int64_t output = 0);
 
 /// Scores of a belief against the exact distribution, the truth. Coverage and log density are those
@@ -50,8 +51,10 @@ struct BeliefScore {
   double log_density = 0;
 };
 
-/// Scores of `belief` against `truth`; `noise` is σ². Throws Error if the two have different
-/// numbers of inputs, or if the noise is not positive.
+/// Scores of `belief` against `truth`; `noise` is σ². Throws Error if the noise is not positive, or
+/// if the two have different numbers of inputs, members whose shapes disagree, elements that are
+/// not finite, negative variances, or a covariance that is not positive semidefinite up to
+/// rounding (10⁻⁶ of its largest eigenvalue).
 BeliefScore score_belief(const Belief& belief, const Belief& truth, double noise);
 
 }  // namespace ladon

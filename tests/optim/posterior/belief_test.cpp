@@ -3,6 +3,7 @@
 #include "ladon/optim/posterior/belief.h"
 
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 #include "ladon/tests/optim/posterior/prediction.h"
@@ -88,11 +89,41 @@ TEST(Belief, OfDrawsIsTheirMixture) {
 TEST(Belief, RefusesWhatDoesNotFit) {
   const Belief one = normal_belief(zeros({1}, f64), eye(1, f64)),
                two = normal_belief(zeros({2}, f64), eye(2, f64));
-  test::expect_error([&] { score_belief(one, two, 1); }, "but their means have shapes [1]");
+  test::expect_error([&] { score_belief(one, two, 1); }, "got shapes [1] and [2]");
   test::expect_error([&] { score_belief(one, one, 0); }, "the noise is 0");
   test::expect_error([] { belief_of_draws(ones({1, 2}, f64)); }, "[S ≥ 2, M], got [1, 2]");
   test::expect_error([] { belief_of_draws(full({2, 2}, NAN, f64)); }, "finite");
   test::expect_error([] { belief_of(GpPrediction{ones({1, 1}, f64), {}}); }, "has no covariance");
+  for (const std::int64_t output : {-1, 1})
+    test::expect_error(
+        [&] {
+          belief_of(GpPrediction{ones({2, 1}, f64), eye(2, f64)}, output);
+        },
+        "there is no output");
+}
+
+// Each member of a belief, on either side, with what no distribution has.
+TEST(Belief, RefusesWhatIsNoDistribution) {
+  const Belief good = normal_belief(zeros({2}, f64), eye(2, f64));
+  const auto refuse = [&](const std::function<void(Belief&)>& spoil, const char* fragment) {
+    Belief bad = good;
+    spoil(bad);
+    test::expect_error([&] { score_belief(bad, good, 1); }, fragment);
+    test::expect_error([&] { score_belief(good, bad, 1); }, fragment);
+  };
+  for (const double number : std::vector<double>{NAN, HUGE_VAL}) {
+    refuse([&](Belief& b) { b.mean = full({2}, number, f64); }, "finite");
+    refuse([&](Belief& b) { b.covariance = full({2, 2}, number, f64); }, "finite");
+    refuse([&](Belief& b) { b.means = full({1, 2}, number, f64); }, "finite");
+    refuse([&](Belief& b) { b.variances = full({1, 2}, number, f64); }, "finite");
+  }
+  refuse([](Belief& b) { b.covariance = -eye(2, f64); }, "smallest eigenvalue is -1");
+  refuse([](Belief& b) { b.covariance = tensor({1, 2, 2, 1}, {2, 2}, f64); }, "eigenvalue is -1");
+  refuse([](Belief& b) { b.covariance = tensor({1, 1, 0, 1}, {2, 2}, f64); }, "symmetric");
+  refuse([](Belief& b) { b.covariance = eye(3, f64); }, "[2, 2]");
+  refuse([](Belief& b) { b.variances = full({1, 2}, -1, f64); }, "variance -1");
+  refuse([](Belief& b) { b.variances = ones({2, 2}, f64); }, "[1, 2]");
+  refuse([](Belief& b) { b.means = Tensor(); }, "");
 }
 
 }  // namespace
