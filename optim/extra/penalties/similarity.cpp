@@ -124,14 +124,22 @@ double effective_number(const Tensor& similarity, double order) {
               " and its smallest eigenvalue ", p[0]);
   double sum = 0;
   for (double& value : p) sum += value = std::max(value, 0.0);
-  double entropy = 0, powers = 0;
-  for (double& value : p) {
-    value /= sum;
-    if (value > 0) entropy -= value * std::log(value);
-    powers += std::pow(value, order);
+  for (double& value : p) value /= sum;
+  const double largest = p.back();
+  if (std::isinf(order)) return 1 / largest;
+  // ln Σ p^q from forms in which neither q near 1 (Σ p = 1) nor a large q (p^q underflows) costs
+  // digits.
+  double entropy = 0, excess = 0, relative = 0;
+  for (const double value : p) {
+    if (value <= 0) continue;
+    entropy -= value * std::log(value);
+    excess += value * std::expm1((order - 1) * std::log(value));
+    relative += std::pow(value / largest, order);
   }
   if (order == 1) return std::exp(entropy);
-  return std::isinf(order) ? 1 / p.back() : std::pow(powers, 1 / (1 - order));
+  const double log_sum =
+      order < 2 ? std::log1p(excess) : order * std::log(largest) + std::log(relative);
+  return std::exp(log_sum / (1 - order));
 }
 
 }  // namespace ladon

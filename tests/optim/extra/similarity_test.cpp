@@ -153,6 +153,20 @@ TEST(EffectiveNumber, HasClosedFormsOfTwo) {
   EXPECT_NEAR(effective_number(tensor({3, 0, 0, 1}, {2, 2}), 2), 1 / (0.5625 + 0.0625), 1e-12);
 }
 
+// Orders at which p^q underflows, and at which 1/(1 − q) is large.
+TEST(EffectiveNumber, IsExactAtEveryOrder) {
+  for (const double order : {1 + 1e-15, 1.999, 2.001, 100.0, 300.0, 2000.0, 1e300})
+    EXPECT_NEAR(effective_number(eye(100), order), 100, 1e-9) << order;
+  // p = 1/6, 1/3, 1/2: the derivative by the order at 1 is minus half the variance of ln p, times
+  // the number.
+  const Tensor three = tensor({1, 0, 0, 0, 2, 0, 0, 0, 3}, {3, 3}, f64);
+  const double at_one = effective_number(three);
+  EXPECT_NEAR(at_one, 2.7494592739972054, 1e-13);
+  for (const double above : {1e-15, 1e-12, 1e-9})
+    EXPECT_NEAR(effective_number(three, 1 + above), at_one, 1e-9 + above) << above;
+  EXPECT_NEAR(effective_number(three, 1e300), 2, 1e-12);
+}
+
 TEST(Similarity, RefusesBadInput) {
   const Tensor x = gaussian({4, 2});
   expect_error([&] { linear_cka(x, gaussian({3, 2})); }, "got [4, 2] and [3, 2]");
