@@ -32,13 +32,22 @@ std::int64_t checked_size(std::int64_t items, const LoaderOptions& options, std:
   LADON_CHECK(items >= 1, "loader", "needs at least one item, got ", items);
   LADON_CHECK(!options.drop_last || items >= batch_size, "loader", items,
               " items do not fill a batch of ", batch_size, ", so that drop_last leaves no batch");
-  LADON_CHECK(!options.by_length || lengths == items, "loader",
-              "by_length needs a length for each of the ", items, " items, got ", lengths);
+  LADON_CHECK(options.by_length ? lengths == items : lengths == 0 || lengths == items, "loader",
+              options.by_length ? "by_length needs a length" : "lengths must be one",
+              " for each of the ", items, " items, got ", lengths);
+  LADON_CHECK(!options.by_length || options.shuffle, "loader",
+              "by_length sorts parts of a random order, but shuffle is false, which keeps the "
+              "items' order; leave one of the two out");
   const std::int64_t full = items / batch_size;
   return options.drop_last || items % batch_size == 0 ? full : full + 1;
 }
 
 constexpr std::int64_t last_epoch = std::int64_t{1} << 62;  // so that epoch + 1 fits in 64 bits
+
+/// How the items of an epoch are ordered: 0 as they are, 1 at random, 2 at random and by length.
+std::int64_t order_of(const LoaderOptions& options) {
+  return options.shuffle ? 1 + options.by_length : 0;
+}
 
 Generator own_generator(Generator& rng) {
   const auto words = rng.block(rng.reserve(1));
@@ -82,6 +91,7 @@ BatchPlan::BatchPlan(std::int64_t items, const LoaderOptions& options, Generator
       lengths_(std::move(lengths)) {}
 
 std::vector<ItemIndices> BatchPlan::epoch(std::int64_t epoch) const {
+  LADON_CHECK(epoch >= 0, "loader", "there is no epoch ", epoch, "; epochs are numbered from 0");
   if (!options_.shuffle) {
     std::vector<ItemIndices> batches = ordered_batches(items_, options_.batch_size);
     batches.resize(size_);
@@ -115,6 +125,7 @@ StateDict BatchPlan::state(const DataPosition& position) const {
           {"items", detail::state_of(items_)},
           {"batches", detail::state_of(size_)},
           {"batch_size", detail::state_of(options_.batch_size)},
+          {"order", detail::state_of(order_of(options_))},
           {"generator", detail::state_of(rng_)}};
 }
 
@@ -122,13 +133,19 @@ DataPosition BatchPlan::restore(const StateDict& state) {
   detail::StateReader reader(state);
   const DataPosition position{reader.count("epoch"), reader.count("batch")};
   const std::int64_t items = reader.count("items"), batches = reader.count("batches"),
-                     batch_size = reader.count("batch_size");
+                     batch_size = reader.count("batch_size"), order = reader.count("order");
   const Generator rng = reader.generator("generator");
   reader.finish("this loader");
   LADON_CHECK(items == items_ && batches == size_ && batch_size == options_.batch_size,
               "load_state_dict", "the state has ", items, " items in ", batches, " batches of ",
               batch_size, ", but must agree with this loader, which has ", items_, " items in ",
               size_, " batches of ", options_.batch_size);
+  constexpr const char* orders[] = {"the items' order", "a random order",
+                                    "a random order by length"};
+  LADON_CHECK(order == order_of(options_), "load_state_dict", "the state is of batches in ",
+              order >= 0 && order < 3 ? orders[order] : "an unknown order",
+              ", but this loader has ", orders[order_of(options_)],
+              "; make it with the same LoaderOptions");
   check(position);
   rng_ = rng;
   return position;

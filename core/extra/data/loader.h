@@ -27,8 +27,8 @@ struct LoaderOptions {
   std::int64_t batch_size = 32;
   bool shuffle = true;     ///< a new random order every epoch; if false, the items' order
   bool drop_last = false;  ///< leaves out the last batch of an epoch if it has fewer items
-  /// With shuffle, makes batches of items of similar lengths, for less padding: the items of every
-  /// 32 batches of the random order are sorted by length before they are cut into batches.
+  /// Makes batches of items of similar lengths, for less padding: the items of every 32 batches of
+  /// the random order are sorted by length before they are cut into batches. Needs shuffle.
   bool by_length = false;
 };
 
@@ -53,8 +53,8 @@ std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size,
 class BatchPlan {
  public:
   /// Draws one block from the generator. Throws Error if batch_size < 1, if items < 1, if drop_last
-  /// is set and there are fewer items than batch_size, or if by_length is set without a length for
-  /// each item.
+  /// is set and there are fewer items than batch_size, if by_length is set without shuffle or
+  /// without a length for each item, or if there are lengths of another number of items.
   BatchPlan(std::int64_t items, const LoaderOptions& options, Generator& rng,
             std::vector<std::int64_t> lengths = {});
 
@@ -66,12 +66,12 @@ class BatchPlan {
   /// Throws Error unless there is a batch at this position.
   void check(const DataPosition& position) const;
 
-  /// "epoch" and "batch" of a position, "items", "batches" and "batch_size" (i64, rank 0), and
-  /// "generator" (i64 [3]).
+  /// "epoch" and "batch" of a position, "items", "batches", "batch_size" and "order" (0: the items'
+  /// order, 1: random, 2: random and by length), all i64 of rank 0, and "generator" (i64 [3]).
   StateDict state(const DataPosition& position) const;
   /// Restores the generator of a state, and returns the position of the state. Throws Error, and
   /// changes nothing, if an entry is missing or has another dtype or shape, or if the number of
-  /// items or batches, or batch_size, differs from that of this plan.
+  /// items or batches, batch_size, or the kind of order differs from that of this plan.
   DataPosition restore(const StateDict& state);
 
  private:

@@ -133,10 +133,33 @@ TEST(Loader, IsSavedAndRestoredWithItsGenerator) {
          "the state has 22 items in 6 batches of 4, but must agree with this loader, which has 23");
   refuse("batches", scalar(5, i64), "23 items in 5 batches of 4");
   refuse("batch_size", scalar(5, i64), "23 items in 6 batches of 5");
+  refuse("order", scalar(2, i64),
+         "in a random order by length, but this loader has a random order");
+  refuse("order", scalar(7, i64), "in an unknown order");
   refuse("batch", scalar(6, i64), "an epoch has batches 0 to 5");
   refuse("epoch", scalar(-1, i64), "\"epoch\" is -1");
   refuse("generator", scalar(1, i64), "\"generator\" is i64 of shape []");
   refuse("more", scalar(1, i64), "the state has entries that this loader does not know: \"more\"");
+}
+
+// Of each kind of order into each: only a loader of the same kind continues.
+TEST(Loader, RefusesAStateOfAnotherOrder) {
+  const std::vector<std::int64_t> lengths{3, 1, 2, 6, 5, 4};
+  const auto plan = [&](const LoaderOptions& options) {
+    Generator rng(1);
+    return BatchPlan(6, options, rng, lengths);
+  };
+  const std::vector<LoaderOptions> kinds{
+      {.batch_size = 2, .shuffle = false}, {.batch_size = 2}, {.batch_size = 2, .by_length = true}};
+  for (std::size_t from = 0; from < kinds.size(); ++from)
+    for (std::size_t to = 0; to < kinds.size(); ++to) {
+      const StateDict state = plan(kinds[from]).state({1, 2});
+      BatchPlan other = plan(kinds[to]);
+      if (from == to)
+        EXPECT_EQ(other.restore(state), (DataPosition{1, 2}));
+      else
+        expect_error([&] { other.restore(state); }, "make it with the same LoaderOptions");
+    }
 }
 
 TEST(Loader, KeepsItsPositionWhereMakingABatchFails) {
@@ -163,6 +186,13 @@ TEST(Loader, RefusesWhatHasNoBatches) {
   refuse(5, {.batch_size = 0}, "batch_size must be at least 1, got 0");
   refuse(5, {.batch_size = 6, .drop_last = true}, "5 items do not fill a batch of 6");
   refuse(5, {.by_length = true}, "needs a length for each of the 5 items, got 0");
+  expect_error(
+      [&] {
+        BatchPlan(2, {.shuffle = false, .by_length = true}, rng, {1, 2});
+      },
+      "but shuffle is false");
+  expect_error([&] { BatchPlan(2, {}, rng, {1, 2, 3}); }, "lengths must be one for each of the 2");
+  expect_error([&] { ordered_batches(-1, 2); }, "n of at least 0");
   EXPECT_EQ(rng.position(), 0u) << "what fails draws nothing";
   EXPECT_EQ(numbered(5, {.batch_size = INT64_MAX}, rng).size(), 1);
   auto loader = numbered(5, {.batch_size = 2}, rng);
