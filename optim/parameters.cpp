@@ -126,7 +126,8 @@ void check_apart(const char* operation, const ParameterSet& parameters) {
   }
 }
 
-Tensor gradient_row(const Tensor& value, const ParameterSet& set, const Tensor& cotangent) {
+Tensor gradient_row(const char* operation, const Tensor& value, const ParameterSet& set,
+                    const Tensor& cotangent) {
   std::vector<Tensor> gradients(set.size()), trained;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < set.size(); ++i)
@@ -139,6 +140,10 @@ Tensor gradient_row(const Tensor& value, const ParameterSet& set, const Tensor& 
   const std::vector<Tensor> found = trained.empty() || !value.requires_grad()
                                         ? std::vector<Tensor>(trained.size())
                                         : grad({value}, trained, options);
+  const bool reached = std::ranges::any_of(found, &Tensor::defined);
+  LADON_CHECK(reached || trained.empty(), operation,
+              "the function's value depends on none of the parameters; compute it from them, "
+              "without NoGrad, and not from a clone of the model");
   for (std::size_t k = 0; k < places.size(); ++k) gradients[places[k]] = found[k];
   return set.to_row(gradients);
 }

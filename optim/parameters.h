@@ -38,8 +38,10 @@ void check_same_parameters(const std::vector<std::string>& names,
 
 /// The gradient of the inner product ⟨cotangent, value⟩ with respect to all parameters of a set,
 /// flattened to f64 [set.count()]: zeros for parameters that are frozen or not used. An undefined
-/// cotangent stands for 1.
-Tensor gradient_row(const Tensor& value, const ParameterSet& set, const Tensor& cotangent = {});
+/// cotangent stands for 1. Throws Error naming `operation` if there are parameters that are not
+/// frozen and `value` depends on none of them.
+Tensor gradient_row(const char* operation, const Tensor& value, const ParameterSet& set,
+                    const Tensor& cotangent = {});
 
 /// Throws Error naming `operation` unless `value` (called `name` in the message) is finite and ≥ 0
 /// (check_not_negative) or lies in [0, 1) (check_fraction).

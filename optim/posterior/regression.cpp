@@ -58,6 +58,10 @@ RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& ta
                             double noise) {
   const ParameterSet parameters = model;
   LADON_CHECK(!parameters.empty(), operation, "the model has no parameters; it needs at least one");
+  LADON_CHECK(!model.hyperparameters().empty(), operation,
+              "no layer of the model is in NTK parameterization, in which all weights have the "
+              "prior N(0, 1) that the task assumes; make its layers with "
+              ".parameterization = Parameterization::ntk");
   // The model's outputs with the parameters `row`. The gradient of `functions` below runs it again.
   const auto run = [&model, parameters](const Tensor& row, const Tensor& some) {
     parameters.assign_row(row);
@@ -85,8 +89,8 @@ RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& ta
               for (std::int64_t i = 0; i < in[0].size(0); ++i) {
                 const EnableGrad recording;
                 const Tensor y = run(select(in[0].detach(), 0, i), some);
-                slopes.push_back(
-                    detail::gradient_row(y, parameters, cast(select(g.detach(), 0, i), y.dtype())));
+                slopes.push_back(detail::gradient_row(operation, y, parameters,
+                                                      cast(select(g.detach(), 0, i), y.dtype())));
               }
               return std::vector<Tensor>{stack(slopes, 0)};
             }};

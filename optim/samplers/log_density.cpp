@@ -81,7 +81,7 @@ DensityScore at_present(const ParameterSet& set, const std::function<Tensor()>& 
   const Tensor value = loss();
   LADON_CHECK(value.defined() && value.count() == 1, "log_posterior",
               "the loss must be one number, got ", value.defined() ? value.shape() : Shape{});
-  const Tensor slope = detail::gradient_row(value, set);
+  const Tensor slope = detail::gradient_row("log_posterior", value, set);
   const NoGrad off;
   const Tensor theta = set.to_row();
   const double energy =

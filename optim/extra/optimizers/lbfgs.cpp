@@ -88,7 +88,8 @@ LinePoint Lbfgs::evaluate(const std::function<Tensor()>& loss) const {
   LADON_CHECK(value.defined() && value.count() == 1, "lbfgs",
               "the loss must have one element, got shape ",
               value.defined() ? value.shape() : Shape());
-  return {0, number_of("lbfgs", value.detach()), 0, detail::gradient_row(value, parameters_)};
+  return {0, number_of("lbfgs", value.detach()), 0,
+          detail::gradient_row("lbfgs", value, parameters_)};
 }
 
 // −H·g by the two-loop recursion of algorithm 7.4, which does not form H.

@@ -196,6 +196,12 @@ TEST(RegressionTask, OfANetworkHasItsGradient) {
                  Linear({.in = 2, .out = 1, .parameterization = Parameterization::ntk}, rng));
   net.to(f64);
   const RegressionTask task = network_task(net, draws({5, 3, 2}, 9), draws({3}, 10), 0.1);
+  Sequential standard(MeanPositions(), Linear({.in = 2, .out = 1}, rng));
+  test::expect_error(
+      [&] {
+        network_task(standard, draws({5, 3, 2}, 9), draws({3}, 10), 0.1);
+      },
+      "no layer of the model is in NTK parameterization");
   EXPECT_TRUE(gradcheck([&](const std::vector<Tensor>& in) { return task.functions(in[0], 5); },
                         {parameter(draws({3, task.dim}, 11))}));
   const Tensor theta = draws({2, task.dim}, 12);

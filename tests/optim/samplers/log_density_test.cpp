@@ -66,6 +66,19 @@ TEST(LogDensity, LeavesTheModelAsItWasWhereTheLossFails) {
   model.eval();
   expect_error([&] { p.score(ones({1, 3}, f64)); }, "[1, 3]");
   EXPECT_TRUE(same_bits(model.named_parameters().to_row(), before));
+  const Tensor x = ones({1, 2});
+  Linear other({.in = 2, .out = 1}, rng);
+  other.eval();
+  for (const std::function<Tensor()>& loss : std::vector<std::function<Tensor()>>{
+           [&] {
+             const NoGrad off;
+             return sum(model(x));
+           },
+           [&] { return sum(other(x)); }, [] { return scalar(1); }}) {
+    const LogDensity deaf = log_posterior(model, loss);
+    expect_error([&] { deaf.score(ones({1, 3}, f64)); }, "depends on none of the parameters");
+  }
+  EXPECT_TRUE(same_bits(model.named_parameters().to_row(), before));
   expect_error([&] { log_posterior(model, {}); }, "loss is an empty function");
   expect_error([&] { log_posterior(model, [] { return scalar(0); }, {.count = 0}); }, "N is 0");
   expect_error([&] { model.named_parameters().assign_row(ones({2})); }, "have 3 values");
