@@ -104,20 +104,23 @@ Tensor factorize(std::string_view operation, const Tensor& kernel, const Ridge& 
 void fail_indefinite(std::string_view operation, const Ridge& ridge, double smallest_eigenvalue,
                      double missing) {
   const std::string jitter =
-      ridge.mean > 0 ? detail::join("a jitter of at least ", ridge.jitter + missing / ridge.mean)
-                     : "";
+      ridge.takes_jitter && ridge.mean > 0
+          ? detail::join("a jitter of at least ", ridge.jitter + missing / ridge.mean)
+          : "";
   const std::string noise =
       ridge.takes_noise ? detail::join("a noise of at least ", ridge.noise + missing) : "";
-  detail::fail(
-      operation, "the kernel, with ",
-      ridge.takes_noise ? detail::join("noise ", ridge.noise, " and ") : "", "jitter ",
-      ridge.jitter, " (times the mean of its diagonal, ", ridge.mean,
-      ") added to the diagonal, is not positive definite: its smallest eigenvalue is ",
-      smallest_eigenvalue,
-      jitter.empty() && noise.empty()
-          ? "; no jitter helps, because the mean of the diagonal is not positive: check the "
-            "kernel"
-          : "; pass " + jitter + (jitter.empty() || noise.empty() ? "" : " or ") + noise);
+  detail::fail(operation, "the kernel, with ",
+               ridge.takes_noise ? detail::join("noise ", ridge.noise, " and ") : "", "jitter ",
+               ridge.jitter, " (times the mean of its diagonal, ", ridge.mean,
+               ") added to the diagonal, is not positive definite: its smallest eigenvalue is ",
+               smallest_eigenvalue,
+               jitter.empty() && noise.empty()
+                   ? ridge.takes_jitter
+                         ? "; no jitter helps, because the mean of the diagonal is not "
+                           "positive: check the kernel"
+                         : "; check the kernel, which must be a covariance, or add a small "
+                           "multiple of I to it"
+                   : "; pass " + jitter + (jitter.empty() || noise.empty() ? "" : " or ") + noise);
 }
 
 Tensor proper_covariance(std::string_view operation, const Tensor& left, const Tensor& prior,

@@ -32,7 +32,8 @@ Tensor test_block(std::string_view operation, const Tensor& x, std::int64_t m);
 /// The jitter is relative, so that its effect does not depend on the kernel's scale.
 struct Ridge {
   double noise, jitter, mean;
-  bool takes_noise = true;  ///< Whether the caller has a noise option that messages can suggest.
+  /// Whether the caller has a noise and a jitter that messages can suggest.
+  bool takes_noise = true, takes_jitter = true;
   double total() const { return noise + jitter * mean; }
 };
 

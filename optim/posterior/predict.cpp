@@ -81,6 +81,7 @@ class Spectrum {
     if (least >= 0) return;
     kernel_blocks::Ridge ridge = kernel_blocks::ridge_of(caller, diagonal(kernel), 0, jitter);
     ridge.takes_noise = false;  // the callers choose the noise, so a message must not suggest it
+    ridge.takes_jitter = caller == std::string_view(operation);  // choose_noise() has none
     kernel_blocks::fail_indefinite(caller, ridge, (lowest + jitter) * ridge.mean,
                                    -2 * (lowest + jitter) * ridge.mean);
   }

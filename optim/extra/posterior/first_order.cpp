@@ -22,9 +22,13 @@ double trace_of_product(const Tensor& a, const Tensor& b) {  // tr(A·Bᵀ)
 
 }  // namespace
 
-FirstOrder::FirstOrder(const Tensor& kernel, const Tensor& targets, const GpOptions& options)
+FirstOrder::FirstOrder(const infinite::KernelMatrix& kernel, const Tensor& targets,
+                       const GpOptions& options)
     : kernel_(clone(kernel_blocks::symmetric_block(operation, "the kernel", kernel))) {
   const NoGrad off;
+  LADON_CHECK(kernel.kind() != infinite::Get::ntk, operation,
+              "the kernel is an NTK, but the expansion in 1/heads is one of the prior, whose "
+              "covariance is the NNGP kernel; pass .nngp of gram()");
   LADON_CHECK(targets.defined() && targets.rank() > 0, operation,
               "the targets must be [N] or [N, O]");
   const std::int64_t n = targets.size(0), m = kernel_.size(0) - n;

@@ -38,9 +38,10 @@ struct FirstOrderCoefficients {
 class FirstOrder {
  public:
   /// `kernel` [N + M, N + M] is K, the kernel for infinitely many heads, training inputs first;
-  /// targets are [N] or [N, O]. Throws Error where GaussianProcess does, and if there are more
-  /// targets than inputs.
-  FirstOrder(const Tensor& kernel, const Tensor& targets, const GpOptions& options = {});
+  /// targets are [N] or [N, O]. Throws Error whenever GaussianProcess does, if there are more targets
+  /// than inputs, and for a kernel that is known to be an NTK: the expansion is one of the prior.
+  FirstOrder(const infinite::KernelMatrix& kernel, const Tensor& targets,
+             const GpOptions& options = {});
 
   /// Adds one draw of a single-head kernel [N + M, N + M]. Throws Error for another shape, and
   /// unless the kernel is symmetric and finite.

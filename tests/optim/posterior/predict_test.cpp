@@ -179,6 +179,12 @@ TEST(Predict, RefusesWhatDoesNotFit) {
       "mean of the kernel's diagonal is 0");
   test::expect_error(
       [&] { choose_noise(-eye(3, f64), ones({3}, f64), NoiseCriterion::leave_one_out); }, "is -1");
+  test::expect_error(  // no option of another function's is advised
+      [] {
+        choose_noise(tensor({1, 2, 2, 1}, {2, 2}, f64), ones({2}, f64),
+                     NoiseCriterion::leave_one_out);
+      },
+      "check the kernel, which must be a covariance");
   test::expect_error([&] { predict(net, d.train, d.targets, d.test, {.relative_noise = -1}); },
                      "must be at least 0");
 }

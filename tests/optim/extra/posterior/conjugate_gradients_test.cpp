@@ -88,7 +88,8 @@ TEST(ConjugateGradients, RefuseWhatIsNotPositiveDefinite) {
   expect_error([&] { conjugate_gradients({}, b); },
                "the function that multiplies by the matrix is empty");
   expect_error([&] { conjugate_gradients(of(eye(3, f64)), gaussian({3})); }, "[N, k]");
-  expect_error([&] { conjugate_gradients(of(eye(3, f64)), b, {.tolerance = 0}); }, "positive");
+  expect_error([&] { conjugate_gradients(of(eye(3, f64)), b, {.tolerance = 0}); }, "above 0");
+  expect_error([&] { conjugate_gradients(of(eye(3, f64)), b, {.tolerance = 1e300}); }, "below 1");
   expect_error([&] { conjugate_gradients(of(eye(3, f64)), b, {.max_iterations = 0}); },
                "at least 1");
 }

@@ -84,6 +84,8 @@ TEST(FirstOrder, RefusesWhatDoesNotFit) {
   const Tensor k = eye(3, f64), y = ones({2}, f64);
   FirstOrder first(k, y, {.noise = 0.1});
   test::expect_error([&] { FirstOrder(k, ones({4}, f64)); }, "4 targets for a kernel of 3 inputs");
+  test::expect_error([&] { FirstOrder(infinite::KernelMatrix(k, infinite::Get::ntk), y); },
+                     "the kernel is an NTK");
   test::expect_error([&] { first.add(eye(2, f64)); }, "and the limit's kernel has shape");
   test::expect_error([&] { first.coefficients(); }, "needs at least two draws");
   test::expect_error([&] { first.predict(0); }, "heads must be positive");
