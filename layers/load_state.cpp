@@ -6,7 +6,10 @@
 #include <set>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/inplace.h"
+#include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/tensors/safetensors.h"
@@ -126,7 +129,8 @@ void check_ties(const LoadReport& report, const StateDict& own, const StateDict&
 }
 
 /// The values to load, in the order of report.loaded. Values that are themselves tensors of the
-/// module, under other names, are copied: loading would overwrite them.
+/// module, under other names, are copied: loading would overwrite them. Throws Error for a finite
+/// number that the module's dtype cannot represent.
 std::vector<Tensor> values_of(const LoadReport& report, const StateDict& own,
                               const StateDict& given) {
   std::set<const std::byte*> written;
@@ -135,6 +139,13 @@ std::vector<Tensor> values_of(const LoadReport& report, const StateDict& own,
   for (const std::string& name : report.loaded) {
     const Tensor x = given.at(name).detach();
     const bool shared = written.contains(x.storage().bytes()) && !same_elements(x, own.at(name));
+    const DType dtype = own.at(name).dtype();
+    if (x.dtype() == f64 && dtype != f64 && is_floating(dtype)) {
+      const Tensor narrow = cast(x, dtype);
+      LADON_CHECK(all(equal(isfinite(narrow), isfinite(x))).item<bool>(), "load_state_dict", "`",
+                  name, "` has finite elements beyond the range of ", dtype,
+                  ", the module's dtype; call to(f64) of the module first");
+    }
     values.push_back(shared ? clone(x) : x);
   }
   return values;

@@ -93,6 +93,12 @@ TEST(Module, AFailedLoadLeavesTheModelAsItWas) {
   reshaped["second.bias"] = Tensor();
   test::expect_error([&] { model.load_state_dict(reshaped); }, "shape [] in the state and [2]");
   EXPECT_TRUE(all_equal(model.first.weight, before));
+  StateDict huge = state;
+  for (auto& [name, x] : huge) x = cast(x, f64);
+  fill_(huge["second.bias"], 1e39);
+  test::expect_error([&] { model.load_state_dict(huge); },
+                     "`second.bias` has finite elements beyond the range of f32");
+  EXPECT_TRUE(all_equal(model.first.weight, before));
 }
 
 TEST(Module, LoadsTensorsThatRequireGradients) {

@@ -23,6 +23,10 @@ void check_options(const GenerateOptions& o) {
               "temperature and top_k must not be negative, and top_p lie in (0, 1]; got ",
               o.temperature, ", ", o.top_k, " and ", o.top_p);
   LADON_CHECK(o.beams >= 0, "generate", "beams must not be negative, got ", o.beams);
+  LADON_CHECK(o.length_penalty >= 0 && std::isfinite(o.length_penalty), "generate",
+              "length_penalty must be finite and not negative, got ", o.length_penalty);
+  LADON_CHECK(o.beams > 0 || o.length_penalty == 1, "generate", "length_penalty is ",
+              o.length_penalty, ", but only a beam search has one; set beams");
   LADON_CHECK(o.min_p >= 0 && o.min_p <= 1 && o.repetition_penalty > 0, "generate",
               "min_p must lie in [0, 1], and repetition_penalty be positive; got ", o.min_p,
               " and ", o.repetition_penalty);

@@ -38,7 +38,7 @@ struct StoredPlan {
 std::int64_t tile_side(std::int64_t n, std::int64_t wanted, double budget) {
   const double chosen = std::sqrt(budget / (8 * tiles_in_budget));
   const std::int64_t side = wanted > 0
-                                ? wanted + vector_unit - 1
+                                ? std::min(wanted, n) + vector_unit - 1
                                 : static_cast<std::int64_t>(std::min<double>(largest_side, chosen));
   const std::int64_t most = (n + vector_unit - 1) / vector_unit * vector_unit;
   return std::clamp(side / vector_unit * vector_unit, vector_unit, most);
