@@ -142,6 +142,7 @@ struct FirstRun {
 }  // namespace
 
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
+  LADON_CHECK(f, "checkpoint", "the function is empty; pass one that maps the inputs to a tensor");
   if (!grad_enabled()) return f(inputs);
   const std::uint64_t first = as_leaf(empty({})).history()->number();
   std::vector<Tensor> leaves, sources = inputs;

@@ -102,6 +102,7 @@ Tensor flat(const Tensor& x) { return reshape(x.detach(), {-1}); }
 // --- derivatives ---
 
 VjpResult vjp(const TensorFunction& f, const std::vector<Tensor>& inputs, const Tensor& cotangent) {
+  LADON_CHECK(f, "vjp", "the function is empty; pass one that maps the inputs to a tensor");
   const Inner inner(inputs);
   const EnableGrad enable_grad;
   const Tensor output = f(inner.at);
@@ -137,6 +138,7 @@ std::vector<Tensor> jacobian_rows(const Tensor& output, const std::vector<Tensor
 }  // namespace
 
 std::vector<Tensor> jacobian(const TensorFunction& f, const std::vector<Tensor>& inputs) {
+  LADON_CHECK(f, "jacobian", "the function is empty; pass one that maps the inputs to a tensor");
   const Inner inner(inputs);
   const EnableGrad enable_grad;
   const Tensor output = f(inner.at);
@@ -151,6 +153,7 @@ std::vector<Tensor> jacobian(const TensorFunction& f, const std::vector<Tensor>&
 }
 
 Tensor hvp(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const Tensor& v) {
+  LADON_CHECK(f, "hvp", "the function is empty; pass one that maps x to a number");
   const Inner inner({x});
   const EnableGrad enable_grad;
   const Tensor value = f(inner.at[0]);
@@ -229,11 +232,14 @@ bool check_against_differences(const TensorFunction& f, const std::vector<Tensor
 
 bool gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
                GradcheckOptions options) {
+  LADON_CHECK(f, "gradcheck", "the function is empty; pass one that maps the inputs to a tensor");
   return check_against_differences(f, inputs, options, f);
 }
 
 bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
                    GradcheckOptions options) {
+  LADON_CHECK(f, "gradgradcheck",
+              "the function is empty; pass one that maps the inputs to a tensor");
   const Tensor value = f(inputs);
   check_defined("gradgradcheck", {value});
   Generator rng(0x6772616463686b);

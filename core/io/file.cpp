@@ -283,6 +283,8 @@ void OutputFile::write(const void* from, std::size_t bytes) {
 }
 
 void write_atomically(const std::string& path, const std::function<void(OutputFile&)>& writer) {
+  LADON_CHECK(writer, "write_atomically",
+              "the writer is an empty function; pass one that writes to the file");
   const fs::path target = resolve(path);
   Temporary temporary(path, target);
   OutputFile file(path, temporary.descriptor);

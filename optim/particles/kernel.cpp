@@ -181,6 +181,8 @@ void warn_of_equal(const std::string& method, const std::string& block, const Te
 }
 
 KernelAt of_matrix(const Tensor& k, std::function<Tensor()> repel, double h2) {
+  LADON_CHECK(repel, "of_matrix",
+              "`repel` is an empty function; pass one that returns the repulsive sum");
   LADON_CHECK(k.defined(), "of_matrix", "k must be f64 [M, M], got an undefined tensor");
   LADON_CHECK(k.dtype() == f64 && k.rank() == 2 && k.size(0) == k.size(1), "of_matrix",
               "k must be f64 [M, M], got ", k.dtype(), " ", k.shape());

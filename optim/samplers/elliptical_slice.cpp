@@ -126,6 +126,8 @@ std::vector<std::int64_t> update(EllipticalState& state, const LogLikelihood& f,
 
 std::int64_t elliptical_slice(EllipticalState& state, const LogLikelihood& f, double beta,
                               std::int64_t begin, std::int64_t end, const Generator& rng) {
+  LADON_CHECK(f, operation,
+              "the likelihood is an empty function; pass one that maps [P, D] to ln L [P]");
   const std::vector<std::int64_t> judged = update(state, f, beta, begin, end, rng);
   return std::accumulate(judged.begin(), judged.end(), std::int64_t{0});
 }

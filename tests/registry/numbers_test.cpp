@@ -28,6 +28,7 @@ const std::vector<Read> reads{
      "of all examples; an Error above, where labels are differentiated"},
     {"autograd/ops/linalg/linalg.cpp", "row.to_vector<std::int64_t>()", whole},
     {"autograd/ops/compare.cpp", "all(equal(a, b)).item<bool>()", truth},
+    {"layers/load_state.cpp", "all(equal(isfinite(narrow), isfinite(x))).item<bool>()", truth},
     {"autograd/ops/compare.cpp", "logical_and(near, isfinite(v)))).item<bool>()", truth},
     {"layers/extra/sequence/language_model.cpp", "amax(at).item<std::int64_t>()", whole},
     {"layers/extra/sequence/continuous_batch.cpp", "prompt.to_vector<std::int64_t>()", whole},

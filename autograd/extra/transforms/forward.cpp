@@ -130,6 +130,7 @@ UnpackedDual unpack_dual(const Tensor& x) {
 
 JvpResult jvp(const TensorFunction& f, const std::vector<Tensor>& inputs,
               const std::vector<Tensor>& tangents) {
+  LADON_CHECK(f, "jvp", "the function is empty; pass one that maps the inputs to a tensor");
   LADON_CHECK(inputs.size() == tangents.size(), "jvp", "there are ", inputs.size(), " inputs but ",
               tangents.size(), " tangents; pass one tangent per input");
   const std::uint64_t level = detail::new_level();

@@ -51,6 +51,7 @@ Batch read_batch(const std::vector<Tensor>& inputs, const std::vector<MappedAxis
 
 std::vector<Tensor> vmap(const TensorsFunction& f, const std::vector<Tensor>& inputs,
                          const std::vector<MappedAxis>& axes) {
+  LADON_CHECK(f, "vmap", "the function is empty; pass one that maps the inputs to tensors");
   const Batch batch = read_batch(inputs, axes);
   const mapped::Level level = mapped::new_level(batch.examples);
   const mapped::Levels all = mapped::running().with(mapped::Levels({level}));
@@ -75,6 +76,7 @@ std::vector<Tensor> vmap(const TensorsFunction& f, const std::vector<Tensor>& in
 
 Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& inputs,
             const std::vector<MappedAxis>& axes) {
+  LADON_CHECK(f, "vmap", "the function is empty; pass one that maps the inputs to a tensor");
   const TensorsFunction one = [&](const std::vector<Tensor>& x) { return std::vector{f(x)}; };
   return vmap(one, inputs, axes)[0];
 }
@@ -82,6 +84,8 @@ Tensor vmap(const TensorFunction& f, const std::vector<Tensor>& inputs,
 std::vector<Tensor> per_example_gradients(const TensorFunction& loss,
                                           const std::vector<Tensor>& inputs,
                                           const std::vector<Tensor>& parameters) {
+  LADON_CHECK(loss, "per_example_gradients",
+              "the loss is an empty function; pass one that maps an example to its loss");
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Tensor& p = parameters[i];
     check_defined("per_example_gradients", {p});

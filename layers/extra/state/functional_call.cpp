@@ -60,6 +60,7 @@ class Places {
 
 Tensor functional_call(Module& module, const ParameterSet& set, const std::vector<Tensor>& values,
                        const std::function<Tensor()>& f) {
+  LADON_CHECK(f, "functional_call", "the function is empty; pass one that calls the module");
   const Places until_the_end(module, set, values);
   return f();
 }

@@ -90,6 +90,8 @@ double identity_kurtosis(const Tensor& keys, const Tensor& values, const Attenti
 Measured head_kurtosis(const std::function<Tensor(const Tensor&)>& zeta, double qk_std,
                        const Tensor& keys, const Tensor& values, const Tensor& readout,
                        std::int64_t heads, std::int64_t samples, Generator& rng) {
+  LADON_CHECK(zeta, "head_kurtosis",
+              "ζ is an empty function; pass one that maps logits to weights");
   LADON_CHECK(samples >= 3 && heads > 0, "head_kurtosis",
               "needs at least 1 head and 3 samples, got ", heads, " and ", samples);
   const NoGrad off;
@@ -118,6 +120,8 @@ KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples, double stddev) {
 
 KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples,
                                      const std::function<double(double)>& cdf) {
+  LADON_CHECK(cdf, "kolmogorov_smirnov",
+              "the distribution function is empty; pass one that maps a number to a probability");
   LADON_CHECK(samples.rank() == 1 && samples.size(0) > 0, "kolmogorov_smirnov",
               "needs samples [n], got shape ", samples.shape());
   auto x = numbers_of("gaussianity", samples.detach());

@@ -172,6 +172,7 @@ Kernel FiniteHeads::given(const Inputs& x, const Latents& z, Get get, Entries wa
 
 void FiniteHeads::for_each(const Inputs& x, std::int64_t draws, Generator& rng, Get get,
                            const std::function<void(const Kernel&)>& use) const {
+  LADON_CHECK(use, "finite_heads", "`use` is an empty function; pass one that takes each kernel");
   constexpr std::int64_t held = 64;
   LADON_CHECK(draws >= 1, "finite_heads", "needs at least one draw, got ", draws);
   const Generator source = rng.split(rng.reserve(1));

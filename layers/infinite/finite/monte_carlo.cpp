@@ -30,6 +30,9 @@ void check_batch_norms(const Layer& network) {
 void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs& b,
                       const MonteCarloOptions& options, Generator& rng,
                       const std::function<void(const EmpiricalKernel&)>& use) {
+  LADON_CHECK(make && use, "for_each_network", make ? "`use`" : "`make`",
+              " is an empty function; pass one that ",
+              make ? "takes each kernel" : "makes a network");
   LADON_CHECK(options.draws >= 1, "for_each_network", "needs at least one draw, got ",
               options.draws);
   constexpr std::int64_t held = 32;

@@ -34,6 +34,8 @@ CgSolver::CgSolver(KernelMap kernel, const GpOptions& options, const CgSolverOpt
     : kernel_(std::move(kernel)), options_(solver) {
   const NoGrad off;
   LADON_CHECK(solver.at_once >= 1, operation, "at_once must be at least 1, got ", solver.at_once);
+  LADON_CHECK(kernel_.row && kernel_.multiply, operation, "the kernel's function `",
+              kernel_.row ? "multiply" : "row", "` is empty; set both in KernelMap");
   LADON_CHECK(kernel_.diagonal.defined() && kernel_.diagonal.rank() == 1, operation,
               "the kernel's diagonal must be a tensor [N]");
   ridge_ =

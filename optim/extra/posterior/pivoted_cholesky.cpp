@@ -18,6 +18,7 @@ PivotedCholesky::PivotedCholesky(const Tensor& diagonal,
                                  const PivotedCholeskyOptions& options) {
   constexpr const char* operation = "PivotedCholesky";
   const NoGrad off;
+  LADON_CHECK(row, operation, "`row` is an empty function; pass one that returns row i, [N]");
   LADON_CHECK(diagonal.defined() && diagonal.rank() == 1 && diagonal.size(0) >= 1, operation,
               "the diagonal must be a tensor [N] with N ≥ 1");
   LADON_CHECK(options.rank >= 0 && options.tolerance >= 0, operation,
