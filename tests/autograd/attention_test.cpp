@@ -390,5 +390,31 @@ TEST(Attention, NotANumberStaysOne) {
   EXPECT_EQ(sum(bad).item(), 1);
 }
 
+// With two keys ±1 of values 1 and 2 the output is 1 + σ(−2q), so its slope is −2·σ(2q)·σ(−2q).
+TEST(Attention, ASureWinnerHasAGradient) {
+  for (const DType dtype : {f32, f64})
+    for (const double z : {0.3, 2., 5., 9., 15., -20., -35.}) {
+      const auto of = [&](std::initializer_list<double> values) {
+        return cast(tensor(values, {1, 1, static_cast<std::int64_t>(values.size()), 1}, f64),
+                    dtype);
+      };
+      const Tensor k = of({1, -1}), v = of({1, 2});
+      const auto f = [&](const std::vector<Tensor>& x) {
+        return scaled_dot_product_attention(x[0], x[1], v, {.scale = 1.0});
+      };
+      const double slope = -2 / (2 + std::exp(2 * z) + std::exp(-2 * z));
+      const double bound = (dtype == f32 ? 2e-5 : 2e-14) * std::abs(slope);
+      const auto expect_gradients = [&](bool create_graph) {
+        const Tensor q = of({z}).set_requires_grad(), keys = k.detach().set_requires_grad();
+        const auto d = grad({f({q, keys})}, {q, keys}, {.create_graph = create_graph});
+        EXPECT_NEAR(d[0].item(), slope, bound) << z;
+        EXPECT_NEAR(at(d[1], {0, 0, 0, 0}).item(), z * slope / 2, std::abs(z) * bound) << z;
+        EXPECT_NEAR(at(d[1], {0, 0, 1, 0}).item(), -z * slope / 2, std::abs(z) * bound) << z;
+      };
+      expect_gradients(true);
+      EXPECT_NEAR(jvp(f, {of({z}), k}, {of({1}), zeros_like(k)}).tangent.item(), slope, bound) << z;
+    }
+}
+
 }  // namespace
 }  // namespace ladon::test
