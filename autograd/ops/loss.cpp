@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
@@ -239,6 +240,8 @@ Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double bet
   check_alike("smooth_l1_loss", prediction, target, reduction);
   LADON_CHECK(beta > 0, "smooth_l1_loss", "beta is ", beta,
               "; it must be positive (its limit at 0 is l1_loss)");
+  if (promote(prediction.dtype(), target.dtype()) != f64)  // β must not round to 0 in f32
+    beta = std::max<double>(beta, std::numeric_limits<float>::denorm_min());
   // huber_loss/β, without β², which may overflow or underflow the dtype
   const auto slope = [=](const Tensor& g, const Tensor& e) {
     return g * (clamp(e, -beta, beta) / beta);

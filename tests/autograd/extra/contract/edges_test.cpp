@@ -169,6 +169,10 @@ TEST(SmoothL1, HasAnyBeta) {
   EXPECT_NEAR(at(5e19, 1e20).second, 0.5, 1e-6);
   EXPECT_NEAR(at(2, 1e-30).first, 2, 1e-6);
   EXPECT_NEAR(at(-2, 1e-30).second, -1, 1e-6);
+  for (const double beta : {1e-44, 7e-46, 1e-300}) {  // that round to 0, or hardly not
+    EXPECT_EQ(at(-2, beta), std::pair(2., -1.)) << beta;
+    EXPECT_EQ(at(0, beta), std::pair(0., 0.)) << beta;
+  }
 }
 
 // An infinite loss of what has no weight.
