@@ -130,7 +130,10 @@ Tensor counted_rows(const Tensor& x, const Targets& t) {
 Tensor reduce(const Tensor& rows, const Targets& t, Reduction reduction) {
   const Tensor loss = where_counted(t, rows);
   if (reduction == Reduction::none) return loss;
-  return reduction == Reduction::mean ? sum(loss) / t.total : sum(loss);
+  if (reduction == Reduction::sum) return sum(loss);
+  const Tensor mean = sum(loss) / t.total;
+  if (all(isfinite(mapped::show(mean))).item<bool>()) return mean;
+  return sum(loss / t.total);  // where the sum has overflowed
 }
 
 }  // namespace
