@@ -159,6 +159,15 @@ TEST(Scan, PartialProductsMayLeaveTheRange) {
   }
 }
 
+TEST(Recurrence, OfAGruThatKeepsItsStateAddsTheLittleThatIsNew) {
+  for (const double update : {-3., 3., 6., 20., 60.}) {
+    const Tensor gates = tensor({0, update, -5}, {1, 1, 3});
+    const double want = std::tanh(-5.) / (1 + std::exp(update));
+    const double got = recurrence(RecurrentCell::gru, gates, zeros({3, 1})).item();
+    EXPECT_NEAR(got / want, 1, 1e-5) << update;
+  }
+}
+
 TEST(SmoothL1, HasAnyBeta) {
   const auto at = [](double e, double beta) {
     const Tensor x = tensor({e}, f32).set_requires_grad();
