@@ -248,7 +248,8 @@ AttentionResult composed(const Inputs& given, const AttentionOptions& options) {
 // g the gradient of the output P·V:
 //   dV = Pᵀ·g,  dP = g·Vᵀ,  dL = P ∘ (dP − ⟨dP, P⟩),  dS = dL ∘ tanh'(S/c),
 //   dQ = scale·dS·K,  dK = scale·dSᵀ·Q.
-// Gradients of a key or value are summed over the query heads that share it.
+// Gradients of a key or value are summed over the query heads that share it. dL is that of softmax,
+// whose form keeps its digits where a weight is close to 1.
 kernels::AttentionGradients gradients(const Inputs& given, const AttentionOptions& options,
                                       const Tensor& g) {
   const Inputs in = prepared(given, options);
@@ -261,7 +262,7 @@ kernels::AttentionGradients gradients(const Inputs& given, const AttentionOption
       in.group == 1
           ? products(g, in.v, [&] { return may_see(in, options); })
           : merge_heads(matmul(g_grouped, transpose(spread_heads(in.v, in.group))), in.group);
-  Tensor ds = p * (dp - sum(dp * p, -1, keep_dims)) * in.scale;
+  Tensor ds = detail::softmax_gradient(dp, p, -1) * in.scale;
   if (options.softcap > 0) ds = ds * detail::tanh_slope(s / options.softcap);
   const Tensor ds_grouped = group_heads(ds, in.group);
   const Tensor dq = in.group == 1

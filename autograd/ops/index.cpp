@@ -214,8 +214,12 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
       return scatter_add(s.own(0), axis, s.index, source);
     case Scattered::mean: {
       check_floating(operation, x);
-      const Tensor n = include_self ? s.counts() + 1 : maximum(s.counts(), 1);
-      return scatter_add(s.own(0), axis, s.index, source) / cast(n, x.dtype());
+      const Tensor n = cast(include_self ? s.counts() + 1 : maximum(s.counts(), 1), x.dtype());
+      const Tensor y = scatter_add(s.own(0), axis, s.index, source) / n;
+      if (all(isfinite(mapped::show(y))).item<bool>()) return y;
+      const Tensor of_parts =  // where a sum has overflowed
+          scatter_add(s.own(0) / n, axis, s.index, source / gather(n, axis, s.index));
+      return where(isfinite(y.detach()), y, of_parts);
     }
     case Scattered::prod:
       return scattered_product(s);

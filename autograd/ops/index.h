@@ -28,7 +28,8 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& sou
 /// Reduces each element of x together with the source elements that scatter_add would add to it.
 /// With include_self = false an element of x is left out of the reduction if there is at least one
 /// such source element. `mean` needs a floating dtype. Equal maxima (minima) share the gradient
-/// evenly; the gradient of `prod` is exact even if elements are zero.
+/// evenly; the gradient of `prod` is exact even if elements are zero, as long as the
+/// partial products, in the order of the elements, are in the range of the dtype.
 enum class Scattered { sum, prod, mean, max, min };
 Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& source,
                       Scattered by, bool include_self = true);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
@@ -129,7 +130,10 @@ Tensor counted_rows(const Tensor& x, const Targets& t) {
 Tensor reduce(const Tensor& rows, const Targets& t, Reduction reduction) {
   const Tensor loss = where_counted(t, rows);
   if (reduction == Reduction::none) return loss;
-  return reduction == Reduction::mean ? sum(loss) / t.total : sum(loss);
+  if (reduction == Reduction::sum) return sum(loss);
+  const Tensor mean = sum(loss) / t.total;
+  if (all(isfinite(mapped::show(mean))).item<bool>()) return mean;
+  return sum(loss / t.total);  // where the sum has overflowed
 }
 
 }  // namespace
@@ -239,6 +243,8 @@ Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double bet
   check_alike("smooth_l1_loss", prediction, target, reduction);
   LADON_CHECK(beta > 0, "smooth_l1_loss", "beta is ", beta,
               "; it must be positive (its limit at 0 is l1_loss)");
+  if (promote(prediction.dtype(), target.dtype()) != f64)  // β must not round to 0 in f32
+    beta = std::max<double>(beta, std::numeric_limits<float>::denorm_min());
   // huber_loss/β, without β², which may overflow or underflow the dtype
   const auto slope = [=](const Tensor& g, const Tensor& e) {
     return g * (clamp(e, -beta, beta) / beta);

@@ -63,7 +63,8 @@ struct KlDivOptions {
 };
 /// KL(p ‖ q) = Σ p·(ln p − ln q) over the last axis, with p = target [.., n] and ln q =
 /// log_probability [.., n]: one divergence per row [..], reduced to the mean or sum over rows
-/// unless Reduction::none. Terms with p = 0 are 0. Throws Error if shapes differ, and for the mean
+/// unless Reduction::none. Terms with p = 0 are 0, and so is their gradient by the target, whose
+/// limit is −∞: such targets stay fixed. Throws Error if shapes differ, and for the mean
 /// of an empty batch. (PyTorch calls this mean "batchmean" for matrices; its "mean" also divides by
 /// n, and is not a divergence.)
 Tensor kl_div(const Tensor& log_probability, const Tensor& target,

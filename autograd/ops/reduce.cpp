@@ -10,6 +10,7 @@
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/scaled.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/kernels/binary.h"
@@ -148,21 +149,20 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 
 namespace {
 
-/// Numbers m·2^e with separate exponents e, so that their products do not overflow. The exponents
-/// (f64) are constants in derivatives.
-struct Scaled {
-  Tensor m, e;
-};
+using detail::Scaled;
+using detail::times;
+
 Scaled scaled(const Tensor& x) {
   const Tensor power = kernels::power_of_two(kernels::unary(kernels::Unary::abs, x.detach()));
   const Tensor exponent = kernels::unary(kernels::Unary::log, kernels::cast(power, f64));
   return {x / power, kernels::unary(kernels::Unary::round, exponent * (1 / std::numbers::ln2))};
 }
 
-/// g·m·2^e for x = (m, e), where 2^e and g·m may overflow or underflow: multiplies instead by
-/// several powers of two in range, the first chosen so that the product with m cannot overflow.
-/// Exponents are clamped to a bound beyond which every g gives 0 or ∞.
-Tensor times(const Tensor& g, const Scaled& x) {
+}  // namespace
+
+// Multiplies by several powers of two in range, the first chosen so that the product with m cannot
+// overflow. Exponents are clamped to a bound beyond which every g gives 0 or ∞.
+Tensor detail::times(const Tensor& g, const Scaled& x) {
   const double step = g.dtype() == f32 ? 126 : 1022, bound = 2.5 * step;
   const Scaled y = scaled(x.m);
   Tensor left = clamp(y.e + x.e, -bound, bound);
@@ -175,6 +175,8 @@ Tensor times(const Tensor& g, const Scaled& x) {
   while (kernels::anywhere(not_equal(left, 0))) product = product * power_of_two(-step);
   return product;
 }
+
+namespace {
 
 /// For each element of a row the product of all other elements:  [rows, n] → [rows, n]. Multiplies
 /// the elements in pairs and computes, by recursion, the product of all other pairs for each pair;

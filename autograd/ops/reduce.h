@@ -84,10 +84,12 @@ Tensor all(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 
 /// Running sum along an axis.
 Tensor cumsum(const Tensor& x, int axis);
-/// Running product along an axis. The gradient is exact where elements are zero.
+/// Running product along an axis. The gradient is exact where elements are zero. A partial product
+/// out of the range of the dtype stays ∞ or 0 in those that follow; prod has no such limit.
 Tensor cumprod(const Tensor& x, int axis);
 /// h_t = a_t·h_{t−1} + b_t along an axis, starting from h = 0; a, b and h have the same shape.
-/// a_t = 0 resets the state to b_t, even if h_{t−1} is infinite or NaN.
+/// a_t = 0 resets the state to b_t, even if h_{t−1} is infinite or NaN. A state out of the range of
+/// the dtype is ∞ or 0 for those that follow.
 Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis);
 
 /// x summed to `shape`, over the axes along which `shape` broadcasts to x's shape: the adjoint of

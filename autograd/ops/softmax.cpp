@@ -21,14 +21,6 @@ namespace {
 /// Index of the largest element along `axis`, which is kept with size 1.
 Tensor winner(const Tensor& y, int axis) { return argmax(y.detach(), axis, keep_dims); }
 
-/// Jᵀg = y ∘ (g − ⟨g, y⟩) for y = softmax(x) along `axis`. The value of g at the largest y is
-/// subtracted from g first, which leaves Jᵀg the same, since Jᵀ maps constants to 0.
-Tensor softmax_gradient(const Tensor& g, const Tensor& y, int axis) {
-  if (y.size(axis) == 0) return g;
-  const Tensor beside = g - gather(g, axis, winner(y, axis));
-  return y * (beside - sum(beside * y, axis, keep_dims));
-}
-
 /// Jᵀg = g − exp(y)·Σg for y = log_softmax(x) along `axis`. Its element at the largest y is
 /// computed as minus the sum of the other elements.
 Tensor log_softmax_gradient(const Tensor& g, const Tensor& y, int axis) {
@@ -47,13 +39,21 @@ Tensor log_softmax_gradient(const Tensor& g, const Tensor& y, int axis) {
 
 }  // namespace
 
+// Jᵀg = y ∘ (g − ⟨g, y⟩) for y = softmax(x) along `axis`. The value of g at the largest y is
+// subtracted from g first, which leaves Jᵀg the same, since Jᵀ maps constants to 0.
+Tensor detail::softmax_gradient(const Tensor& g, const Tensor& y, int axis) {
+  if (y.size(axis) == 0) return g;
+  const Tensor beside = g - gather(g, axis, winner(y, axis));
+  return y * (beside - sum(beside * y, axis, keep_dims));
+}
+
 Tensor softmax(const Tensor& x, int axis) {
   check_floating("softmax", x);
   const int a = detail::normalize_axis("softmax", axis, x.rank());
   const auto rule = [a](const Tensor& g, const Tensor& y) {  // J = diag y − y·yᵀ
     return fast_or_composed(
         "softmax_gradient", {g, y}, [&] { return kernels::softmax_backward(g, y, a); },
-        [&] { return softmax_gradient(g, y, a); });
+        [&] { return detail::softmax_gradient(g, y, a); });
   };
   return record("softmax", kernels::softmax(x, a), {x}, symmetric(rule));
 }

@@ -13,4 +13,10 @@ Tensor softmax(const Tensor& x, int axis = -1);
 /// ln softmax, computed as x − logsumexp(x). An all-masked row gives −∞, with gradient 0.
 Tensor log_softmax(const Tensor& x, int axis = -1);
 
+namespace detail {
+/// The gradient of x, by public operations, for y = softmax(x, axis) and the gradient g of y:
+/// y ∘ (g − ⟨g, y⟩). It is accurate even where an element of y is close to 1.
+Tensor softmax_gradient(const Tensor& g, const Tensor& y, int axis);
+}  // namespace detail
+
 }  // namespace ladon

@@ -11,6 +11,7 @@
 #include "ladon/autograd/ops/inplace.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/tangent.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/fingerprint.h"
 
@@ -159,6 +160,10 @@ KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor&
       "KeyValueCache", "holds keys and values ", keys_.shape(), " and ", values_.shape(), ", got ",
       h.k.shape(), " and ", h.v.shape(),
       "; batch, heads, widths and dtype must stay the same: make one cache per batch and model");
+  LADON_CHECK(!detail::visible(h.k) && !detail::visible(h.v), "KeyValueCache", "stores keys ",
+              h.k.shape(), " and values ", h.v.shape(),
+              " without derivatives, but inside jvp they have a tangent, which would be lost; call "
+              "the model without a cache there, or give it x.detach()");
   const NoGrad no_grad;
   const Tensor asked = h.q_positions.defined() ? h.q_positions : next_positions(batch, count, mask);
   const std::vector<bool> flags = token_flags(batch, count, mask);

@@ -12,7 +12,8 @@ namespace ladon {
 /// Keys and values of one attention layer, to which those of new positions are appended. Rows of a
 /// batch may differ in length: each row stores its tokens contiguously, without padding, so that
 /// its results are bitwise the same as for this row alone. With a window, positions that no later
-/// query sees are dropped. No gradient passes through the cache.
+/// query sees are dropped. No gradient passes through the cache, and inside jvp append() refuses
+/// keys and values that have a tangent.
 class KeyValueCache {
  public:
   KeyValueCache() = default;
@@ -37,7 +38,7 @@ class KeyValueCache {
   };
   /// Appends h.k and h.v [batch, heads, T, width]. window > 0: a query sees only the last `window`
   /// positions, including its own. Throws Error unless batch, heads, widths and dtype are those of
-  /// earlier calls.
+  /// earlier calls, and inside jvp if k or v has a tangent.
   Seen append(const AttentionHeads& h, const Tensor& mask = {}, std::int64_t window = 0);
 
   /// Row i becomes a copy of the former row rows[i], for i64 `rows` of any length: for beam search,

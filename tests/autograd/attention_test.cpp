@@ -390,5 +390,67 @@ TEST(Attention, NotANumberStaysOne) {
   EXPECT_EQ(sum(bad).item(), 1);
 }
 
+// With two keys ±1 of values 1 and 2 the output is 1 + σ(−2q), so its slope is −2·σ(2q)·σ(−2q).
+TEST(Attention, ASureWinnerHasAGradient) {
+  for (const DType dtype : {f32, f64})
+    for (const double z : {0.3, 2., 5., 9., 15., -20., -35.}) {
+      const auto of = [&](std::initializer_list<double> values) {
+        return cast(tensor(values, {1, 1, static_cast<std::int64_t>(values.size()), 1}, f64),
+                    dtype);
+      };
+      const Tensor k = of({1, -1}), v = of({1, 2});
+      const auto f = [&](const std::vector<Tensor>& x) {
+        return scaled_dot_product_attention(x[0], x[1], v, {.scale = 1.0});
+      };
+      const double slope = -2 / (2 + std::exp(2 * z) + std::exp(-2 * z));
+      const double bound = (dtype == f32 ? 2e-5 : 2e-14) * std::abs(slope);
+      const auto expect_gradients = [&](bool create_graph) {
+        const Tensor q = of({z}).set_requires_grad(), keys = k.detach().set_requires_grad();
+        const auto d = grad({f({q, keys})}, {q, keys}, {.create_graph = create_graph});
+        EXPECT_NEAR(d[0].item(), slope, bound) << z;
+        EXPECT_NEAR(at(d[1], {0, 0, 0, 0}).item(), z * slope / 2, std::abs(z) * bound) << z;
+        EXPECT_NEAR(at(d[1], {0, 0, 1, 0}).item(), -z * slope / 2, std::abs(z) * bound) << z;
+      };
+      for (const bool create_graph : {false, true}) expect_gradients(create_graph);
+      EXPECT_NEAR(jvp(f, {of({z}), k}, {of({1}), zeros_like(k)}).tangent.item(), slope, bound) << z;
+    }
+}
+
+// Queries look for one key each with growing certainty; keys fill several tiles and ranges.
+TEST(Attention, TheGradientsOfSureWinnersAreThoseOfTheFormedWeights) {
+  for (const DType dtype : {f32, f64})
+    for (const std::int64_t queries : {1, 40})
+      for (const std::int64_t keys : {16, 700})
+        for (const double softcap : {0., 40.})
+          for (const std::int64_t shared : {1, 2}) {
+            Qkv x = inputs({.batch = 1,
+                            .heads = 2,
+                            .shared = shared,
+                            .queries = queries,
+                            .keys = keys,
+                            .width = 16,
+                            .values = 16},
+                           dtype);
+            std::vector<std::int64_t> found;
+            for (std::int64_t i = 0; i < queries; ++i) found.push_back((i * 37 + 5) % keys);
+            const Tensor of = from_vector(found, {queries});
+            const Tensor sharpness = reshape(cast(arange(queries), f64), {queries, 1}) * 0.1 + 1;
+            x.q = index_select(shared == 2 ? x.k : concat({x.k, x.k}, 1), 2, of) *
+                  cast(sharpness, dtype);
+            const AttentionOptions options{.scale = 1.0, .softcap = softcap};
+            const Results got = fused(x, options),
+                          want =
+                              composed({cast(x.q, f64), cast(x.k, f64), cast(x.v, f64)}, options);
+            for (int i = 0; i < 2; ++i) {
+              const Tensor wide = cast(got.gradients[i], f64);
+              const Tensor error = norm(wide - want.gradients[i], -1);
+              const Tensor size = norm(want.gradients[i], -1);
+              const double worst = amax(error / (size + 1e-30)).item();
+              EXPECT_LT(worst, dtype == f32 ? 2e-2 : 1e-10)
+                  << i << " queries " << queries << " keys " << keys << " cap " << softcap;
+            }
+          }
+}
+
 }  // namespace
 }  // namespace ladon::test

@@ -207,4 +207,56 @@ TEST(Range, GradientsOfProductsKeepWhatLargeAndSmallCotangentsBringBack) {
 }
 
 }  // namespace
+TEST(Range, DeterminantsAndTheirGradients) {
+  struct Case {
+    std::vector<double> diagonal;
+    DType dtype;
+    double value;
+  };
+  const double inf = HUGE_VAL;
+  for (const Case& c :
+       {Case{{1e25, 1e25}, f32, inf}, Case{{1e-25, 1e-25}, f32, 0},
+        Case{{1e25, 1e25, 1e-25, 1e-25}, f32, 1}, Case{{1e200, 1e200, 1e-200, 1e-200}, f64, 1},
+        Case{{1e-200, 1e-200, 1e200, 1e200}, f64, 1}, Case{{-1e200, 1e200}, f64, -inf},
+        Case{{3, -0.5}, f64, -1.5}})
+    for (const bool create_graph : {false, true}) {
+      const auto n = static_cast<std::int64_t>(c.diagonal.size());
+      const Tensor d = cast(from_vector(c.diagonal, {n}), c.dtype);
+      const Tensor a = (eye(n, c.dtype) * d).detach().set_requires_grad();
+      const double bound = c.dtype == f32 ? 1e-6 : 1e-14;
+      const Tensor y = det(a);
+      if (std::isinf(c.value))
+        EXPECT_EQ(y.item(), c.value);
+      else
+        EXPECT_NEAR(y.item(), c.value, bound * std::abs(c.value));
+      const Tensor g = grad({y}, {a}, {.create_graph = create_graph})[0].detach();
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+          const auto of = [&](std::int64_t k) { return c.diagonal[static_cast<std::size_t>(k)]; };
+          const double want = i != j ? 0 : n == 2 ? of(1 - i) : c.value / of(i);
+          EXPECT_NEAR(at(g, {i, j}).item(), want, bound * std::abs(want)) << i << " " << j;
+        }
+    }
+}
+
+TEST(Range, MeansWhoseSumsOverflow) {
+  for (const DType dtype : {f32, f64}) {
+    const double most = dtype == f32 ? 3e38 : 1.5e308, bound = most * 1e-6;
+    const Tensor x = full({2, 1}, -most, dtype).set_requires_grad();
+    const Tensor rows = nll_loss(x, zeros({2}, i64));
+    EXPECT_NEAR(rows.item(), most, bound);
+    EXPECT_TRUE(all_close(grad({rows}, {x})[0], full({2, 1}, -0.5, dtype)));
+    const Tensor logits = cast(tensor({0, -1, 0, -1}, {2, 2}, f64) * most, dtype);
+    EXPECT_NEAR(cross_entropy(logits, ones({2}, i64)).item(), most, bound);
+    for (const bool own : {false, true}) {
+      const Tensor source = full({2}, most, dtype).set_requires_grad();
+      const Tensor to = full({2}, most, dtype);
+      const Tensor y = scatter_reduce(to, 0, zeros({2}, i64), source, Scattered::mean, own);
+      EXPECT_NEAR(at(y, {0}).item() / most, 1, 1e-6);
+      const Tensor share = full({2}, own ? 1. / 3 : 0.5, dtype);
+      EXPECT_TRUE(all_close(grad({sum(slice(y, 0, {.stop = 1}))}, {source})[0], share));
+    }
+  }
+}
+
 }  // namespace ladon::test

@@ -41,6 +41,26 @@ Tensor cross_entropy_of(const Tensor& p, const Tensor& n, const Tensor& l) {
   return p * softplus(-l) + n * softplus(l);
 }
 
+/// p·(q/p − 1 − ln(q/p)) ≥ 0, of probabilities p = e^log_p and q = e^log_q. Summed over all outcomes
+/// this is the divergence, and the terms of close p and q do not cancel each other.
+Tensor divergence_terms(const Tensor& log_p, const Tensor& log_q) {
+  const Tensor p = exp(log_p), t = log_q - log_p, near = less(abs(t), 0x1p-4);
+  const Tensor u = where(near, t, 0);
+  Tensor series = zeros_like(u);  // (e^u − 1 − u)/u² = Σ u^k/(k + 2)!
+  for (int k = 9; k >= 0; --k) series = series * u + 1 / std::tgamma(k + 3.0);
+  return p * where(near, u * u * series, 0) + where(near, 0, exp(log_q) - p - p * t);
+}
+
+/// The divergence `direct`, but the sum of divergence_terms() where `direct` is so small that it
+/// has lost its digits. Logarithms of probabilities are [.., classes].
+Tensor or_close(const Tensor& direct, const Tensor& log_p, const Tensor& log_q) {
+  const Tensor small = less_equal(direct, 0x1p-10);
+  if (!any(mapped::show(small)).item<bool>()) return direct;
+  const Tensor row = unsqueeze(small, -1);
+  const Tensor terms = divergence_terms(where(row, log_p, 0), where(row, log_q, 0));
+  return where(small, sum(terms, -1), direct);
+}
+
 }  // namespace
 
 Tensor Bernoulli::log_prob(const Tensor& x) const {
@@ -72,8 +92,10 @@ Tensor Bernoulli::kl_from(const Distribution& other) const {
   const Bernoulli& given = detail::same_family(*this, other);
   const Tensor l = cast(logits_, f64), q = cast(given.logits_, f64);
   const Tensor p = sigmoid(l), n = sigmoid(-l);
-  return cast(cross_entropy_of(p, n, q) - cross_entropy_of(p, n, l),
-              promote(logits_.dtype(), given.logits_.dtype()));
+  const auto logarithms = [](const Tensor& x) { return stack({-softplus(-x), -softplus(x)}, -1); };
+  const Tensor y =
+      or_close(cross_entropy_of(p, n, q) - cross_entropy_of(p, n, l), logarithms(l), logarithms(q));
+  return cast(y, promote(logits_.dtype(), given.logits_.dtype()));
 }
 
 // --- draws of classes ---
@@ -216,9 +238,12 @@ Tensor Categorical::kl_from(const Distribution& other) const {
   LADON_CHECK(log_p_.size(-1) == q.size(-1), "kl",
               "both Categorical distributions must have the same number of classes, but p has ",
               log_p_.size(-1), " classes, q ", q.size(-1));
+  constexpr double least = -1e4;  // whose exponential is 0
   const Tensor impossible = equal(log_p_, -HUGE_VAL);
   const Tensor apart = masked_fill(log_p_, impossible, 0) - where(impossible, 0, q);
-  return cast(sum(exp(log_p_) * apart, -1), promote(dtype_, given.dtype_));
+  const Tensor y = or_close(sum(exp(log_p_) * apart, -1), masked_fill(log_p_, impossible, least),
+                            maximum(q, least));
+  return cast(y, promote(dtype_, given.dtype_));
 }
 
 }  // namespace ladon

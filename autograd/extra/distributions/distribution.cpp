@@ -13,7 +13,7 @@ namespace ladon {
 
 Tensor Distribution::sample(const Shape& shape, Generator& rng) const {
   const NoGrad no_grad;
-  return rsample(shape, rng);
+  return rsample(shape, rng).detach();  // inside jvp the parameters may have tangents
 }
 
 Tensor Distribution::rsample(const Shape&, Generator&) const {

@@ -14,7 +14,9 @@
 // are large or if two distributions are close. Therefore they and their derivatives are computed in
 // f64 and then rounded to the largest dtype of the parameters, of the other distribution in kl(),
 // and of x. f32 results are right to one unit in the last place (ulp), f64 results to a few ulps of
-// the largest term of the formula (tests/autograd/extra/laws_test.cpp has the bounds).
+// the largest term of the formula (tests/autograd/extra/laws_test.cpp has the bounds). Divergences
+// of close distributions are never negative. If their parameters differ in the last places of f32,
+// relative errors are about 1e-6, for Gamma, Beta and Dirichlet up to 1e-4.
 
 #include <utility>
 
@@ -31,14 +33,15 @@ class Distribution {
   virtual Shape batch_shape() const = 0;
   virtual Shape event_shape() const { return {}; }
 
-  /// Draws of shape `shape` + batch shape + event shape; no gradient passes through them.
+  /// Draws of shape `shape` + batch shape + event shape; no gradient or tangent passes through them.
   virtual Tensor sample(const Shape& shape, Generator& rng) const;
   /// Like sample(), but differentiable with respect to the parameters (reparameterization). Throws
   /// Error for discrete distributions.
   virtual Tensor rsample(const Shape& shape, Generator& rng) const;
   /// Logarithm of the density (or probability) at x: [.., batch shape]; x broadcasts with batch
   /// shape + event shape. Outside the support it is −∞ with gradient 0, except that Bernoulli
-  /// returns NaN and Categorical throws Error. NaN in x gives NaN. Discrete distributions have no
+  /// returns NaN and Categorical throws Error. ±∞ bound the support of Normal: there the gradient is
+  /// the limit ∓∞. NaN in x gives NaN. Discrete distributions have no
   /// derivative with respect to x: they throw Error if x requires a gradient.
   virtual Tensor log_prob(const Tensor& x) const = 0;
   /// Mean and variance of each element: [batch shape + event shape].

@@ -118,12 +118,38 @@ Tensor times_excess(const Tensor& m, const Tensor& d, const Tensor& logarithms) 
   return where(near, m * (log1p(u) - u), logarithms - m * d);
 }
 
-/// large() where the mask is true, else usual(); a form that no element needs is not computed.
-template <class Usual, class Large>
-Tensor by_size(const Tensor& mask, const Usual& usual, const Large& large) {
-  if (!any(mapped::show(mask)).item<bool>()) return usual();
-  if (all(mapped::show(mask)).item<bool>()) return large();
-  return where(mask, large(), usual());
+/// large(x..) where the mask is true, else usual(x..); a form that no element needs is not computed.
+/// If both are, the elements of x that a form does not serve are replaced by 1/2, so that their
+/// gradient is 0 and not 0·∞. With `rows`, an element of the mask stands for a row of x.
+template <class Usual, class Large, class... X>
+Tensor by_size(const Tensor& mask, bool rows, const Usual& usual, const Large& large,
+               const X&... x) {
+  if (!any(mapped::show(mask)).item<bool>()) return usual(x...);
+  if (all(mapped::show(mask)).item<bool>()) return large(x...);
+  const Tensor of_large = rows ? unsqueeze(mask, -1) : mask, of_usual = logical_not(of_large);
+  return where(mask, large(where(of_large, x, 0.5)...), usual(where(of_usual, x, 0.5)...));
+}
+
+/// Remainder of ln Γ beyond its tangent: ln Γ(b) − ln Γ(a) − ψ(a)·(b − a) ≥ 0, for close a and b.
+/// Γ(x + 1) = x·Γ(x) leads to large arguments, where the terms of Stirling's formula cancel.
+Tensor lgamma_beyond_tangent(Tensor a, Tensor b) {
+  Tensor y = zeros_like(a - b);
+  for (int k = 0; k < 32; ++k, a = a + 1, b = b + 1) y = y + detail::excess(b, a);
+  // the remainder of Stirling's s(a), of which two terms suffice from 32 on: 1/(12a) − 1/(360a³)
+  const Tensor a2 = a * a, b2 = b * b;
+  const Tensor of_s =
+      square(b - a) / (a2 * b) * (1.0 / 12 - (3 * b2 + 2 * a * b + a2) / (360 * a2 * b2));
+  return y + b * detail::excess(a, b) + 0.5 * detail::excess(b, a) + of_s;
+}
+
+/// The divergence `direct`, but close() where it is so small that `direct` has lost its digits.
+/// close() gets the mask of these elements.
+template <class Close>
+Tensor or_close(const Tensor& direct, const Close& close) {
+  const Tensor small = less_equal(direct, 0x1p-10);
+  if (!any(mapped::show(small)).item<bool>()) return direct;
+  const Tensor y = close(small);
+  return where(small, where(less(y, 0), 0, y), direct);  // y < 0 is an error of rounding
 }
 
 }  // namespace
@@ -140,20 +166,32 @@ Tensor Gamma::rsample(const Shape& shape, Generator& rng) const {
   return cast(exp_of_draws(log_gamma_draws(alpha, rng)), rate_.dtype()) / rate_;
 }
 
+namespace {
+
+/// The log density of a Gamma distribution at x, for usual and for large concentrations a.
+Tensor density_of_usual_gamma(const Tensor& a, const Tensor& rate, const Tensor& x) {
+  return a * log(rate) + times_log(a - 1, x) - rate * x - lgamma(a);
+}
+Tensor density_of_large_gamma(const Tensor& a, const Tensor& rate, const Tensor& x) {
+  const Tensor scaled = rate * x, d = (scaled - a) / a, m = a - 1;
+  // ln(rate·x), in two parts where the product leaves the range of numbers
+  constexpr double least = std::numeric_limits<double>::min();
+  const Tensor whole = logical_and(greater_equal(scaled, least), less(scaled, HUGE_VAL));
+  const Tensor parts = times_log(m, where(whole, 1, x)) + m * log(where(whole, 1, rate));
+  const Tensor logarithms = where(whole, times_log(m, where(whole, scaled, 1)), parts) - m * log(a);
+  return log(rate) - 0.5 * log(a) - half_log_two_pi - remainders(a).value +
+         times_excess(m, d, logarithms) - d;
+}
+
+}  // namespace
+
 Tensor Gamma::log_prob(const Tensor& x) const {
   check_defined("Gamma", {x});
   const Tensor a = wide(concentration_), rate = wide(rate_), at = wide(x);
   const Tensor outside = logical_or(less(at, 0), equal(at, HUGE_VAL));
   const Tensor y = on_support(at, outside, 1, [&](const Tensor& inside) {
-    return by_size(
-        greater_equal(a, least_large),
-        [&] { return a * log(rate) + times_log(a - 1, inside) - rate * inside - lgamma(a); },
-        [&] {
-          const Tensor scaled = rate * inside, d = (scaled - a) / a;
-          const Tensor logarithms = times_log(a - 1, scaled) - (a - 1) * log(a);
-          return log(rate) - 0.5 * log(a) - half_log_two_pi - remainders(a).value +
-                 times_excess(a - 1, d, logarithms) - d;
-        });
+    return by_size(greater_equal(a, least_large), false, density_of_usual_gamma,
+                   density_of_large_gamma, a, rate, inside);
   });
   return cast(y, promote(rate_.dtype(), x.dtype()));
 }
@@ -168,11 +206,13 @@ Tensor Gamma::variance() const {
 Tensor Gamma::entropy() const {
   const Tensor a = wide(concentration_);
   const Tensor of_one = by_size(
-      greater_equal(a, least_large), [&] { return a + lgamma(a) + (1 - a) * digamma(a); },
-      [&] {
-        const Remainders s = remainders(a);
-        return 0.5 * log(a) + (half_log_two_pi + 0.5) - 0.5 / a + s.value + (1 - a) * s.slope;
-      });
+      greater_equal(a, least_large), false,
+      [](const Tensor& c) { return c + lgamma(c) + (1 - c) * digamma(c); },
+      [](const Tensor& c) {
+        const Remainders s = remainders(c);
+        return 0.5 * log(c) + (half_log_two_pi + 0.5) - 0.5 / c + s.value + (1 - c) * s.slope;
+      },
+      a);
   return cast(of_one - log(wide(rate_)), rate_.dtype());
 }
 
@@ -181,20 +221,31 @@ Tensor Gamma::entropy() const {
 // With r = β'/β the last two terms are a'·(r − 1 − ln r) + (a − a')(r − 1). With excess(t) =
 // t − 1 − ln t and Stirling's remainder s the whole is, for large a and a',
 //   a'·excess(ar/a') + ½·excess(a'/a) + s(a') − s(a) − s'(a)·(a' − a).
+namespace {
+
+Tensor divergence_of_usual_gammas(const Tensor& a, const Tensor& b, const Tensor& rate,
+                                  const Tensor& rate_q) {
+  const Tensor of_rates = b * detail::excess(rate_q, rate) + (a - b) * ((rate_q - rate) / rate);
+  return or_close((a - b) * digamma(a) - lgamma(a) + lgamma(b) + of_rates,
+                  [&](const Tensor& small) {
+                    return lgamma_beyond_tangent(where(small, a, 1), where(small, b, 1)) + of_rates;
+                  });
+}
+Tensor divergence_of_large_gammas(const Tensor& a, const Tensor& b, const Tensor& rate,
+                                  const Tensor& rate_q) {
+  return b * detail::excess(a * (rate_q / rate), b) + 0.5 * detail::excess(b, a) +
+         beyond_tangent(a, b);
+}
+
+}  // namespace
+
 Tensor Gamma::kl_from(const Distribution& other) const {
   const Gamma& q = detail::same_family(*this, other);
   const Tensor a = wide(concentration_), b = wide(q.concentration_), rate = wide(rate_),
                rate_q = wide(q.rate_);
-  const Tensor y = by_size(
-      logical_and(greater_equal(a, least_large), greater_equal(b, least_large)),
-      [&] {
-        return (a - b) * digamma(a) - lgamma(a) + lgamma(b) + b * detail::excess(rate_q, rate) +
-               (a - b) * ((rate_q - rate) / rate);
-      },
-      [&] {
-        return b * detail::excess(a * (rate_q / rate), b) + 0.5 * detail::excess(b, a) +
-               beyond_tangent(a, b);
-      });
+  const Tensor y =
+      by_size(logical_and(greater_equal(a, least_large), greater_equal(b, least_large)), false,
+              divergence_of_usual_gammas, divergence_of_large_gammas, a, b, rate, rate_q);
   return cast(y, promote(rate_.dtype(), q.rate_.dtype()));
 }
 
@@ -258,11 +309,15 @@ Tensor Dirichlet::log_prob(const Tensor& x) const {
   const Tensor off = greater(abs(sum(at, -1, keep_dims) - 1), simplex_tolerance);
   const Tensor inside = on_support(at, logical_or(beyond, off), 1, [&](const Tensor& p) {
     const Tensor y = by_size(
-        large_total(a), [&] { return sum(times_log(a - 1, p), -1) - log_normalizer(a); },
-        [&] {
-          const Tensor d = (p * sum(a, -1, keep_dims) - a) / a;
-          return density_of_large(a, times_log(a - 1, p), d, sum(p, -1) - 1);
-        });
+        large_total(a), true,
+        [](const Tensor& c, const Tensor& t) {
+          return sum(times_log(c - 1, t), -1) - log_normalizer(c);
+        },
+        [](const Tensor& c, const Tensor& t) {
+          const Tensor d = (t * sum(c, -1, keep_dims) - c) / c;
+          return density_of_large(c, times_log(c - 1, t), d, sum(t, -1) - 1);
+        },
+        a, p);
     return unsqueeze(y, -1);
   });
   return cast(squeeze(inside, -1), promote(concentration_.dtype(), x.dtype()));
@@ -280,23 +335,51 @@ Tensor Dirichlet::variance() const {
 
 // −E[ln density], where E[ln x_k] = ψ(a_k) − ψ(Σa).
 Tensor Dirichlet::entropy() const {
-  const Tensor a = wide(concentration_), total = sum(a, -1);
-  const auto n = static_cast<double>(a.size(-1));
+  const Tensor all = wide(concentration_);
+  const auto n = static_cast<double>(all.size(-1));
   const Tensor y = by_size(
-      large_total(a),
-      [&] {
-        const Tensor expected = digamma(a) - digamma(unsqueeze(total, -1));
+      large_total(all), true,
+      [](const Tensor& a) {
+        const Tensor expected = digamma(a) - digamma(sum(a, -1, keep_dims));
         return log_normalizer(a) - sum((a - 1) * expected, -1);
       },
-      [&] {
+      [n](const Tensor& a) {
+        const Tensor total = sum(a, -1);
         const Remainders s = remainders(a), of_total = remainders(total);
         const Tensor each =
             0.5 * log(a / unsqueeze(total, -1)) - 0.5 / a + s.value - (a - 1) * s.slope;
         return sum(each, -1) + 0.5 * n / total + (n - 1) * (half_log_two_pi + 0.5) -
                0.5 * (n - 1) * log(total) - of_total.value + (total - n) * of_total.slope;
-      });
+      },
+      all);
   return cast(y, concentration_.dtype());
 }
+
+namespace {
+
+Tensor divergence_of_usual_dirichlets(const Tensor& a, const Tensor& b) {
+  const Tensor all_a = sum(a, -1), all_b = sum(b, -1);
+  const Tensor expected = digamma(a) - digamma(unsqueeze(all_a, -1));
+  return or_close(log_normalizer(b) - log_normalizer(a) + sum((a - b) * expected, -1),
+                  [&](const Tensor& small) {
+                    const Tensor row = unsqueeze(small, -1);
+                    const Tensor at_a = where(row, a, 1), at_b = where(row, b, 1);
+                    return sum(lgamma_beyond_tangent(at_a, at_b), -1) -
+                           lgamma_beyond_tangent(sum(at_a, -1), sum(at_b, -1));
+                  });
+}
+
+/// The Gamma divergences of all a_k, minus that of the sums; of the first terms only
+/// Σ b_k·ln(q_k/p_k) ≥ 0 is left, with the means p and q.
+Tensor divergence_of_large_dirichlets(const Tensor& a, const Tensor& b) {
+  const Tensor all_a = sum(a, -1), all_b = sum(b, -1);
+  const Tensor p = a / unsqueeze(all_a, -1), q_mean = b / unsqueeze(all_b, -1);
+  const Tensor each =
+      b * detail::excess(p, q_mean) + 0.5 * detail::excess(b, a) + beyond_tangent(a, b);
+  return sum(each, -1) - 0.5 * detail::excess(all_b, all_a) - beyond_tangent(all_a, all_b);
+}
+
+}  // namespace
 
 Tensor Dirichlet::kl_from(const Distribution& other) const {
   const Dirichlet& q = detail::same_family(*this, other);
@@ -304,20 +387,8 @@ Tensor Dirichlet::kl_from(const Distribution& other) const {
   LADON_CHECK(a.size(-1) == b.size(-1), "kl",
               "two Dirichlet distributions need the same number of concentrations, but p has ",
               a.size(-1), " concentrations, q ", b.size(-1));
-  const Tensor all_a = sum(a, -1), all_b = sum(b, -1);
-  const Tensor y = by_size(
-      logical_and(large_total(a), large_total(b)),
-      [&] {
-        const Tensor expected = digamma(a) - digamma(unsqueeze(all_a, -1));
-        return log_normalizer(b) - log_normalizer(a) + sum((a - b) * expected, -1);
-      },
-      [&] {  // the Gamma divergences of all a_k, minus that of the sums; of the first terms only
-             // Σ b_k·ln(q_k/p_k) ≥ 0 is left, with the means p and q
-        const Tensor p = a / unsqueeze(all_a, -1), q_mean = b / unsqueeze(all_b, -1);
-        const Tensor each =
-            b * detail::excess(p, q_mean) + 0.5 * detail::excess(b, a) + beyond_tangent(a, b);
-        return sum(each, -1) - 0.5 * detail::excess(all_b, all_a) - beyond_tangent(all_a, all_b);
-      });
+  const Tensor y = by_size(logical_and(large_total(a), large_total(b)), true,
+                           divergence_of_usual_dirichlets, divergence_of_large_dirichlets, a, b);
   return cast(y, promote(concentration_.dtype(), q.concentration_.dtype()));
 }
 
@@ -333,21 +404,28 @@ Tensor Beta::rsample(const Shape& shape, Generator& rng) const {
   return select(both_.rsample(shape, rng), -1, 0);
 }
 
+namespace {
+
+Tensor density_of_usual_beta(const Tensor& a, const Tensor& b, const Tensor& p) {
+  return times_log(a - 1, p) + times_log(b - 1, -p, true) - log_normalizer(stack({a, b}, -1));
+}
+/// 1 − p would be rounded, so uses (1 − p) − b/(a + b) = −(p − a/(a + b)) instead.
+Tensor density_of_large_beta(const Tensor& a, const Tensor& b, const Tensor& p) {
+  const Tensor off = p * (a + b) - a;
+  const Tensor logarithms = stack({times_log(a - 1, p), times_log(b - 1, -p, true)}, -1);
+  return density_of_large(stack({a, b}, -1), logarithms, stack({off / a, -off / b}, -1),
+                          zeros_like(off));
+}
+
+}  // namespace
+
 Tensor Beta::log_prob(const Tensor& x) const {
   check_defined("Beta", {x});
   const Tensor a = wide(a_), b = wide(b_), at = wide(x);
   const Tensor outside = logical_or(less(at, 0), greater(at, 1));
   const Tensor y = on_support(at, outside, 0.5, [&](const Tensor& p) {
-    const Tensor both = stack({a, b}, -1);
-    return by_size(
-        large_total(both),
-        [&] { return times_log(a - 1, p) + times_log(b - 1, -p, true) - log_normalizer(both); },
-        [&] {  // 1 − x would be rounded, so uses (1 − x) − b/(a + b) = −(x − a/(a + b)) instead
-          const Tensor off = p * (a + b) - a;
-          const Tensor logarithms = stack({times_log(a - 1, p), times_log(b - 1, -p, true)}, -1);
-          return density_of_large(both, logarithms, stack({off / a, -off / b}, -1),
-                                  zeros_like(off));
-        });
+    return by_size(large_total(stack({a, b}, -1)), false, density_of_usual_beta,
+                   density_of_large_beta, a, b, p);
   });
   return cast(y, promote(a_.dtype(), x.dtype()));
 }

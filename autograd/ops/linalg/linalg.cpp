@@ -14,6 +14,7 @@
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/scaled.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/core/kernels/reductions/reduce.h"
@@ -384,18 +385,48 @@ SignAndLog slogdet(const Tensor& a) {
           })};
 }
 
+namespace {
+
+/// {det A, m, e} with det A = m·2^e, since det A or partial products may leave the range of numbers.
+std::vector<double> scaled_product(const std::vector<double>& pivots, double sign) {
+  double m = sign, e = 0;
+  for (const double pivot : pivots) {
+    int of_pivot = 0, of_m = 0;
+    m *= std::isfinite(pivot) ? std::frexp(pivot, &of_pivot) : pivot;
+    if (std::isfinite(m)) m = std::frexp(m, &of_m);
+    e += of_pivot + of_m;
+  }
+  return {std::ldexp(m, static_cast<int>(std::clamp(e, -5000., 5000.))), m, e};
+}
+
+/// g·y·A⁻ᵀ:  d det A = det A·tr(A⁻¹·dA).
+Tensor det_gradient(const Tensor& g, const Tensor& y, const Tensor& a, const Factors& lu) {
+  return on_matrices(g * y) * transposed_inverse(lu, a);
+}
+
+}  // namespace
+
 Tensor det(const Tensor& a) {
   check_square("det", a);
-  const auto product = [](const std::vector<double>& pivots, double sign) {
-    for (const double pivot : pivots) sign *= pivot;
-    return std::vector{sign};
+  const auto [all, lu] = of_determinant("det", a, 3, scaled_product);
+  const auto column = [&all = all](std::int64_t i) {
+    return kernels::clone(view::select(all, all.rank() - 1, i));
   };
-  const auto [value, lu] = of_determinant("det", a, 1, product);
-  return record("det", view::squeeze(value, value.rank() - 1), {a},
-                [a = saved(a), lu = lu](const Tensor& g, const Tensor& y) {
-                  return on_matrices(g * y) *
-                         transposed_inverse(lu, a);  // d det A = det A·tr(A⁻¹·dA)
-                });
+  const Tensor value = column(0), m = column(1), e = kernels::cast(column(2), f64);
+  const double least =
+      a.dtype() == f64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+  const Tensor size = abs(value);
+  const bool lost = kernels::anywhere(
+      logical_and(not_equal(m, 0), logical_or(less(size, least), equal(size, HUGE_VAL))));
+  return record(
+      "det", value, {a}, [a = saved(a), lu = lu, m, e, lost](const Tensor& g, const Tensor& y) {
+        if (!lost) return det_gradient(g, y, a, lu);
+        const Tensor part = record("det", m, {*a}, [a, lu](const Tensor& h, const Tensor& of) {
+          return det_gradient(h, of, a, lu);
+        });
+        return detail::times(on_matrices(g) * transposed_inverse(lu, a),
+                             {on_matrices(part), on_matrices(e)});
+      });
 }
 
 }  // namespace ladon

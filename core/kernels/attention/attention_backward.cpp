@@ -2,6 +2,10 @@
 //   dV = Pᵀ·dO,  dP = dO·Vᵀ,  dS = P ∘ (dP − ⟨dO, O⟩),  dQ = scale·dS·K,  dK = scale·dSᵀ·Q.
 // Each task computes the gradients of a range of keys of one key head, in a fixed order of
 // summation; the contributions of the ranges to dQ are stored separately and summed at the end.
+//
+// Where a weight is close to 1, the key is a query's *winner*, and dP − ⟨dO, O⟩ has no digits left
+// for it. Its dL is then minus the sum of the dL of the other keys, since the sum of all is 0. It is
+// left out of the products, and its contributions to dQ and dK are added at the end.
 
 #include "ladon/core/kernels/attention/attention.h"
 #include "ladon/core/kernels/attention/attention_tiles.h"
@@ -58,6 +62,7 @@ struct BackwardBuffers {
   T *weights = workspace.take(block_keys * block_queries),
     *gradient = workspace.take(block_keys * block_queries);
   T *log_sum = workspace.take(block_queries), *mean = workspace.take(block_queries);
+  T* rest = workspace.take(block_queries);  // Σ dL of a query's keys but its winner
   T *dq_row = workspace.take(k_lanes), *of_query = workspace.take(block_keys);  // for one query
   T* scales = workspace.take(block_queries);
   T* ones = workspace.take(std::max({k_lanes, v_lanes, block_queries}));
@@ -95,6 +100,38 @@ T dot(const T* a, const T* b, int64_t n) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
+/// Σ x over n elements, in 8 lanes as dot().
+template <class T>
+T sum_of(const T* x, int64_t n) {
+  T sums[8] = {};
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int64_t lane = 0; lane < 8; ++lane) sums[lane] += x[i + lane];
+  for (; i < n; ++i) sums[i % 8] += x[i];
+  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+/// Weights above this are those of winners. 1 − weight keeps all but 10 bits at smaller ones.
+template <class T>
+constexpr T sure = T(1) - T(0x1p-10);
+
+template <class T>
+bool has_winner(const T* weights, int64_t n) {
+  int any = 0;
+  for (int64_t i = 0; i < n; ++i) any |= weights[i] > sure<T> ? 1 : 0;  // becomes vector code
+  return any != 0;
+}
+
+/// The winners of all queries [batch, head, query].
+template <class T>
+struct Winners {
+  Winners(int64_t count, int64_t ranges)
+      : queries(count), key(count, -1), slope(count), rest(count * ranges) {}
+  int64_t queries;
+  std::vector<int64_t> key;    ///< −1: none.
+  std::vector<T> slope, rest;  ///< Slope of the cap at the winner; rest of each range of keys.
+};
+
 /// Loads a block of queries with dO, log_sum and ⟨dO, O⟩ (b.mean). Lanes beyond the last query get
 /// weight 0.
 template <class T>
@@ -115,6 +152,7 @@ void load_queries(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t ba
   std::copy_n(log_sum, t.queries, b.log_sum);
   std::fill(b.log_sum + t.queries, b.log_sum + t.n, infinity<T>);
   std::fill_n(b.mean, t.n, T(0));
+  std::fill_n(b.rest, t.n, T(0));
   for (int64_t r = 0; r < t.queries; ++r)
     b.mean[r] = dot(b.g_rows + r * b.v_lanes, o.data + r * o.row, p.value_width);
 }
@@ -176,10 +214,38 @@ void weigh_carefully(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const T
   }
 }
 
+/// Turns dP of a tile into the gradient of the uncapped logits, with 0 for winners, which it enters
+/// in `winners` from place `at` on; adds the rest to b.rest.
+template <class T>
+void logit_gradient(const BackwardProblem<T>& p, BackwardBuffers<T>& b, Winners<T>& winners,
+                    int64_t at, const Tile& t, bool careful) {
+  const int64_t count = t.keys * t.n;
+  p.loops.softmax_backward(b.weights, b.gradient, t.keys, t.n, b.mean);
+  const auto hide = [&] {
+    for (int64_t i = 0; careful && i < count; ++i)
+      if (b.weights[i] == 0) b.gradient[i] = 0;
+  };
+  hide();
+  std::vector<int64_t> found;
+  if (has_winner(b.weights, count))
+    for (int64_t i = 0; i < count; ++i)
+      if (b.weights[i] > sure<T>) found.push_back(i);
+  for (const int64_t i : found) b.gradient[i] = 0;
+  p.loops.multiply(1, t.n, t.keys, {b.ones, 0, 0}, b.gradient, t.n, b.ones, b.rest, t.n);
+  for (const int64_t i : found) b.gradient[i] = 1;
+  if (p.limit > 0) p.loops.uncap(b.uncapped, b.gradient, count);
+  for (const int64_t i : found) {
+    winners.key[at + i % t.n] = t.key + i / t.n;
+    winners.slope[at + i % t.n] = b.gradient[i];
+    b.gradient[i] = 0;
+  }
+  hide();
+}
+
 /// Adds one tile's contribution to dQ, dK and dV; row 0 of b.dk and b.dv belongs to key `first`.
 template <class T>
 void backward_tile(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t batch, int64_t head,
-                   int64_t first, const Tile& t, bool careful) {
+                   Winners<T>& winners, int64_t at, int64_t first, const Tile& t, bool careful) {
   TileOperand<T> k = matrix<T>(p.k, batch, head / p.group());
   TileOperand<T> v = matrix<T>(p.v, batch, head / p.group());
   v.data += t.key * v.row;
@@ -196,13 +262,10 @@ void backward_tile(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t b
                  b.v_lanes);
   // V [keys, value_width] · dOᵀ [value_width, queries]
   loops.multiply(t.keys, t.n, p.value_width, v, b.g_columns, t.n, nullptr, b.gradient, t.n);
-  loops.softmax_backward(b.weights, b.gradient, t.keys, t.n, b.mean);
-  if (p.limit > 0) loops.uncap(b.uncapped, b.gradient, t.keys * t.n);
+  logit_gradient(p, b, winners, at, t, careful);
   k = {k.data + t.key * k.row, k.column, k.row};  // [width, keys]
   std::vector<NotFinite<T>> k_rest;
   if (careful) {
-    for (int64_t i = 0; i < t.keys * t.n; ++i)
-      if (b.weights[i] == 0) b.gradient[i] = 0;
     add_rows(b.held.g_rest, b.weights, t.keys, t.n, dv, b.v_lanes);
     add_rows(b.held.q_rest, b.gradient, t.keys, t.n, dk, b.k_lanes);
     k_rest =
@@ -227,6 +290,7 @@ template <class T>
 struct Gradients {
   Tensor q_parts, k, v;
   T *q_data, *k_data, *v_data;
+  Winners<T>* winners;
 };
 
 /// Whether a head has one query, which sees all keys before some place, and rows of keys and values
@@ -251,6 +315,7 @@ bool one_query_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const G
   Tile t{first, 0, 0, 1, padded<T>(1)};
   load_queries(p, b, batch, head, t);
   if (!keeps_digits(b.log_sum, 1)) return false;
+  const int64_t at = batch * p.heads + head;
   const TileOperand<T> q{b.q_columns, 1, t.n}, g{b.g_columns, 1, t.n};
   std::fill_n(b.dq_row, b.k_lanes, T(0));
   const int64_t end = std::clamp(p.keys_before(0), first, last);
@@ -268,6 +333,13 @@ bool one_query_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const G
     loops.multiply_turned(1, t.keys, p.value_width, g, values, v.row, gradient, lanes);
     std::fill_n(b.of_query, lanes, b.mean[0]);
     loops.softmax_backward(weights, gradient, 1, lanes, b.of_query);
+    if (has_winner(weights, t.keys)) {
+      const int64_t winner = std::max_element(weights, weights + t.keys) - weights;
+      out.winners->key[at] = t.key + winner;
+      out.winners->slope[at] = 1;
+      gradient[winner] = 0;
+    }
+    b.rest[0] += sum_of(gradient, t.keys);
     // Pᵀ [keys, 1] · dO [1, value_width], and dSᵀ [keys, 1] · scale·Q [1, width]
     loops.multiply(t.keys, b.v_lanes, 1, {weights, 1, 0}, b.g_rows, b.v_lanes, nullptr,
                    dv.data + t.key * dv.row, dv.row);
@@ -281,6 +353,7 @@ bool one_query_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const G
     std::fill_n(dk.data + key * dk.row, p.width, T(0));
     std::fill_n(dv.data + key * dv.row, p.value_width, T(0));
   }
+  out.winners->rest[range * out.winners->queries + at] = b.rest[0];
   for (int64_t c = 0; c < p.width; ++c) dq.data[c] = p.scale * b.dq_row[c];
   return all_finite(b.dq_row, p.width);
 }
@@ -303,6 +376,7 @@ bool backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gr
       Tile t{first, 0, query, std::min(block_queries, p.queries - query), 0};
       t.n = padded<T>(t.queries);
       load_queries(p, b, batch, head, t);
+      const int64_t place = (batch * p.heads + head) * p.queries + query;
       const int64_t seen = p.keys_before(query + t.queries - 1), end = std::min(last, seen);
       if (careful)
         load_carefully(p, b, batch, head, t, seen);
@@ -310,8 +384,10 @@ bool backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gr
         return false;
       for (; t.key < end; t.key += block_keys) {
         t.keys = std::min(block_keys, end - t.key);
-        backward_tile(p, b, batch, head, first, t, careful);
+        backward_tile(p, b, batch, head, *out.winners, place, first, t, careful);
       }
+      std::copy_n(b.rest, t.queries,
+                  out.winners->rest.data() + range * out.winners->queries + place);
       // A non-finite key or value makes one channel of dQ, or all channels, non-finite for every
       // query; a non-finite query or dO makes all channels of this query non-finite.
       if (!careful && p.width > 0 &&
@@ -328,6 +404,31 @@ bool backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gr
   return true;
 }
 
+/// Adds what winners contribute to dQ and dK, for the query heads of one key head.
+template <class T>
+void add_winners(const BackwardProblem<T>& p, const Gradients<T>& out, const Tensor& dq, T* dq_data,
+                 int64_t ranges, int64_t batch, int64_t shared_head) {
+  const Winners<T>& w = *out.winners;
+  const TileOperand<T> k = matrix<T>(p.k, batch, shared_head);
+  const Target<T> dk = target(out.k, out.k_data, batch, shared_head);
+  for (int64_t head = shared_head * p.group(); head < (shared_head + 1) * p.group(); ++head) {
+    const TileOperand<T> q = matrix<T>(p.q, batch, head);
+    const Target<T> to = target(dq, dq_data, batch, head);
+    for (int64_t query = 0; query < p.queries; ++query) {
+      const int64_t at = (batch * p.heads + head) * p.queries + query, key = w.key[at];
+      if (key < 0) continue;
+      T rest = 0;
+      for (int64_t range = 0; range < ranges; ++range) rest += w.rest[range * w.queries + at];
+      const T slope = -p.scale * w.slope[at] * rest;
+      if (slope == 0) continue;
+      for (int64_t c = 0; c < p.width; ++c) {
+        to.data[query * to.row + c] += slope * k.data[key * k.row + c * k.column];
+        dk.data[key * dk.row + c] += slope * q.data[query * q.row + c * q.column];
+      }
+    }
+  }
+}
+
 template <class T>
 AttentionGradients backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
                             const AttentionOutput& forward, const AttentionSettings& settings) {
@@ -342,12 +443,15 @@ AttentionGradients backward(const Tensor& g, const Tensor& q, const Tensor& k, c
                    empty_laid_out(p.leading, v, p.keys, p.value_width),
                    nullptr,
                    nullptr,
+                   nullptr,
                    nullptr};
   if (out.q_parts.count() == 0 && out.k.count() == 0 && out.v.count() == 0)
     return {view::select(out.q_parts, 0, 0), out.k, out.v};
   out.q_data = out.q_parts.template mutable_strided_data<T>();
   out.k_data = out.k.template mutable_strided_data<T>();
   out.v_data = out.v.template mutable_strided_data<T>();
+  Winners<T> winners(p.leading.count() * p.heads * p.queries, ranges.count);
+  out.winners = &winners;
   const double flops =
       5.0 * static_cast<double>(p.queries * ranges.length) *
       static_cast<double>((p.width + p.value_width) *
@@ -364,8 +468,16 @@ AttentionGradients backward(const Tensor& g, const Tensor& q, const Tensor& k, c
           break;
     }
   });
-  const Tensor dq = ranges.count == 1 ? view::select(out.q_parts, 0, 0)
-                                      : reduce(Reduce::sum, out.q_parts, {0}, false);
+  Tensor dq = ranges.count == 1 ? view::select(out.q_parts, 0, 0)
+                                : reduce(Reduce::sum, out.q_parts, {0}, false);
+  const auto none = [](int64_t key) { return key < 0; };
+  if (!std::all_of(winners.key.begin(), winners.key.end(), none)) {
+    T* dq_data = ranges.count == 1 ? out.q_data : dq.template mutable_strided_data<T>();
+    parallel::for_range(rows, grain(flops), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row)
+        add_winners(p, out, dq, dq_data, ranges.count, row / p.shared_heads, row % p.shared_heads);
+    });
+  }
   return {dq, out.k, out.v};
 }
 

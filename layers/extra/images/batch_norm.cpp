@@ -87,6 +87,7 @@ void BatchNorm::count(const Tensor& centre, const Tensor& spread, std::int64_t n
   add_(num_batches_tracked, scalar(1, i64));
   const double newest = momentum.value_or(1 / number_of("BatchNorm", num_batches_tracked));
   const double unbiased = static_cast<double>(n) / static_cast<double>(n - 1);
+  if (newest == 0) return;  // 0 times a statistic that overflowed would be NaN
   mul_(running_mean, 1 - newest);
   add_(running_mean, cast(centre, running_mean.dtype()), newest);
   mul_(running_var, 1 - newest);

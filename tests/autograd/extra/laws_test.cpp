@@ -669,5 +669,85 @@ TEST(Laws, AtTheEdgeDerivativesAreOneSided) {
   EXPECT_EQ(jvp(of_a, {scalar(1, f64)}, {scalar(1, f64)}).tangent.item(), -inf);
 }
 
+/// Pairs of distributions whose parameters differ by one unit in the last place of f32.
+TEST(Laws, TheDivergenceOfNeighboursIsNotNoise) {
+  const auto next = [](float x) { return static_cast<double>(std::nextafter(x, 1e9f)); };
+  for (const float x : {0.3f, 1.f, 2.5f, 7.f, 20.f}) {
+    const double d = next(x) - static_cast<double>(x), l = static_cast<double>(x);
+    const double p = 1 / (1 + std::exp(-l));  // KL = p(1 − p)·d²/2 to first order
+    const auto expect = [&](const Distribution& a, const Distribution& b, double want, double of) {
+      EXPECT_NEAR(kl(a, b).item() / want, 1, of) << a.name() << " " << x;
+      EXPECT_NEAR(kl(b, a).item() / want, 1, of) << a.name() << " " << x;
+      EXPECT_EQ(kl(a, a).item(), 0) << a.name() << " " << x;
+    };
+    const auto one = [](double v) { return tensor({v}); };
+    expect(Bernoulli(one(l)), Bernoulli(one(next(x))), p * (1 - p) * d * d / 2, 3e-6);
+    expect(Categorical(tensor({l, 0})), Categorical(tensor({next(x), 0})), p * (1 - p) * d * d / 2,
+           3e-6);
+    const auto trigamma = [](double a) {
+      double y = 0;
+      for (; a < 40; ++a) y += 1 / (a * a);
+      return y + 1 / a + 1 / (2 * a * a) + 1 / (6 * a * a * a) - 1 / (30 * a * a * a * a * a);
+    };
+    const double of_sum = trigamma(l + 3);
+    expect(Gamma(one(l), one(2)), Gamma(one(next(x)), one(2)), trigamma(l) * d * d / 2, 1e-5);
+    expect(Beta(one(l), one(3)), Beta(one(next(x)), one(3)), (trigamma(l) - of_sum) * d * d / 2,
+           1e-4);
+  }
+}
+
+TEST(Laws, OfGammaKeepTheirGradientsAtBothEnds) {
+  const auto by_rate = [](double a, double rate, double x) {
+    const Tensor r = tensor({rate}, f64).set_requires_grad();
+    const Tensor y = Gamma(tensor({a}, f64), r).log_prob(tensor({x}, f64));
+    return std::pair(y.item(), grad({y}, {r})[0].item());
+  };
+  for (const double a : {2., 31., 32., 100.}) {
+    EXPECT_EQ(by_rate(a, 10, 0).first, -HUGE_VAL);
+    EXPECT_NEAR(by_rate(a, 10, 0).second / (a / 10), 1, 1e-14) << a;
+    EXPECT_EQ(by_rate(a, 10, 1e308).first, -HUGE_VAL);
+    EXPECT_NEAR(by_rate(a, 10, 1e308).second / -1e308, 1, 1e-14) << a;
+  }
+}
+
+TEST(Laws, SamplesHaveNoTangent) {
+  const auto f = [](const std::vector<Tensor>& x) {
+    Generator rng(1);
+    const Tensor a = x[0];
+    return stack({Normal(a, scalar(1)).sample({3}, rng), Gamma(a, a).sample({3}, rng),
+                  Beta(a, a).sample({3}, rng), Bernoulli(a).sample({3}, rng)},
+                 0);
+  };
+  const Tensor t = jvp(f, {scalar(2)}, {scalar(1)}).tangent;
+  EXPECT_TRUE(all_equal(t, zeros_like(t)));
+}
+
+TEST(Laws, GradientsDoNotDependOnNeighboursInTheBatch) {
+  const std::vector<double> concentrations{1e-30, 1, 3, 100, 1e6}, points{0, 1e-30, 0.5, 1};
+  const auto expect = [&](auto density) {
+    for (const double a : concentrations)
+      for (const double beside : concentrations)
+        for (const double x : points) {
+          const Tensor both = tensor({a, beside}).set_requires_grad(),
+                       alone = tensor({a}).set_requires_grad();
+          const Tensor at2 = tensor({x, x}).set_requires_grad(),
+                       at1 = tensor({x}).set_requires_grad();
+          const auto d2 = grad({sum(density(both, at2))}, {both, at2});
+          const auto d1 = grad({sum(density(alone, at1))}, {alone, at1});
+          for (int i = 0; i < 2; ++i) {
+            const double want = d1[i].item(), got = select(d2[i], 0, 0).item();
+            EXPECT_TRUE(got == want || (std::isnan(got) && std::isnan(want)))
+                << a << " beside " << beside << " at " << x << ": " << got << ", alone " << want;
+          }
+        }
+  };
+  expect([](const Tensor& a, const Tensor& x) { return Beta(a, scalar(2)).log_prob(x); });
+  expect([](const Tensor& a, const Tensor& x) { return Gamma(a, scalar(2)).log_prob(x); });
+  expect([](const Tensor& a, const Tensor& x) {
+    const Tensor b = full_like(a, 2);
+    return Dirichlet(stack({a, b}, -1)).log_prob(stack({x, 1 - x}, -1));
+  });
+}
+
 }  // namespace
 }  // namespace ladon::test

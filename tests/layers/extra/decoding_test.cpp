@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/machine/parallel.h"
@@ -422,6 +423,30 @@ TEST(Transformer, TheSecondArgumentIsAttendedTo) {
   EXPECT_TRUE(all_equal(decoder(x, memory), decoder.forward(x, memory)));
   EXPECT_TRUE(all_equal(both(memory, x), both.forward(memory, x)));
   expect_error([&] { decoder(x, ones({2, 3}, boolean)); }, "must be [batch, T, width]");
+}
+
+TEST(Decoding, InsideJvpIsAnErrorBeforeTheCacheTakesAnything) {
+  Generator rng(1);
+  const TransformerEncoderLayerOptions options{.dim = 8, .heads = 2, .attention = {.causal = true}};
+  const MultiHeadAttention attention({.dim = 8, .heads = 2, .causal = true}, rng);
+  const TransformerEncoder encoder({options, 2}, rng);
+  const TransformerDecoder decoder({options, 2}, rng);
+  const Tensor x = normal({2, 3, 8}, rng), memory = normal({2, 4, 8}, rng);
+  const auto refuses = [&](auto forward) {
+    const auto f = [&](const std::vector<Tensor>& in) { return forward(in[0]); };
+    expect_error([&] { jvp(f, {x}, {ones_like(x)}); }, "have a tangent");
+  };
+  KeyValueCache cache;
+  refuses([&](const Tensor& a) { return attention.forward(a, cache); });
+  EXPECT_TRUE(cache.lengths().empty());
+  refuses([&](const Tensor& a) {
+    DecodingCache own;
+    return encoder.forward(a, own);
+  });
+  refuses([&](const Tensor& a) {
+    DecodingCache own = decoder.remember(memory);
+    return decoder.forward(a, own);
+  });
 }
 
 }  // namespace

@@ -240,5 +240,13 @@ TEST(GroupNorm, LiesBetweenLayerNormAndInstanceNorm) {
       "got a mask");
 }
 
+TEST(BatchNorm, WithMomentum0NoBatchCounts) {
+  BatchNorm layer({.dim = 1, .momentum = 0});
+  layer(column({-3e38, 3e38}));  // their variance overflows
+  EXPECT_EQ(layer.running_mean.item(), 0);
+  EXPECT_EQ(layer.running_var.item(), 1);
+  EXPECT_EQ(layer.num_batches_tracked.item<int>(), 1);
+}
+
 }  // namespace
 }  // namespace ladon

@@ -70,9 +70,10 @@ template <class T>
 void gru(const T* a, const T* b, const T* before, T* after, int64_t n) {
 #pragma omp simd
   for (int64_t k = 0; k < n; ++k) {
-    const T r = sigmoid(a[k] + b[k]), z = sigmoid(a[n + k] + b[n + k]),
-            m = tanh(a[2 * n + k] + r * b[2 * n + k]);
-    after[k] = (T(1) - z) * m + z * before[k];
+    const T xz = a[n + k] + b[n + k];
+    const T r = sigmoid(a[k] + b[k]), z = sigmoid(xz), m = tanh(a[2 * n + k] + r * b[2 * n + k]);
+    const T rest = xz > T(4) ? sigmoid(-xz) : T(1) - z;  // 1 − z, which loses digits near z = 1
+    after[k] = rest * m + z * before[k];
   }
 }
 

@@ -159,6 +159,15 @@ TEST(Scan, PartialProductsMayLeaveTheRange) {
   }
 }
 
+TEST(Recurrence, OfAGruThatKeepsItsStateAddsTheLittleThatIsNew) {
+  for (const double update : {-3., 3., 6., 20., 60.}) {
+    const Tensor gates = tensor({0, update, -5}, {1, 1, 3});
+    const double want = std::tanh(-5.) / (1 + std::exp(update));
+    const double got = recurrence(RecurrentCell::gru, gates, zeros({3, 1})).item();
+    EXPECT_NEAR(got / want, 1, 1e-5) << update;
+  }
+}
+
 TEST(SmoothL1, HasAnyBeta) {
   const auto at = [](double e, double beta) {
     const Tensor x = tensor({e}, f32).set_requires_grad();
@@ -169,6 +178,10 @@ TEST(SmoothL1, HasAnyBeta) {
   EXPECT_NEAR(at(5e19, 1e20).second, 0.5, 1e-6);
   EXPECT_NEAR(at(2, 1e-30).first, 2, 1e-6);
   EXPECT_NEAR(at(-2, 1e-30).second, -1, 1e-6);
+  for (const double beta : {1e-44, 7e-46, 1e-300}) {  // that round to 0, or hardly not
+    EXPECT_EQ(at(-2, beta), std::pair(2., -1.)) << beta;
+    EXPECT_EQ(at(0, beta), std::pair(0., 0.)) << beta;
+  }
 }
 
 // An infinite loss of what has no weight.
