@@ -285,6 +285,10 @@ void ParameterSet::perturb(double stddev, Generator& rng) const {
   check_in_place("perturb");
   LADON_CHECK(std::isfinite(stddev) && stddev >= 0, "perturb", "the standard deviation is ", stddev,
               "; it must be finite and at least 0");
+  for (const auto& [name, x] : *this)
+    LADON_CHECK(x.defined() && is_floating(x.dtype()), "perturb", "`", name, "` is ",
+                x.defined() ? detail::join(x.dtype()) : "undefined",
+                "; only floating tensors can be perturbed");
   for (const auto& [name, x] : distinct())
     add_(x.detach(), normal(x.shape(), rng, 0, stddev, x.dtype()));
 }

@@ -247,9 +247,13 @@ Tensor head_scores(const PathSaddle& saddle, const PathOptions& options, std::si
   check(options);
   LADON_CHECK(layer < options.heads.size(), operation, "there is no layer ", layer,
               "; layers count from 0, and their number is ", options.heads.size());
-  LADON_CHECK(!saddle.order.empty() && saddle.order[0].size(0) == rows_of(options, 0), operation,
-              "the saddle has another number of paths than the options; pass the options that "
-              "path_saddle() was called with");
+  const Shape wanted{rows_of(options, 0), rows_of(options, 0)};
+  LADON_CHECK(
+      !saddle.order.empty() && saddle.order[0].defined() && saddle.order[0].shape() == wanted,
+      operation, "the saddle's first order parameter must be [paths, paths] = ", wanted,
+      " for these options, got ",
+      saddle.order.empty() || !saddle.order[0].defined() ? Shape{} : saddle.order[0].shape(),
+      "; pass the options that path_saddle() was called with");
   const std::int64_t paths = rows_of(options, 0), below = rows_of(options, layer + 1),
                      heads = options.heads[layer];
   const std::vector<double> u = numbers_of("path_relevance", saddle.order[0]);

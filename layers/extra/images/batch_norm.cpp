@@ -84,6 +84,9 @@ void BatchNorm::count(const Tensor& centre, const Tensor& spread, std::int64_t n
   static std::mutex editing;
   const std::lock_guard lock(editing);
   const NoGrad no_grad;
+  LADON_CHECK(running_mean.shape() == centre.shape() && running_var.shape() == spread.shape(),
+              "BatchNorm", "running_mean and running_var must be ", centre.shape(), ", got ",
+              running_mean.shape(), " and ", running_var.shape());
   add_(num_batches_tracked, scalar(1, i64));
   const double newest = momentum.value_or(1 / number_of("BatchNorm", num_batches_tracked));
   const double unbiased = static_cast<double>(n) / static_cast<double>(n - 1);

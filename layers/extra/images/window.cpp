@@ -47,6 +47,10 @@ std::int64_t SlidingWindow::extent() const {
 }
 
 std::int64_t SlidingWindow::count(std::int64_t n) const {
+  LADON_CHECK(size > 0 && stride > 0 && dilation > 0 && in_front >= 0 && behind >= 0, "window",
+              "size, stride and dilation must be positive, got ", size, ", ", stride, " and ",
+              dilation, "; numbers of padding must not be negative, got ", in_front, " and ",
+              behind);
   const std::int64_t room =
       detail::checked_sum("window", n, detail::checked_sum("window", in_front, behind));
   LADON_CHECK(n > 0 && (padding == Padding::same || extent() <= room), "window", "a window of ",

@@ -109,6 +109,9 @@ LowRankUpdate::LowRankUpdate(const ParameterSet& of, const LowRankOptions& o, Ge
 
 std::vector<Tensor> LowRankUpdate::values() const {
   set.check_in_place("LowRankUpdate");
+  LADON_CHECK(adapters.size() == 2 * set.size(), "LowRankUpdate", "there are ", adapters.size(),
+              " adapters for ", set.size(),
+              " tensors; each tensor has two, A and B, as the constructor makes them");
   std::vector<Tensor> values;
   for (std::size_t i = 0; i < set.size(); ++i) {
     const auto& [name, w] = set[i];

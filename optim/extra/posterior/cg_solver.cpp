@@ -19,7 +19,7 @@ constexpr const char* operation = "CgSolver";
 
 KernelMap kernel_map(const infinite::KernelMatrix& kernel) {
   const NoGrad off;
-  const Tensor k = kernel_blocks::symmetric_block("kernel_map", "the kernel", kernel);
+  const Tensor k = clone(kernel_blocks::symmetric_block("kernel_map", "the kernel", kernel));
   return {clone(diagonal(k)), [k](const Tensor& v) { return matmul(k, v); },
           [k](std::int64_t i) { return select(k, 0, i); }, kernel.kind(), kernel.dtype()};
 }

@@ -60,7 +60,7 @@ LowRankPlusNoise::LowRankPlusNoise(const Tensor& l, double noise) : noise_(noise
   LADON_CHECK(noise > 0 && std::isfinite(noise), operation, "the noise is ", noise,
               "; it must be positive");
   LADON_CHECK(l.defined() && l.rank() == 2, operation, "the factor must be [N, r]");
-  l_ = kernel_blocks::cross_block(operation, "the factor", l, -1, l.size(1));
+  l_ = clone(kernel_blocks::cross_block(operation, "the factor", l, -1, l.size(1)));
   if (l_.size(1) > 0)
     factor_ = lapack::cholesky(matmul(transpose(l_), l_) + noise * eye(l_.size(1), f64));
 }
