@@ -40,8 +40,7 @@ class DualFunction {
   static DualFunction sigmoid();   ///< 1/(1 + e⁻ˣ)
   static DualFunction silu();      ///< x·sigmoid(x)
   static DualFunction softplus();  ///< ln(1 + eˣ)
-  /// x·Φ(x) in the tanh approximation of most Transformers: errors are at most 1e-9 if both
-  /// variances are at most 3, or both are above 1e-6.
+  /// x·Φ(x) in the tanh approximation of most Transformers: errors are at most 1e-9 at any variance.
   static DualFunction gelu_tanh();
   /// ELU: x for x > 0, else alpha·(eˣ − 1). SELU: Klambauer et al. 2017. Both have errors of at
   /// most 1e-10 at any variance. Throws Error for an alpha that is not finite.
