@@ -22,8 +22,8 @@ infinite::KernelNode limit_of(const std::string& layer, const DualFunction& f,
   const infinite::Step step{
       .makes = k.law.after_nonlinearity(), .formula = formula, .needs = infinite::Needs::wanted};
   return infinite::map_pairs(k, step, [f](const infinite::Pairs& pairs) {
-    const infinite::DualResult e = infinite::dual(f, pairs.left_variance(), pairs.right_variance(),
-                                                  pairs.nngp, pairs.ntk.defined());
+    const infinite::DualResult e = infinite::dual_of_computed(
+        f, pairs.left_variance(), pairs.right_variance(), pairs.nngp, pairs.ntk.defined());
     return infinite::PairKernels{e.value,
                                  pairs.ntk.defined() ? pairs.ntk * e.derivative : Tensor()};
   });

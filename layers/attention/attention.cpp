@@ -299,6 +299,7 @@ Tensor MultiHeadAttention::combine(const Tensor& contexts) const {
 
 Tensor MultiHeadAttention::forward(const Tensor& x, const AttentionMask& mask) const {
   if (x.rank() != 4) return forward(x, x, x, mask);
+  if (positions && positions->grid.rank() == 2) positions->check_fits(x.shape().sub(1, 3));
   const Tensor y = forward(flatten(x, 1, 2), mask);
   return reshape(y, {x.size(0), x.size(1), x.size(2), y.size(2)});
 }

@@ -170,6 +170,16 @@ infinite::Formula formula_of(const MultiHeadAttention& a, const Symbols& of, boo
               ", D = ", qk == 1 ? logits : times(qk, "(" + logits + ")"))};
 }
 
+/// k with encodings of positions. Attention flattens images, so a grid {T} takes them row by row.
+infinite::KernelNode with_positions(const RandomPositions& positions,
+                                    const infinite::KernelNode& k) {
+  infinite::KernelNode flat = k;
+  if (positions.grid.rank() == 1) flat.positions = {k.position_count()};
+  infinite::KernelNode y = positions.limit(flat);
+  y.positions = k.positions;
+  return y;
+}
+
 }  // namespace
 
 infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& k) const {
@@ -189,7 +199,7 @@ infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& k) co
       describe());
   const infinite::AttentionLimit layer = limit_of(*this);
   const auto kernels_of = hook ? hook->limit(layer) : infinite::attention_map(layer);
-  const infinite::KernelNode seen = positions ? positions->limit(k) : k;
+  const infinite::KernelNode seen = positions ? with_positions(*positions, k) : k;
   const infinite::KernelNode valued = values_see_positions ? seen : k;
   const bool draws = finitely_many || infinite::draws(form, seen.position_count());
   infinite::Step step{.makes = infinite::Law::random_linear()};

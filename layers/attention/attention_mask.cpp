@@ -1,6 +1,7 @@
 #include "ladon/layers/attention/attention_mask.h"
 
 #include <cmath>
+#include <string>
 
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
@@ -14,15 +15,39 @@ Tensor both(const Tensor& a, const Tensor& b) {
   return a.defined() && b.defined() ? logical_and(a, b) : a.defined() ? a : b;
 }
 
+std::string given(const Tensor& x) {
+  return std::string(x.defined() ? to_string(x.dtype()) : "an undefined tensor");
+}
+
+void check_allowed(const Tensor& mask) {
+  LADON_CHECK(mask.defined() && mask.dtype() == boolean, "allowed", "the mask must be bool, got ",
+              given(mask), "; add a floating mask as a bias: mask + bias");
+}
+
+void check_bias(const Tensor& bias) {
+  LADON_CHECK(bias.defined() && is_floating(bias.dtype()), "attention mask",
+              "the bias must be floating, got ", given(bias),
+              "; combine a boolean mask by mask & allowed(mask)");
+}
+
+/// The fields of a mask may be given without the functions that make them.
+void check_dtypes(const AttentionMask& mask) {
+  LADON_CHECK(!mask.key_mask.defined() || mask.key_mask.dtype() == boolean, "attention mask",
+              "the mask of keys must be bool [batch, keys], got ", given(mask.key_mask), " ",
+              mask.key_mask.shape(), "; cast(mask, boolean)");
+  if (mask.allowed.defined()) check_allowed(mask.allowed);
+  if (mask.bias.defined()) check_bias(mask.bias);
+}
+
 }  // namespace
 
 Tensor AttentionMask::merged(std::int64_t batch, std::int64_t keys) const {
+  check_dtypes(*this);
   Tensor may = allowed;
   if (key_mask.defined()) {
     const Shape expected{batch, keys};
-    LADON_CHECK(key_mask.dtype() == boolean && key_mask.shape() == expected, "attention",
-                "the mask of keys must be bool ", expected, ", got ", key_mask.dtype(), " ",
-                key_mask.shape(), key_mask.dtype() == boolean ? "" : "; cast(mask, boolean)");
+    LADON_CHECK(key_mask.shape() == expected, "attention mask", "the mask of keys must be bool ",
+                expected, ", got bool ", key_mask.shape());
     may = both(may, unsqueeze(unsqueeze(key_mask, 1), 1));  // [B, 1, 1, Tk]
   }
   if (!bias.defined()) return may;
@@ -34,13 +59,12 @@ AttentionMask causal() { return {.causal = true}; }
 AttentionMask padding(const Tensor& mask) { return {.key_mask = mask}; }
 
 AttentionMask allowed(const Tensor& mask) {
-  LADON_CHECK(mask.defined() && mask.dtype() == boolean, "allowed", "the mask must be bool, got ",
-              mask.defined() ? to_string(mask.dtype()) : "an undefined tensor",
-              "; add a floating mask as a bias: mask + bias");
+  check_allowed(mask);
   return {.allowed = mask};
 }
 
 AttentionMask operator&(const AttentionMask& a, const AttentionMask& b) {
+  for (const AttentionMask* mask : {&a, &b}) check_dtypes(*mask);
   AttentionMask y{.key_mask = both(a.key_mask, b.key_mask),
                   .allowed = both(a.allowed, b.allowed),
                   .bias = a.bias.defined() ? a.bias : b.bias,
@@ -50,10 +74,7 @@ AttentionMask operator&(const AttentionMask& a, const AttentionMask& b) {
 }
 
 AttentionMask operator+(const AttentionMask& mask, const Tensor& bias) {
-  LADON_CHECK(bias.defined() && is_floating(bias.dtype()), "attention mask",
-              "the bias must be floating, got ",
-              bias.defined() ? to_string(bias.dtype()) : "an undefined tensor",
-              "; combine a boolean mask by mask & allowed(…)");
+  check_bias(bias);
   return mask & AttentionMask{.bias = bias};
 }
 

@@ -16,7 +16,8 @@ struct AttentionMask {
   bool causal = false;   ///< A query attends to no later key.
 
   /// Combines allowed, key_mask and bias: bool, or floating if there is a bias; undefined if all
-  /// three are undefined. Throws Error unless key_mask is bool [batch, keys].
+  /// three are undefined. Throws Error unless key_mask is bool [batch, keys], allowed bool and bias
+  /// floating.
   Tensor merged(std::int64_t batch, std::int64_t keys) const;
 };
 
@@ -28,7 +29,8 @@ AttentionMask padding(const Tensor& mask);
 /// for another dtype.
 AttentionMask allowed(const Tensor& mask);
 
-/// Mask that allows what both masks allow; their biases are added.
+/// Mask that allows what both masks allow; their biases are added. Throws Error for parts of another
+/// dtype than AttentionMask says.
 AttentionMask operator&(const AttentionMask& a, const AttentionMask& b);
 /// Mask with `bias` added to the logits: floating, broadcast to [batch, heads, Tq, Tk]. Throws
 /// Error for another dtype.

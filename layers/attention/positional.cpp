@@ -18,8 +18,18 @@
 namespace ladon {
 namespace {
 
-void check_sequence(const char* layer, const Tensor& x) {
-  LADON_CHECK(x.rank() >= 2, layer, "expects [.., T, dim], got shape ", x.shape());
+void check_sequences(const char* layer, const Tensor& x) {
+  LADON_CHECK(x.rank() == 3, layer, "expects sequences [batch, T, dim], got shape ", x.shape(),
+              x.rank() == 4   ? "; put FlattenPositions before it for images"
+              : x.rank() == 2 ? "; of one sequence [T, dim], unsqueeze(x, 0)"
+                              : "");
+}
+
+void check_sequences(const char* layer, const infinite::KernelNode& k) {
+  k.need_positions(layer);
+  LADON_CHECK(k.positions.rank() == 1, layer,
+              "expects inputs with one axis of positions (sequences), got positions ", k.positions,
+              "; put FlattenPositions before it for images");
 }
 
 }  // namespace
@@ -37,7 +47,7 @@ Tensor sinusoidal_table(std::int64_t length, std::int64_t dim, DType dtype) {
 }
 
 Tensor SinusoidalPositions::forward(const Tensor& x) const {
-  check_sequence("SinusoidalPositions", x);
+  check_sequences("SinusoidalPositions", x);
   return x + sinusoidal_table(x.size(-2), x.size(-1), x.dtype());
 }
 
@@ -80,9 +90,7 @@ TableMeans table_means(std::int64_t length) {
 }  // namespace
 
 infinite::KernelNode SinusoidalPositions::limit(const infinite::KernelNode& k) const {
-  k.need_positions("SinusoidalPositions");
-  LADON_CHECK(k.positions.rank() == 1, "SinusoidalPositions",
-              "expects inputs with one axis of positions (sequences), got positions ", k.positions);
+  check_sequences("SinusoidalPositions", k);
   k.law.need_mean_zero("SinusoidalPositions");  // otherwise the mean of x·P would not be 0
   const TableMeans means = table_means(std::max<std::int64_t>(0, k.position_count()));
   const Tensor own = unsqueeze(means.own, 0);  // [1, T]
@@ -104,11 +112,17 @@ LearnedPositions::LearnedPositions(const LearnedPositionsOptions& o, Generator& 
     : weight(initialize(Init::normal, {o.max_length, o.dim}, {.gain = o.stddev}, rng)),
       init_std(o.stddev) {}
 
-Tensor LearnedPositions::forward(const Tensor& x) const {
-  check_sequence("LearnedPositions", x);
-  detail::warn_of_precision("LearnedPositions", x, weight);
-  LADON_CHECK(x.size(-2) <= weight.size(0), "LearnedPositions", "the sequence has ", x.size(-2),
+void LearnedPositions::check_length(std::int64_t length) const {
+  LADON_CHECK(length <= weight.size(0), "LearnedPositions", "the sequence has ", length,
               " positions, the table ", weight.size(0), "; truncate it or raise max_length");
+}
+
+Tensor LearnedPositions::forward(const Tensor& x) const {
+  check_sequences("LearnedPositions", x);
+  LADON_CHECK(x.size(-1) == weight.size(1), "LearnedPositions", "expects [batch, T, ",
+              weight.size(1), "], got shape ", x.shape());
+  detail::warn_of_precision("LearnedPositions", x, weight);
+  check_length(x.size(-2));
   const Tensor y = x + slice(weight, 0, {.stop = x.size(-2)});
   ParameterUses::report(y, [missing = weight.size(0) - x.size(-2)](const Tensor& delta) {
     return pad(delta, {0, 0, 0}, {0, missing, 0});
@@ -117,8 +131,9 @@ Tensor LearnedPositions::forward(const Tensor& x) const {
 }
 
 infinite::KernelNode LearnedPositions::limit(const infinite::KernelNode& k) const {
-  k.need_positions("LearnedPositions");
+  check_sequences("LearnedPositions", k);
   k.law.need_channels("LearnedPositions", weight.size(1));
+  check_length(k.position_count());
   const double variance = init_std * init_std;
   const auto formula = [variance] {
     return infinite::Formula{detail::join("$k_ab + ", variance, "·1{a = b}"), "$t_ab + 1{a = b}"};
@@ -197,15 +212,28 @@ RandomPositions::RandomPositions(const RandomPositionsOptions& o, Generator& rng
   weight = initialize(Init::normal, {grid.count(), width}, rng);
 }
 
+/// Sizes of −1 are not known yet (KernelNode::positions), and fit.
+void RandomPositions::check_fits(const Shape& positions) const {
+  const bool sequence = positions.rank() == 1;
+  bool fits = sequence || positions.rank() == grid.rank();
+  if (sequence)
+    fits = positions[0] < 0 ||
+           (grid.rank() == 1 ? positions[0] <= grid[0] : positions[0] == grid.count());
+  for (int axis = 0; fits && !sequence && axis < grid.rank(); ++axis)
+    fits = positions[axis] < 0 || positions[axis] == grid[axis];
+  LADON_CHECK(fits, "RandomPositions",
+              "a grid {T} takes sequences of at most T positions, {H, W} images of that size or "
+              "sequences of H·W positions; inputs of positions ",
+              positions, " do not fit the grid ", grid,
+              grid.rank() < positions.rank() ? "; put FlattenPositions before it" : "");
+}
+
 Tensor RandomPositions::forward(const Tensor& x) const {
   detail::warn_of_precision("RandomPositions", x, weight);
   LADON_CHECK((x.rank() == 3 || x.rank() == 4) && x.size(-1) == in, "RandomPositions",
               "expects [batch, T, ", in, "] or [batch, H, W, ", in, "], got shape ", x.shape());
+  check_fits(x.shape().sub(1, x.rank() - 1));
   const std::int64_t length = x.shape().sub(1, x.rank() - 1).count();
-  LADON_CHECK(grid.rank() == 1 ? x.rank() == 3 && length <= grid[0] : length == grid.count(),
-              "RandomPositions",
-              "a grid {T} takes at most T positions, {H, W} exactly H·W; inputs of shape ",
-              x.shape(), " do not fit positions ", grid);
   // T tokens, n grid positions, c channels:  [T, n] · [n, c] → [T, c]
   const Tensor map = cast(slice(factor, 0, {.stop = length}) * stddev, weight.dtype());
   const Tensor p = matmul(map, weight);
@@ -231,12 +259,8 @@ infinite::KernelNode RandomPositions::limit(const infinite::KernelNode& k) const
   k.law.need_channels("RandomPositions", in);
   infinite::Law makes = merge == PositionMerge::concat ? k.law.after_mixing() : k.law;
   if (merge == PositionMerge::concat && makes.channels > 0) makes.channels += weight.size(1);
-  const std::int64_t length = k.position_count();
-  LADON_CHECK(k.has_positions() &&
-                  (length < 0 || (grid.rank() == 1 ? length <= grid[0] : length == grid.count())),
-              "RandomPositions",
-              "a grid {T} takes at most T positions, {H, W} exactly H·W; inputs of ",
-              k.has_positions() ? length : 0, " positions do not fit positions ", grid);
+  k.need_positions("RandomPositions");
+  check_fits(k.positions);
   const double share = token_share();
   const double position_share = merge == PositionMerge::sum ? 1 : 1 - share;
   const auto formula = [=, this] {

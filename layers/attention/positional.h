@@ -14,7 +14,8 @@ struct Pairs;
 /// t/10000^(2i/dim)   (Vaswani et al. 2017).
 Tensor sinusoidal_table(std::int64_t length, std::int64_t dim, DType dtype = f32);
 
-/// Adds the sinusoidal table to sequences of any length.
+/// Adds the sinusoidal table to sequences [batch, T, dim] of any length. Throws Error for any other
+/// shape: images go through FlattenPositions first.
 struct SinusoidalPositions : Layer {
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
@@ -33,7 +34,8 @@ struct LearnedPositionsOptions {
   double stddev = 0.02;  ///< Rows start as N(0, stddev²).
 };
 
-/// Adds a trained table. Throws Error for a sequence longer than max_length.
+/// Adds a trained table to sequences [batch, T, dim]. Throws Error for any other shape (images go
+/// through FlattenPositions first), and for a sequence longer than max_length.
 struct LearnedPositions : Layer {
   Tensor weight;    ///< [max_length, dim]
   double init_std;  ///< Standard deviation of a row's elements.
@@ -46,6 +48,9 @@ struct LearnedPositions : Layer {
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
+
+ private:
+  void check_length(std::int64_t length) const;
 };
 
 /// Combination of the encodings P with the tokens x.
@@ -55,7 +60,9 @@ enum class PositionMerge {
 };
 
 struct RandomPositionsOptions {
-  Shape grid;           ///< {T}: sequences of at most T tokens; {H, W}: images, all of that size.
+  /// {T}: sequences of at most T tokens; {H, W}: images of that size, or sequences of their H·W
+  /// pixels row by row.
+  Shape grid;
   std::int64_t in = 0;  ///< Width of the tokens.
   PositionMerge merge = PositionMerge::sum;
   std::int64_t channels = 0;  ///< concat: width of the encodings.
@@ -71,7 +78,7 @@ std::function<double(double)> decaying_correlation(double decay);
 /// Encodings correlated over positions (Hron, Bahri, Sohl-Dickstein and Novak 2020):
 /// P = σ_p·L·E with trained E, initially N(0, 1), and R = L·Lᵀ the correlation matrix of the
 /// positions of a sequence or an image. [batch, T, in], or [batch, H, W, in], → the same with in
-/// (sum) or in + channels (concat) channels.
+/// (sum) or in + channels (concat) channels. Throws Error for positions that do not fit the grid.
 struct RandomPositions : Layer {
   Tensor weight;       ///< E [positions, in or channels]
   Tensor stddev;       ///< σ_p, an f64 scalar
@@ -84,6 +91,8 @@ struct RandomPositions : Layer {
   /// Throws Error if a size is not positive, stddev is negative, or R is not positive semi-definite
   /// (to 1e-10 of its trace).
   RandomPositions(const RandomPositionsOptions& options, Generator& rng);
+  /// Throws Error unless inputs with these positions, {T} or {H, W}, fit the grid.
+  void check_fits(const Shape& positions) const;
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
   /// Kernels as the widths → ∞, with the share r of token channels and s of encoding channels

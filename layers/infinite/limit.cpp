@@ -13,6 +13,7 @@
 #include "ladon/autograd/running_moments.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/attention/kept_draws.h"
+#include "ladon/layers/infinite/dual/dual.h"
 #include "ladon/layers/infinite/kernel/derivation.h"
 #include "ladon/layers/infinite/kernel/pass_scope.h"
 
@@ -97,7 +98,25 @@ int Limit::replicates(const KernelGraph& graph, const Inputs& landmarks) const {
   return static_cast<int>(pivots_ ? std::min(count, std::ssize(*pivots_)) : count);
 }
 
+namespace {
+
+/// Throws Error unless the kernels are variances and covariances of some inputs.
+void check_given(const Kernel& k) {
+  LADON_CHECK(k.cov1.defined() && k.cov2.defined(), "limit",
+              "the kernel has no cov1 or cov2, the kernels of each input with itself");
+  const auto check = [](const Pairs& pairs) {
+    if (pairs.nngp.defined())
+      check_covariances("limit", pairs.left_variance(), pairs.right_variance(),
+                        pairs.visible(pairs.nngp));
+  };
+  check(cross_pairs(k));
+  for (const int block : {0, 1}) check(self_pairs(k, block));
+}
+
+}  // namespace
+
 Kernel Limit::operator()(const Kernel& inputs) const {
+  check_given(inputs);
   const InputKind kind{.law = inputs.law,
                        .positions = inputs.positions,
                        .masked = inputs.mask1.defined(),

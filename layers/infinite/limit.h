@@ -40,7 +40,7 @@ class Limit {
                     Entries wanted = Entries::full) const;
   Kernel operator()(const Inputs& a, Get get = Get::ntk, Entries wanted = Entries::full) const;
   /// Kernels of the outputs for given kernels of the inputs. Throws Error if a layer averages over
-  /// draws.
+  /// draws, and for variances and covariances that check_covariances() (dual.h) refuses.
   Kernel operator()(const Kernel& inputs) const;
 
   /// Graph of the steps that compute the kernels for inputs of this kind; no kernel is computed

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
@@ -74,13 +75,41 @@ Tensor target_block(std::string_view operation, std::string_view what, const Ten
   return reshape(y, {n, y.rank() == 2 ? y.size(1) : 1});
 }
 
+namespace {
+
+/// Throws Error if a covariance of the block exceeds √(product of its variances) by more than √ε.
+void check_covariances(std::string_view operation, std::string_view what, const Tensor& block,
+                       DType precision) {
+  const Tensor dense = contiguous(block);
+  const std::int64_t m = dense.size(0);
+  const double* k = dense.data<double>();
+  const double epsilon = epsilon_of(precision), most = 1 + std::sqrt(epsilon);
+  double largest = 0;
+  for (std::int64_t i = 0; i < m; ++i) largest = std::max(largest, k[i * m + i]);
+  std::vector<double> deviations;  // NaN for a negative variance, which proper_covariance() refuses
+  for (std::int64_t i = 0; i < m; ++i)
+    deviations.push_back(std::sqrt(k[i * m + i] + epsilon * largest));
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < i; ++j)
+      if (std::abs(k[i * m + j]) > most * deviations[i] * deviations[j])
+        detail::fail(operation, what, " is that of no inputs: the covariance of test inputs ", j,
+                     " and ", i, " is ", k[i * m + j], ", but their variances are ", k[j * m + j],
+                     " and ", k[i * m + i]);
+}
+
+}  // namespace
+
 Tensor test_block(std::string_view operation, const Tensor& x, std::int64_t m) {
   constexpr std::string_view what = "the test kernel";
   const Tensor k = plain(operation, what, x);
   LADON_CHECK((k.rank() == 1 || k.rank() == 2) && k.size(0) == m && k.size(-1) == m, operation,
               what, " must be [", m, "] (variances) or [", m, ", ", m, "] (covariances), got ",
               k.shape());
-  if (k.rank() == 2 && m > 0) return symmetric_block(operation, what, x);
+  if (k.rank() == 2 && m > 0) {
+    const Tensor block = symmetric_block(operation, what, x);
+    check_covariances(operation, what, block, x.dtype());
+    return block;
+  }
   check_finite(operation, what, k);
   return k;
 }

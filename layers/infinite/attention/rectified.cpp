@@ -80,9 +80,9 @@ AttentionMoments composed(const AttentionLimit& layer, const Seen& seen, const P
   const DualFunction f =
       layer.form.weighting == Weighting::relu ? DualFunction::relu() : DualFunction::abs();
   const bool tangent = values.ntk.defined();
-  const DualResult e =
-      dual(f, product(of_q.left_variance(), of_k.left_variance()),
-           product(of_q.right_variance(), of_k.right_variance()), product(k, of_k.nngp), tangent);
+  const DualResult e = dual_of_computed(f, product(of_q.left_variance(), of_k.left_variance()),
+                                        product(of_q.right_variance(), of_k.right_variance()),
+                                        product(k, of_k.nngp), tangent);
   const auto over_keys = [&](const Tensor& weights, const Tensor& x) {
     return sum(weights * keys(x), {-2, -1});
   };

@@ -53,9 +53,9 @@ AttentionMoments of_two_keys(const AttentionLimit& layer, const Seen& seen, cons
   AttentionMoments m{mean_of(values.nngp), tangent ? mean_of(values.ntk) : Tensor()};
   if (count < 2) return m;
   const Tensor qk2 = square(layer.query_key), &k = queries.nngp, key = difference(keys.nngp);
-  const DualResult e =
-      dual(DualFunction::sigmoid(), qk2 * queries.left_variance() * relu(difference(keys.left)),
-           qk2 * queries.right_variance() * relu(difference(keys.right)), qk2 * k * key, tangent);
+  const DualResult e = dual_of_computed(
+      DualFunction::sigmoid(), qk2 * queries.left_variance() * relu(difference(keys.left)),
+      qk2 * queries.right_variance() * relu(difference(keys.right)), qk2 * k * key, tangent);
   const Tensor free = left.free * transpose(right.free), v = difference(values.nngp);
   const Tensor covariance = free * (e.value - 0.25);
   m.value = m.value + covariance * v;

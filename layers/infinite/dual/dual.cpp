@@ -1,9 +1,15 @@
 #include "ladon/layers/infinite/dual/dual.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "ladon/autograd/graph.h"
+#include "ladon/autograd/number.h"
+#include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
+#include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
 #include "ladon/core/view.h"
@@ -30,6 +36,12 @@ void check_operands(const Tensor& p, const Tensor& q, const Tensor& c) {
     LADON_CHECK(broadcast_shapes("dual", x->shape(), c.shape()) == c.shape(), "dual",
                 "a variance of shape ", x->shape(),
                 " does not broadcast to the covariance's shape ", c.shape());
+}
+
+/// Variances with 0 for those that rounding made negative.
+Tensor not_negative(const Tensor& p) {
+  const Tensor all = unstretched(p);
+  return all.count() > 0 && number_of("dual", amin(all)) < 0 ? relu(p) : p;
 }
 
 }  // namespace
@@ -71,7 +83,41 @@ Tensor SlopedRule::record_by(const char* name, const Tensor& value, const Tensor
 DualResult dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,
                 bool with_derivative) {
   check_operands(p, q, c);
-  return f.rule().evaluate(p, q, c, with_derivative);
+  check_covariances("dual", p, q, c);
+  return dual_of_computed(f, p, q, c, with_derivative);
+}
+
+DualResult dual_of_computed(const DualFunction& f, const Tensor& p, const Tensor& q,
+                            const Tensor& c, bool with_derivative) {
+  check_operands(p, q, c);
+  return f.rule().evaluate(not_negative(p), not_negative(q), c, with_derivative);
+}
+
+void check_covariances(const char* operation, const Tensor& p, const Tensor& q, const Tensor& c) {
+  const NoGrad off;
+  const Tensor of_u = unstretched(p), of_v = unstretched(q), both = c.detach();
+  if (both.count() == 0) return;
+  double largest = 0;
+  for (const Tensor* x : {&of_u, &of_v, &both})
+    largest = std::max(largest, number_of(operation, amax(abs(*x))));
+  if (!std::isfinite(largest)) return;
+  for (const Tensor* x : {&of_u, &of_v}) {
+    const double least = number_of(operation, amin(*x));
+    LADON_CHECK(least >= -1e-9 * largest, operation, "a variance is ", least,
+                "; it must not be negative");
+  }
+  const auto deviation = [&](const Tensor& x) { return sqrt(relu(x) + 1e-12 * largest); };
+  const Tensor possible = less_equal(abs(both), (1 + 1e-6) * (deviation(of_u) * deviation(of_v)));
+  if (all(possible).item<bool>()) return;
+  const Tensor flat = flatten(contiguous(possible));
+  std::int64_t at = 0;
+  while (flat.data<bool>()[at]) ++at;
+  const auto number = [&](const Tensor& x) {
+    return flatten(contiguous(expand(x, both.shape()))).data<double>()[at];
+  };
+  detail::fail(operation, "variables of variances ", number(of_u), " and ", number(of_v),
+               " cannot have the covariance ", number(both),
+               "; its square must not exceed the product of the variances");
 }
 
 }  // namespace ladon::infinite

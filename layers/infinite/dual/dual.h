@@ -40,8 +40,7 @@ class DualFunction {
   static DualFunction sigmoid();   ///< 1/(1 + e⁻ˣ)
   static DualFunction silu();      ///< x·sigmoid(x)
   static DualFunction softplus();  ///< ln(1 + eˣ)
-  /// x·Φ(x) in the tanh approximation of most Transformers: errors are at most 1e-9 if both
-  /// variances are at most 3, or both are above 1e-6.
+  /// x·Φ(x) in the tanh approximation of most Transformers: errors are at most 1e-9 at any variance.
   static DualFunction gelu_tanh();
   /// ELU: x for x > 0, else alpha·(eˣ − 1). SELU: Klambauer et al. 2017. Both have errors of at
   /// most 1e-10 at any variance. Throws Error for an alpha that is not finite.
@@ -128,15 +127,28 @@ struct DualResult {
 /// q [1, N2]; c [N1, N2, T, T] with p [N1, 1, T, 1] and q [1, N2, 1, T].
 ///
 /// φ' counts as 0 at a jump, as in a finite network's gradient. s² = pq − c² counts as 0 if it is
-/// negative. If a variance is 0, u and v count as independent; for that variable, φ' at a kink at 0
-/// is the mean of the two slopes. An entry has the same bits at any index and with any number of
-/// threads.
+/// negative, and so does a variance that rounding made negative. If a variance is 0, u and v count
+/// as independent; for that variable, φ' at a kink at 0 is the mean of the two slopes. An entry has
+/// the same bits at any index and with any number of threads.
 ///
 /// The gradients of value and derivative with respect to p, q and c are recorded (first order
 /// only); infinite ones count as 0: at zero variance for a kink or a jump, and at s = 0 the value's
 /// for a jump and the derivative's for a kink. (For DualFunction::closed both have all gradients of
-/// E's graph.) Throws Error for other dtypes and shapes.
+/// E's graph.) Throws Error for other dtypes and shapes, and for variances and covariances that
+/// check_covariances() refuses.
 DualResult dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,
                 bool with_derivative);
+
+/// As dual(), without the check of its operands, for kernels that a limit computes: what is left of
+/// a variance after cancellation, as in LayerNorm of nearly constant channels, may be rounding
+/// error alone.
+DualResult dual_of_computed(const DualFunction& f, const Tensor& p, const Tensor& q,
+                            const Tensor& c, bool with_derivative);
+
+/// Throws Error naming `operation` if normal variables cannot have variances p and q and covariance
+/// c (f64; p and q broadcast to c), beyond rounding: if a variance is below −1e-9 of the largest
+/// number of all three, or |c| exceeds √(pq) by more than 1e-6 of it (and by more than errors of
+/// 1e-12 of the largest number explain, in p and q). NaN and ∞ pass.
+void check_covariances(const char* operation, const Tensor& p, const Tensor& q, const Tensor& c);
 
 }  // namespace ladon::infinite

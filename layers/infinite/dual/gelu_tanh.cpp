@@ -7,14 +7,18 @@
 //   E[gelu(u)·exp(−v²/2b)] = (1 + q/b)^−½·E gelu(u'),   u' ~ N(0, p − c²/(b + q)),
 //   E gelu(u') = p'/√(2π·(1 + p'))
 //   E[exp(−u²/2b)·exp(−v²/2b')] = ((1 + q/b')·(1 + (p − c²/(b' + q))/b))^−½.
+// Variances far apart have a formula of their own, beside_larger().
 // Their derivatives are computed in forward mode, by numbers that carry one directional derivative.
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/layers/infinite/dual/entries.h"
 
 namespace ladon::infinite {
@@ -119,6 +123,57 @@ EntryPair curvatures_at(double p, double q, double c) {
   return {added<Twice>(x, y, {by_c, along}).d.d, added<Twice>({x, along}, y, by_c).d.d};
 }
 
+/// E[φ(u)φ(v)] if u has a far smaller variance than v, where the fit's absolute error, times the
+/// size of φ(v), is no longer small beside √(pq). Near 0 φ(u) = u/2 + α·u² + β·u⁴ + O(u⁶), and by
+/// partial integration, with m(q) = E φ(v), E φ' = ½, E φ'' = 2·m' and E φ'''' = 4·m'':
+///   E[u·φ(v)] = c/2,   E[u²·φ(v)] = p·m + 2c²·m',   E[u⁴·φ(v)] = 3p²·m + 12·p·c²·m' + 4c⁴·m''.
+/// With x = c²/q and q·m' no product over- or underflows: the second is p·m + 2·x·(q·m').
+template <class S>
+S beside_larger(const S& p, const S& q, const S& c) {
+  using std::sqrt;
+  static const double k = std::sqrt(2 / std::numbers::pi), alpha = k / 2,
+                      beta = (k * 0.044715 - k * k * k / 3) / 2;
+  const S one(1), share = q / (one + q), root = sqrt(S(2 * std::numbers::pi) * (one + q));
+  // m, q·m' and q²·m'' of gelu, then of the densities.
+  S m = q / root, m1 = share * (one + S(0.5) * q) / root,
+    m2 = S(-1) * share * share * (one + S(0.25) * q) / root;
+  for (std::size_t j = 0; j < amplitudes.size(); ++j) {
+    const S ratio = q / S(width(j)), part = ratio / (one + ratio);
+    const S mean = S(amplitudes[j]) / sqrt(one + ratio);
+    m = m + mean;
+    m1 = m1 - S(0.5) * part * mean;
+    m2 = m2 + S(0.75) * part * part * mean;
+  }
+  const S scaled = c / sqrt(q), x = scaled * scaled;
+  const S square = p * m + S(2) * x * m1;
+  const S fourth = S(3) * p * p * m + S(12) * p * x * m1 + S(4) * x * x * m2;
+  return S(0.25) * c + S(alpha) * square + S(beta) * fourth;
+}
+
+/// Mask of entries for beside_larger(), whose omitted terms are below 1e-12·√(pq) there.
+Tensor far_apart(const Tensor& p, const Tensor& q) {
+  const auto beside = [](const Tensor& x, const Tensor& y) {
+    return logical_and(logical_and(greater(x, 0), less(x, 1e-5)), greater(y, 3));
+  };
+  return logical_or(beside(p, q), beside(q, p));
+}
+
+EntryPair apart_values(double p, double q, double c) {
+  const Once e = beside_larger<Once>(std::min(p, q), std::max(p, q), {c, 1});
+  return {e.x, e.d};
+}
+EntryPair apart_slopes(double p, double q, double c) {
+  const Once by_p = p < q ? beside_larger<Once>({p, 1}, q, c) : beside_larger<Once>(q, {p, 1}, c);
+  return {apart_values(p, q, c).second, by_p.d};
+}
+EntryPair apart_curvatures(double p, double q, double c) {
+  const Once x(p), y(q), by_c(c, 1), along(1);
+  const Twice moved(x, along), twice(by_c, along);
+  if (p < q)
+    return {beside_larger<Twice>(x, y, twice).d.d, beside_larger<Twice>(moved, y, by_c).d.d};
+  return {beside_larger<Twice>(y, x, twice).d.d, beside_larger<Twice>(y, moved, by_c).d.d};
+}
+
 /// Dual rule that uses the Hermite expansion, which costs less, if both variances are at most 3, or
 /// at most 10 with a product of at most 0.1: there the formulas above are less accurate, since the
 /// fit has an absolute error.
@@ -135,19 +190,29 @@ class GeluTanhRule final : public SlopedRule {
                                   logical_and(both_at_most(10, p, q), less_equal(p * q, 0.1)));
     return expanded_where(few, *series_, p, q, c, with_derivative,
                           [&](const Tensor& x, const Tensor& y, const Tensor& z) {
-                            return sum(kernels::dual(gelu_, x, y, z, true),
-                                       each_entry(x, y, z, values_at));
+                            return with_gelu(kernels::dual(gelu_, x, y, z, true), values_at,
+                                             apart_values, x, y, z);
                           });
   }
   DualPair slopes(const Tensor& p, const Tensor& q, const Tensor& c) const override {
-    return sum(kernels::dual_slopes(gelu_, p, q, c), each_entry(p, q, c, slopes_at));
+    return with_gelu(kernels::dual_slopes(gelu_, p, q, c), slopes_at, apart_slopes, p, q, c);
   }
   DualPair curvatures(const Tensor& p, const Tensor& q, const Tensor& c) const override {
-    return sum(kernels::dual_curvatures(gelu_, p, q, c), each_entry(p, q, c, curvatures_at));
+    return with_gelu(kernels::dual_curvatures(gelu_, p, q, c), curvatures_at, apart_curvatures, p,
+                     q, c);
   }
 
-  static DualPair sum(const DualPair& a, const DualPair& b) {
-    return {a.first + b.first, a.second + b.second};
+  using At = EntryPair (*)(double p, double q, double c);
+  /// gelu's part + `added`, or, where the variances are far apart, `apart` alone.
+  static DualPair with_gelu(const DualPair& gelu, At added, At apart, const Tensor& p,
+                            const Tensor& q, const Tensor& c) {
+    const NoGrad off;
+    const DualPair more = each_entry(p, q, c, added);
+    const DualPair near{gelu.first + more.first, gelu.second + more.second};
+    const Tensor far = far_apart(p, q);
+    if (!any(far).item<bool>()) return near;
+    const DualPair alone = each_entry(p, q, c, apart);
+    return {where(far, alone.first, near.first), where(far, alone.second, near.second)};
   }
 
   kernels::DualForm gelu_{kernels::Dual::gelu, {1, 1}};

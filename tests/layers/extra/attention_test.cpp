@@ -196,6 +196,39 @@ TEST(MultiHeadAttention, BadInputIsNamed) {
       "got f32 [2, 3]; cast(mask, boolean)");
 }
 
+// A floating `allowed` was added to the logits, so that 0 forbade nothing; a bool bias forbade.
+TEST(AttentionMask, ChecksTheDtypeOfEachPart) {
+  Generator rng(1);
+  const MultiHeadAttention layer({.dim = 4, .heads = 2}, rng);
+  const Tensor x = ones({2, 3, 4});
+  struct Part {
+    const char* name;
+    Tensor AttentionMask::*field;
+    Shape shape;
+    bool floating;
+  };
+  for (const Part& part : {Part{"key_mask", &AttentionMask::key_mask, {2, 3}, false},
+                           Part{"allowed", &AttentionMask::allowed, {3, 3}, false},
+                           Part{"bias", &AttentionMask::bias, {3, 3}, true}})
+    for (const DType dtype : {f32, f64, i64, boolean}) {
+      AttentionMask mask;
+      mask.*part.field = ones(part.shape, dtype);
+      SCOPED_TRACE(detail::join(part.name, " of ", dtype));
+      if (is_floating(dtype) == part.floating && (part.floating || dtype == boolean)) {
+        EXPECT_NO_THROW(layer.forward(x, mask));
+        EXPECT_NO_THROW(layer.forward(x, mask & causal()));
+        continue;
+      }
+      const char* wrong = part.floating ? "must be floating, got" : "must be bool";
+      test::expect_error([&] { layer.forward(x, mask); }, wrong);
+      test::expect_error([&] { layer.forward_with_weights(x, x, x, mask); }, wrong);
+      test::expect_error([&] { layer.forward(x, layer.project_memory(x, x), mask); }, wrong);
+      test::expect_error([&] { causal() & mask; }, wrong);
+      mask.allowed = ones({3, 3}, boolean);
+      if (part.floating) test::expect_error([&] { layer.forward(x, mask); }, wrong);
+    }
+}
+
 // The output sums over heads and their widths, and so do the fans of its weights, however many
 // channels come out.
 TEST(MultiHeadAttention, DrawsItsOutputByTheFanOfTheSum) {

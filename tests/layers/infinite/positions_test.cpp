@@ -90,12 +90,61 @@ TEST(RandomPositions, BadOptionsAreNamed) {
       "not positive semi-definite: its smallest eigenvalue");
   test::expect_error([&] { RandomPositions({.grid = {3}, .in = 0}, rng); }, "must be positive");
   const RandomPositions positions({.grid = {3}, .in = 4}, rng);
-  test::expect_error([&] { positions(ones({2, 4, 4})); }, "do not fit positions [3]");
+  test::expect_error([&] { positions(ones({2, 4, 4})); }, "do not fit the grid [3]");
   test::expect_error(
       [&] {
         infinite::limit(positions)(ones({2, 4, 4}));
       },
-      "inputs of 4 positions do not fit positions [3]");
+      "inputs of positions [4] do not fit the grid [3]");
+}
+
+// Learned and sinusoidal positions took any axis −2 for positions: the columns of images, and the
+// batch of vectors [batch, dim].
+TEST(EveryPositions, AcceptsTheSameShapesForwardAndInTheLimit) {
+  Generator rng(1);
+  const auto random = [&](const Shape& grid, PositionMerge merge) {
+    return RandomPositions({.grid = grid, .in = 8, .merge = merge, .channels = 4}, rng);
+  };
+  const auto attention = [&](const Shape& grid) {
+    return MultiHeadAttention({.dim = 8,
+                               .heads = 2,
+                               .form = {.weighting = Weighting::identity},
+                               .positions = AttentionPositions{.encoding = {.grid = grid}},
+                               .prior = {.parameterization = ntk}},
+                              rng);
+  };
+  std::vector<Sequential> rows;
+  const auto add = [&](auto layer) {
+    rows.emplace_back(Linear({.in = 4, .out = 8, .parameterization = ntk}, rng), std::move(layer));
+  };
+  add(SinusoidalPositions());
+  add(LearnedPositions({.max_length = 6, .dim = 8}, rng));
+  for (const Shape& grid : {Shape{6}, Shape{2, 3}}) {
+    add(random(grid, PositionMerge::sum));
+    add(random(grid, PositionMerge::concat));
+    add(attention(grid));
+  }
+  const auto takes = [](const std::function<void()>& f) {
+    try {
+      f();
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  for (const Sequential& row : rows)
+    for (const Shape& shape : {Shape{6, 4}, Shape{2, 5, 4}, Shape{2, 6, 4}, Shape{2, 7, 4},
+                               Shape{2, 2, 3, 4}, Shape{2, 3, 2, 4}, Shape{2, 3, 3, 4}}) {
+      const bool forward = takes([&] { row(ones(shape)); });
+      EXPECT_EQ(forward, takes([&] { infinite::limit(row)(ones(shape)); }))
+          << row.describe() << " of " << shape << (forward ? " accepted forward" : "");
+      EXPECT_FALSE(shape.rank() == 2 && forward) << row.describe();
+    }
+  test::expect_error([&] { rows[0](ones({2, 2, 3, 4})); }, "put FlattenPositions before it");
+  test::expect_error([&] { rows[1](ones({2, 2, 3, 4})); }, "put FlattenPositions before it");
+  test::expect_error([&] { rows[1](ones({6, 4})); }, "unsqueeze(x, 0)");
+  const LearnedPositions learned({.max_length = 6, .dim = 8}, rng);
+  test::expect_error([&] { learned(ones({2, 6, 1})); }, "[batch, T, 8], got shape [2, 6, 1]");
 }
 
 // --- inside attention ---

@@ -281,6 +281,24 @@ TEST(GaussianProcess, RefusesWhatDoesNotFit) {
 }
 
 // Beyond the first tile of the pass that looks for them.
+// Its posterior had the variances of a valid kernel, and an eigenvalue of −10.
+TEST(GaussianProcess, RefusesTestKernelsWithImpossibleCovariances) {
+  const GaussianProcess gp(eye(2, f64), zeros({2}, f64), {.noise = 0.1});
+  const auto predict = [&](const std::vector<double>& k, DType dtype = f64) {
+    gp.predict(zeros({2, 2}, f64), cast(from_vector(k, {2, 2}), dtype));
+  };
+  expect_error(
+      [&] {
+        predict({1, 2.001, 2.001, 4});
+      },
+      "the covariance of test inputs 0 and 1 is 2.001, but their variances are 1 and 4");
+  expect_error([&] { predict({1, -11, -11, 4}); }, "is that of no inputs");
+  expect_error([&] { predict({0, 1, 1, 4}); }, "is that of no inputs");
+  EXPECT_NO_THROW(predict({1, 2 + 1e-9, 2 + 1e-9, 4}));
+  EXPECT_NO_THROW(predict({1, 2 + 1e-4, 2 + 1e-4, 4}, f32));
+  EXPECT_NO_THROW(predict({0, 1e-16, 1e-16, 4}));
+}
+
 TEST(GaussianProcess, KernelThatIsNoneNamesTheFirstElement) {
   const Tensor y = zeros({150}, f64);
   const auto with = [](std::int64_t i, std::int64_t j, double value) {

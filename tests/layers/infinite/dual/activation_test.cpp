@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ladon/tests/layers/infinite/monte_carlo.h"
+#include "ladon/tests/support.h"
 
 namespace ladon {
 namespace {
@@ -84,6 +85,29 @@ TEST(ActivationLimit, OnTheDiagonalIsExact) {
   EXPECT_TRUE(all_close(diagonal(k.nngp), k.cov1, 0, 0));
   EXPECT_TRUE(all_close(diagonal(y.nngp), 0.5 * k.cov1, 1e-15, 0));
   EXPECT_TRUE(all_close(diagonal(y.ntk), 0.5 * diagonal(k.ntk), 1e-15, 0));
+}
+
+// Each of these gave a kernel of 0, or one of a correlation that does not exist.
+TEST(ActivationLimit, RefusesKernelsThatNoInputsHave) {
+  Generator rng(7);
+  for (const Tensor& x : {normal({4, 3}, rng, 0, 1, f64), normal({4, 2, 3}, rng, 0, 1, f64)}) {
+    const Linear linear({.in = 3, .out = 4, .parameterization = Parameterization::ntk}, rng);
+    const infinite::Kernel k = infinite::limit(linear)(infinite::input_kernel(x));
+    const infinite::Limit by = infinite::limit(Activation(Nonlinearity::relu));
+    EXPECT_NO_THROW(by(k));
+    infinite::Kernel wrong = k;
+    wrong.nngp = -k.nngp;
+    wrong.cov1 = -k.cov1;
+    wrong.cov2 = -k.cov2;
+    test::expect_error([&] { by(wrong); }, "[limit] a variance is -");
+    wrong = k;
+    wrong.nngp = 1.001 * k.nngp;
+    test::expect_error([&] { by(wrong); }, "cannot have the covariance");
+    if (!k.has_positions()) continue;
+    wrong = k;
+    wrong.cov2 = k.cov2 + 100 * (1 - eye(2, f64));
+    test::expect_error([&] { by(wrong); }, "cannot have the covariance");
+  }
 }
 
 TEST(ActivationLimit, OfTheIdentityIsItsInput) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string_view>
 
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/ops.h"
@@ -186,6 +187,41 @@ TEST(DualAccuracy, HoldsAtSmallAndMixedScales) {
         for (const double rho : {-0.95, -0.45, 0.6, 1.0})
           expect_accurate(f, p, q, rho, f.kinked && rho == 1 ? 2e-8 : 2e-9);
       }
+}
+
+// gelu_tanh was 3.5e87 for .125 at variances of 1e200 and 1e-200, and off by 3% at 1e8 and 1e-20.
+TEST(DualAccuracy, HoldsWhereVariancesAreFarApart) {
+  for (const Function& f : functions()) {
+    const bool changed = std::string_view(f.name) == "gelu_tanh";
+    for (const double q : {1e-8, 1e-20, 1e-200})
+      expect_accurate(f, q < 1e-20 ? 1e200 : 1e8, q, 0.5, 2e-9);
+    if (!changed) continue;
+    for (const double p : {3.5, 10.5, 1e4})
+      for (const double q : {1.1e-5, 0.9e-5, 1e-9, 1e-20})
+        for (const double rho : {-1.0, -0.9, 0.0, 0.5, 1.0}) expect_accurate(f, p, q, rho, 1e-9);
+  }
+}
+
+// Derivatives with respect to the logarithms of p and q, against differences.
+TEST(DualAccuracy, HasGradientsWhereVariancesAreFarApart) {
+  for (const double p : {20.0, 1e8})
+    for (const double q : {5e-6, 1e-7})
+      for (const bool exchanged : {false, true})
+        for (const auto part : {&DualResult::value, &DualResult::derivative}) {
+          const double size = std::sqrt(p * q);
+          const auto of = [&](const std::vector<Tensor>& x) {
+            const Tensor large = p * exp(x[0]), small = q * exp(x[1]), c = size * x[2];
+            const DualResult e = dual(DualFunction::gelu_tanh(), exchanged ? small : large,
+                                      exchanged ? large : small, c, true);
+            // E' is ¼ but for terms of size √q
+            return part == &DualResult::value ? e.value / size
+                                              : (e.derivative - 0.25) / std::sqrt(q);
+          };
+          EXPECT_TRUE(gradcheck(
+              of, {scalar(0.1, f64).set_requires_grad(), scalar(0.2, f64).set_requires_grad(),
+                   scalar(0.6, f64).set_requires_grad()}))
+              << p << " " << q << (part == &DualResult::value ? "'s value" : "'s derivative");
+        }
 }
 
 TEST(DualAccuracy, HoldsAtLargeScales) {

@@ -427,6 +427,41 @@ TEST(Dual, SameBitsAtAnyNumberOfThreads) {
 
 // --- errors ---
 
+bool all_finite(const DualResult& e) {
+  return all(isfinite(e.value)).item<bool>() && all(isfinite(e.derivative)).item<bool>();
+}
+
+// A variance of −1 counted as 0, and so did pq − c² for c = 2·√(pq).
+TEST(Dual, RefusesImpossibleCovariances) {
+  std::vector<DualFunction> all;
+  for (const Case& k : all_functions()) all.push_back(k.f);
+  for (const DualFunction& f : {DualFunction::tanh(), DualFunction::sigmoid(), DualFunction::silu(),
+                                DualFunction::softplus(), DualFunction::gelu_tanh(),
+                                DualFunction::elu(), DualFunction::selu()})
+    all.push_back(f);
+  for (const DualFunction& f : all)
+    for (const double unit : {1e-20, 1.0}) {
+      SCOPED_TRACE(f.name());
+      const auto of = [&](double p, double q, double c) {
+        const auto at = [unit](double x) { return tensor({unit, x * unit}, f64); };
+        const DualResult e = dual(f, at(p), at(q), tensor({0.0, c * unit}, f64), true);
+        return all_finite(e);
+      };
+      const auto refused = [&](double p, double q, double c, const char* what) {
+        test::expect_error([&] { of(p, q, c); }, what);
+      };
+      refused(-1, 1, 0, "a variance is -");
+      refused(1, -1e-6, 0, "a variance is -");
+      for (const double sign : {-1.0, 1.0}) {
+        refused(1, 0.25, sign * 0.5 * (1 + 1e-5), "cannot have the covariance");
+        refused(0, 1, sign * 0.1, "cannot have the covariance");
+        EXPECT_TRUE(of(1, 0.25, sign * 0.5 * (1 + 1e-7)));
+      }
+      EXPECT_TRUE(of(-1e-12, 1, 1e-12));  // rounding
+      EXPECT_TRUE(of(1, -1e-12, 1e-12));
+    }
+}
+
 TEST(Dual, RefusesWhatDoesNotFit) {
   const Tensor one = ones({2}, f64);
   const DualFunction f = DualFunction::relu();
