@@ -1,8 +1,11 @@
 // Norms, deviations and products where squares or products leave the range of the dtype though the
 // result does not, and where data lie far from zero.
 
+#include <array>
 #include <cmath>
+#include <utility>
 
+#include "ladon/autograd/extra/transforms/forward.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -142,6 +145,83 @@ TEST(Range, ManyRowsWithoutElements) {
       const GradOptions options{.retain_graph = true, .create_graph = again};
       EXPECT_TRUE(grad(sum(f(x)), x, options).shape() == x.shape());
     }
+}
+
+// --- powers ---
+
+// g·s·x^(s−1) where x^(s−1) leaves the range of f32, or its normal part, and the product does not.
+TEST(Range, SlopesOfPowersMeetTheCotangentInRange) {
+  struct Case {
+    double x, s, g;
+  };
+  const std::vector<Case> cases{{1e-20, -1, 1e-10}, {-1e-20, -1, 1e-20}, {1e-30, -0.5, 1e-10},
+                                {1e-20, -2, 1e-30}, {1e-25, 3, 1e20},    {-1e-25, 3, 1e20},
+                                {1e20, 3, 1e-20},   {1e20, -1, 1e20},    {1e25, -2, 1e38},
+                                {1e-25, 2.5, 1e20}, {-1e-20, 4, 1e38},   {1e-30, 0.5, 1e20},
+                                {2, -1, 1e20},      {2, 3, 1e-20}};
+  for (const auto& [x, s, g] : cases) {
+    SCOPED_TRACE(detail::join("x = ", x, ", s = ", s, ", g = ", g));
+    const double u = static_cast<float>(x), c = static_cast<float>(g);
+    const double want = c * s * std::pow(u, s - 1);
+    const Tensor at = tensor({x, 0, 3}), cotangent = tensor({g, 1, 1});
+    const Tensor exponent = full({3}, s);
+    for (const Function& f : {Function([s](const Tensor& t) { return pow(t, s); }),
+                              Function([&](const Tensor& t) { return pow(t, exponent); })}) {
+      for (const bool record : {false, true}) {
+        Tensor leaf = kernels::clone(at);
+        leaf.set_requires_grad();
+        const GradOptions options{.cotangents = {cotangent}, .create_graph = record};
+        const Values got = grad(f(leaf), leaf, options).to_vector();
+        EXPECT_NEAR(got[0], want, 1e-5 * std::abs(want)) << record;
+        EXPECT_EQ(got[1], s * std::pow(0.0, s - 1)) << record;
+        EXPECT_NEAR(got[2], s * std::pow(3, s - 1), 1e-5) << record;
+      }
+      const Values tangent =
+          jvp([&](const std::vector<Tensor>& in) { return f(in[0]); }, {at}, {cotangent})
+              .tangent.to_vector();
+      EXPECT_NEAR(tangent[0], want, 1e-5 * std::abs(want));
+      EXPECT_EQ(tangent[1], s * std::pow(0.0, s - 1));
+    }
+  }
+}
+
+TEST(Range, SlopesByAnExponentMeetTheCotangentInRange) {
+  for (const auto& [a, b, g] : {std::array{1e20, 2.0, 1e-10}, std::array{1e-20, 2.0, 1e20},
+                                std::array{1e-20, -2.0, 1e-20}}) {
+    Tensor exponent = tensor({b});
+    exponent.set_requires_grad();
+    const double got =
+        grad(pow(tensor({a}), exponent), exponent, {.cotangents = {tensor({g})}}).item();
+    const double want = g * std::pow(a, b) * std::log(a);
+    EXPECT_NEAR(got, want, 1e-5 * std::abs(want)) << a << ", " << b;
+  }
+}
+
+TEST(Range, SecondDerivativesOfPowersOutOfRange) {
+  Tensor x = tensor({1e-20, 2});
+  x.set_requires_grad();
+  const GradOptions once{.cotangents = {tensor({1e-30, 1})}, .create_graph = true};
+  const Tensor first = grad(pow(x, -1), x, once);  // −g/x²
+  const Values second = grad(first, x, {.cotangents = {tensor({1e-10, 1})}}).to_vector();
+  EXPECT_NEAR(second[0], 2e20, 1e15);  // 2g/x³
+  EXPECT_NEAR(second[1], 0.25, 1e-6);
+}
+
+TEST(Range, SlopesOfAtan2OfDenormalNumbers) {
+  for (const double x : {1e-40, 1e30}) {
+    const double g = x < 1 ? 1e-20 : 1e20, size = tensor({x}).item();
+    Tensor a = tensor({x, 1}), b = tensor({x, 1});
+    a.set_requires_grad();
+    b.set_requires_grad();
+    const auto [by_a, by_b] = [&] {
+      const auto all =
+          grad(std::vector{atan2(a, b)}, std::vector{a, b}, {.cotangents = {tensor({g, 1})}});
+      return std::pair(all[0].to_vector(), all[1].to_vector());
+    }();
+    EXPECT_NEAR(by_a[0] / (g / (2 * size)), 1, 1e-5);
+    EXPECT_NEAR(by_b[0] / (-g / (2 * size)), 1, 1e-5);
+    EXPECT_EQ(by_a[1], 0.5);
+  }
 }
 
 // --- prod ---

@@ -36,6 +36,7 @@ const std::vector<Read> reads{
     {"autograd/ops/loss.cpp", "mapped::show(label).to_vector<double>()",
      "of all examples; an Error above, where labels are differentiated"},
     {"autograd/ops/linalg/linalg.cpp", "row.to_vector<std::int64_t>()", whole},
+    {"autograd/ops/pointwise.cpp", "any(mapped::show(at)).item<bool>()", truth},
     {"autograd/ops/compare.cpp", "all(equal(a, b)).item<bool>()", truth},
     {"autograd/ops/compare.cpp", "logical_and(near, isfinite(v)))).item<bool>()", truth},
     {"layers/extra/sequence/language_model.cpp", "amax(at).item<std::int64_t>()", whole},
