@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ladon/autograd/extra/transforms/forward.h"
+#include "ladon/autograd/extra/transforms/vmap.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -222,6 +223,37 @@ TEST(Range, SlopesOfAtan2OfDenormalNumbers) {
     EXPECT_NEAR(by_b[0] / (-g / (2 * size)), 1, 1e-5);
     EXPECT_EQ(by_a[1], 0.5);
   }
+}
+
+// --- weighted means ---
+
+// Means are right where the sum of the losses, of the weights or of their products leaves the range.
+TEST(Range, MeansOfClassLosses) {
+  const Tensor target = tensor({0, 1, 1, 0}, i64);
+  const Tensor large = full({4, 2}, -2e38);
+  EXPECT_FLOAT_EQ(nll_loss(large, target).item<float>(), 2e38f);
+  Tensor far = tensor({2e38, 0, 0, 2e38, 0, 2e38, 2e38, 0}, {4, 2});
+  EXPECT_FLOAT_EQ(cross_entropy(far, 1 - target).item<float>(), 2e38f);
+  far.set_requires_grad();
+  EXPECT_FLOAT_EQ(grad(cross_entropy(far, 1 - target), far).to_vector()[0], 0.25f);
+
+  Generator rng(5);
+  const Tensor scores = normal({4, 2}, rng, 0, 3), weights = tensor({1, 0.5});
+  for (const double smoothing : {0.0, 0.1})
+    for (const bool vmapped : {false, true})
+      for (const double scale : {0x1p127, 0x1p126, 0x1p-120, 0x1p-126}) {
+        SCOPED_TRACE(detail::join("scale ", scale, ", smoothing ", smoothing));
+        const auto run = [&](const Tensor& w) {
+          Tensor x = kernels::clone(scores);
+          x.set_requires_grad();
+          const auto loss = [&](const std::vector<Tensor>& in) {
+            return cross_entropy(in[0], target, {.label_smoothing = smoothing, .weight = w});
+          };
+          const Tensor y = vmapped ? sum(vmap(loss, {unsqueeze(x, 0)})) : loss({x});
+          return std::pair(y.item<float>(), grad(y, x).to_vector());
+        };
+        EXPECT_EQ(run(weights * scale), run(weights));
+      }
 }
 
 // --- prod ---
