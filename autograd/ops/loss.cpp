@@ -245,7 +245,8 @@ Tensor l1_loss(const Tensor& prediction, const Tensor& target, Reduction reducti
 Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta,
                   Reduction reduction) {
   check_alike("huber_loss", prediction, target, reduction);
-  LADON_CHECK(delta > 0, "huber_loss", "delta is ", delta, "; it must be positive");
+  check_positive("huber_loss", "delta", delta,
+                 promote(promote(prediction.dtype(), target.dtype()), f32));
   const auto slope = [=](const Tensor& g, const Tensor& e) { return g * clamp(e, -delta, delta); };
   return reduce(
       loss_of_differences("huber_loss", Loss::huber, prediction, target, {delta, 1}, slope),
@@ -321,7 +322,7 @@ Tensor kl_div(const Tensor& log_probability, const Tensor& target, const KlDivOp
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps) {
   check_floating("cosine_similarity", a);
   check_floating("cosine_similarity", b);
-  LADON_CHECK(eps > 0, "cosine_similarity", "eps is ", eps, "; it must be positive");
+  for (const Tensor* x : {&a, &b}) check_positive("cosine_similarity", "eps", eps, x->dtype());
   const Shape shape = broadcast_shapes("cosine_similarity", a.shape(), b.shape());
   const int last = shape.rank();
   const int k =
@@ -332,7 +333,11 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps)
     Shape whole = x.shape();  // an axis of size 1 is expanded before the norm is taken
     whole[x.rank() + k] = shape[last + k];
     const Tensor y = expand(x, whole);
-    return y / maximum(norm(y, k, keep_dims), eps);
+    const Tensor size = norm(y, k, keep_dims), far = equal(size, HUGE_VAL);
+    if (!any(mapped::show(far)).item<bool>()) return y / maximum(size, eps);
+    const Tensor scale = where(far, 0x1p-40, ones_like(size));  // of finite elements, norms fit
+    const Tensor near = y * scale;
+    return near / maximum(norm(near, k, keep_dims), eps * scale);
   };
   return sum(unit(a) * unit(b), k);
 }

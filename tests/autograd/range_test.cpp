@@ -256,6 +256,26 @@ TEST(Range, MeansOfClassLosses) {
       }
 }
 
+// --- cosine similarity, and numbers that a dtype rounds to 0 ---
+
+TEST(Range, CosinesOfVectorsWhoseNormOverflows) {
+  Tensor x = tensor({3e38, 3e38, 3, 4}, {2, 2});
+  EXPECT_EQ(cosine_similarity(x, tensor({1, 0, 1, 0}, {2, 2})).to_vector()[1], 0.6f);
+  expect_close(cosine_similarity(x, x), ones({2}), 1e-6, "with itself");
+  x.set_requires_grad();
+  const Tensor by = grad(sum(cosine_similarity(x, tensor({1, 0, 1, 0}, {2, 2}))), x);
+  const double want = 0.5 / (std::sqrt(2.0) * 3e38);  // ∂ of x₀/|x| where x₀ = x₁
+  EXPECT_NEAR(by.to_vector()[0] / want, 1, 1e-3);     // a denormal number
+}
+
+TEST(Range, PositiveNumbersThatRoundToZeroAreErrors) {
+  const Tensor x = zeros({3}), wide = zeros({3}, f64);
+  expect_error([&] { cosine_similarity(x, x, -1, 1e-50); }, "which f32 rounds to 0");
+  expect_error([&] { huber_loss(x, x, 1e-50); }, "which f32 rounds to 0");
+  EXPECT_EQ(cosine_similarity(wide, wide, -1, 1e-50).item(), 0);
+  EXPECT_EQ(huber_loss(x, wide, 1e-50).item(), 0);
+}
+
 // --- prod ---
 
 TEST(Range, ProductsWithAZeroNeedMemoryOfOrderN) {

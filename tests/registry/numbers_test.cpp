@@ -55,6 +55,7 @@ const std::vector<Read> reads{
     {"optim/posterior/classification.cpp", "labels.to_vector<std::int64_t>()", whole},
     {"autograd/ops/loss.cpp", "all(isfinite(mapped::show(y))).item<bool>()", truth},
     {"autograd/ops/loss.cpp", "all(isfinite(mapped::show(mean))).item<bool>()", truth},
+    {"autograd/ops/loss.cpp", "any(mapped::show(far)).item<bool>()", truth},
     {"autograd/ops/norm.cpp", "any(greater(mapped::show(r), most)).item<bool>()", truth},
     {"autograd/extra/windows/pooling.cpp", "all(isfinite(mapped::show(total))).item<bool>()",
      truth},
