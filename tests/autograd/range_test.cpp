@@ -276,6 +276,22 @@ TEST(Range, PositiveNumbersThatRoundToZeroAreErrors) {
   EXPECT_EQ(huber_loss(x, wide, 1e-50).item(), 0);
 }
 
+// --- extremes ---
+
+// NaN is the extreme of its row, and gets the row's gradient, as max() gives it.
+TEST(Range, NaNsGetTheGradientOfTheirExtreme) {
+  const Tensor at = tensor({1, NAN, 3, 4, 4, 2, NAN, NAN, 1}, {3, 3});
+  const Values most{0, 1, 0, 0.5, 0.5, 0, 0.5, 0.5, 0}, least{0, 1, 0, 0, 0, 1, 0.5, 0.5, 0};
+  for (const bool largest : {true, false})
+    for (const bool record : {false, true}) {
+      Tensor x = kernels::clone(at);
+      x.set_requires_grad();
+      const Tensor y = largest ? amax(x, 1) : amin(x, 1);
+      const Tensor g = grad(sum(y), x, {.create_graph = record});
+      EXPECT_EQ(g.to_vector(), largest ? most : least);
+    }
+}
+
 // --- prod ---
 
 TEST(Range, ProductsWithAZeroNeedMemoryOfOrderN) {
