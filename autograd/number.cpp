@@ -7,14 +7,14 @@
 
 namespace ladon {
 
-void check_plain(const char* operation, const Tensor& x) {
+void check_plain(const char* operation, const Tensor& x, std::string_view what) {
   check_defined(operation, {x});
-  LADON_CHECK(!x.mapped(), operation, "reads a tensor of shape ", x.shape(),
+  LADON_CHECK(!x.mapped(), operation, "reads ", what, " of shape ", x.shape(),
               " as plain numbers, but inside vmap it has ", x.examples(),
               " examples; call it outside of vmap, once per example");
   if (is_plain(x)) return;
   const bool dual = detail::visible(x) != nullptr;
-  detail::fail(operation, "reads a tensor of shape ", x.shape(),
+  detail::fail(operation, "reads ", what, " of shape ", x.shape(),
                " as plain numbers, and would lose its derivative: it ",
                dual ? "has a tangent of jvp" : "requires a gradient",
                "; pass x.detach(), or call it ",

@@ -8,16 +8,17 @@
 // the numbers choose a step size, test convergence or are printed, the caller detaches explicitly:
 // number_of("solve", residual.detach()). Programs that use the library may call item() freely.
 
+#include <string_view>
 #include <vector>
 
 #include "ladon/core/tensor.h"
 
 namespace ladon {
 
-/// Throws Error naming `operation` if reading x as numbers would lose a derivative: if x requires a
+/// Throws Error naming `operation`, and x as `what`, if reading x as numbers would lose a derivative: if x requires a
 /// gradient and recording is on (grad_enabled()), or if x is a dual number of a running jvp. Throws
 /// also if x holds the examples of a vmap, which have different values.
-void check_plain(const char* operation, const Tensor& x);
+void check_plain(const char* operation, const Tensor& x, std::string_view what = "a tensor");
 
 /// Whether x passes check_plain(): reading its elements as numbers loses no gradient, no tangent
 /// and no examples of a vmap.

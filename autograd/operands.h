@@ -35,6 +35,14 @@ inline void check_boolean(const char* operation, const Tensor& x) {
   LADON_CHECK(x.dtype() == boolean, operation, "needs a bool tensor, got ", x.dtype());
 }
 
+/// Throws Error unless s is positive, also after it is rounded to the dtype it is used in.
+inline void check_positive(const char* operation, const char* what, double s, DType dtype,
+                           const char* hint = "") {
+  LADON_CHECK(s > 0, operation, what, " is ", s, "; it must be positive", hint);
+  LADON_CHECK(dtype != f32 || static_cast<float>(s) > 0, operation, what, " is ", s,
+              ", which f32 rounds to 0; it must be positive: pass at least 1e-45, or f64 tensors");
+}
+
 /// Returns f(a, b) with a and b converted to the largest of three dtypes: theirs and `least`.
 /// Throws Error if a or b is undefined or if their shapes do not broadcast.
 template <class F>

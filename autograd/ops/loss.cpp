@@ -15,6 +15,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/piecewise_functions.h"
 #include "ladon/core/kernels/pointwise.h"
+#include "ladon/core/kernels/reductions/moments.h"
 #include "ladon/core/mapped.h"
 
 namespace ladon {
@@ -30,6 +31,10 @@ struct Targets {
   Tensor counted;  ///< bool; false where the target is ignored. Undefined if none is.
   Tensor weight;   ///< Weight of the target's class; 0 where it is ignored. Undefined: 1.
   Tensor total;    ///< Sum of the weights, or 1 if it is 0.
+  /// Power of two that weights of a mean and their total were divided by. Undefined: 1. It is used
+  /// where the total is so large or small that it or a weighted loss may leave the range of numbers
+  /// though the mean does not.
+  Tensor scale;
 };
 
 /// Sets index and counted, and returns the number of targets that count, of each example if they
@@ -69,8 +74,13 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
   if (options.weight.defined()) {
     const Tensor own = index_select(options.weight, 0, flatten(result.index));
     result.weight = where_counted(result, reshape(cast(own, x.dtype()), target.shape()));
-    const Tensor total = sum(cast(result.weight, f64));
-    result.total = cast(where(equal(total, 0), 1, total), x.dtype());
+    const Tensor all = sum(cast(result.weight, f64)), total = where(equal(all, 0), 1, all);
+    result.total = cast(total, x.dtype());
+    if (options.reduction == Reduction::mean && !kernels::all_within(total, 0x1p-64, 0x1p64)) {
+      result.scale = kernels::power_of_two(total.detach());
+      result.weight = cast(cast(result.weight, f64) / result.scale, x.dtype());
+      result.total = cast(total / result.scale, x.dtype());
+    }
     return result;
   }
   for (double& rows : counts) rows = std::max(rows, 1.0);
@@ -126,6 +136,11 @@ Tensor counted_rows(const Tensor& x, const Targets& t) {
   return t.counted.defined() ? where(unsqueeze(t.counted, -1), x, 0) : x;
 }
 
+/// Class weights in a dtype, on the scale of t.weight.
+Tensor scaled(const Tensor& w, const Targets& t, DType dtype) {
+  return cast(t.scale.defined() ? cast(w, f64) / t.scale : w, dtype);
+}
+
 /// Sets ignored rows to 0, then reduces; the mean divides by the sum of the weights.
 Tensor reduce(const Tensor& rows, const Targets& t, Reduction reduction) {
   const Tensor loss = where_counted(t, rows);
@@ -150,7 +165,8 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target,
   Tensor loss = pick(log_p, t);
   if (smoothing > 0) {
     const Tensor& w = options.weight;
-    const Tensor spread = sum(w.defined() ? weighted(cast(w, log_p.dtype()), log_p) : log_p, -1);
+    const Tensor spread =
+        sum(w.defined() ? weighted(scaled(w, t, log_p.dtype()), log_p) : log_p, -1);
     loss = loss * (1 - smoothing) - spread * (smoothing / static_cast<double>(logits.size(-1)));
   }
   return reduce(loss, t, options.reduction);
@@ -231,7 +247,8 @@ Tensor l1_loss(const Tensor& prediction, const Tensor& target, Reduction reducti
 Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta,
                   Reduction reduction) {
   check_alike("huber_loss", prediction, target, reduction);
-  LADON_CHECK(delta > 0, "huber_loss", "delta is ", delta, "; it must be positive");
+  check_positive("huber_loss", "delta", delta,
+                 promote(promote(prediction.dtype(), target.dtype()), f32));
   const auto slope = [=](const Tensor& g, const Tensor& e) { return g * clamp(e, -delta, delta); };
   return reduce(
       loss_of_differences("huber_loss", Loss::huber, prediction, target, {delta, 1}, slope),
@@ -309,7 +326,7 @@ Tensor kl_div(const Tensor& log_probability, const Tensor& target, const KlDivOp
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps) {
   check_floating("cosine_similarity", a);
   check_floating("cosine_similarity", b);
-  LADON_CHECK(eps > 0, "cosine_similarity", "eps is ", eps, "; it must be positive");
+  for (const Tensor* x : {&a, &b}) check_positive("cosine_similarity", "eps", eps, x->dtype());
   const Shape shape = broadcast_shapes("cosine_similarity", a.shape(), b.shape());
   const int last = shape.rank();
   const int k =
@@ -320,7 +337,11 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps)
     Shape whole = x.shape();  // an axis of size 1 is expanded before the norm is taken
     whole[x.rank() + k] = shape[last + k];
     const Tensor y = expand(x, whole);
-    return y / maximum(norm(y, k, keep_dims), eps);
+    const Tensor size = norm(y, k, keep_dims), far = equal(size, HUGE_VAL);
+    if (!any(mapped::show(far)).item<bool>()) return y / maximum(size, eps);
+    const Tensor scale = where(far, 0x1p-40, ones_like(size));  // of finite elements, norms fit
+    const Tensor near = y * scale;
+    return near / maximum(norm(near, k, keep_dims), eps * scale);
   };
   return sum(unit(a) * unit(b), k);
 }

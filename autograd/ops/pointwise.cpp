@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <utility>
 
 #include "ladon/autograd/elementwise.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/piecewise.h"
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/piecewise_functions.h"
 #include "ladon/core/kernels/unary.h"
+#include "ladon/core/mapped.h"
 
 namespace ladon {
 namespace {
@@ -20,6 +24,29 @@ using kernels::Unary;
 
 constexpr auto pass = [](const Tensor& g) { return g; };
 constexpr auto zero = [](const Tensor& g) { return zeros_like(g); };
+
+/// Where x ≠ 0 is finite, and `factor` or s·factor is not in the normal range of the dtype. An
+/// undefined tensor: nowhere.
+Tensor out_of_range(const Tensor& factor, const Tensor& x, double s = 1) {
+  const auto [least, most] = visit_floating("pow", factor.dtype(), []<class T>() {
+    return std::pair<double, double>(std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+  });
+  const Tensor size = abs(factor.detach());
+  const Tensor out = logical_or(less(size, least / std::min(1.0, std::abs(s))),
+                                greater(size, most / std::max(1.0, std::abs(s))));
+  const Tensor at = logical_and(out, logical_and(not_equal(x, 0), less(abs(x.detach()), HUGE_VAL)));
+  return any(mapped::show(at)).item<bool>() ? at : Tensor();
+}
+
+/// g·s·x^e, where x^e may leave the range before g and s bring the product back: it is multiplied
+/// there as (g·r)·(s·r) with r² = |x|^e. `plain` computes it elsewhere.
+template <class Plain>
+Tensor times_power(const Tensor& g, const Tensor& s, const Tensor& x, const Tensor& e,
+                   const Tensor& out, Plain plain) {
+  const Tensor within = where(out, 1, x), far = where(out, x, 1);
+  const Tensor root = pow(abs(far), 0.5 * e);
+  return where(out, (g * root) * (s * root) * pow(sign(far), e), plain(within));
+}
 
 }  // namespace
 
@@ -48,17 +75,30 @@ Tensor pow(const Tensor& a, const Tensor& b) {
       Binary::pow, a, b,
       [a = saved(a), b = saved(b)](const Tensor& g) {  // b·a^(b−1), which is 0 at a = b = 0
         const Tensor origin = logical_and(equal(a, 0), equal(b, 0));
-        return g * b * pow(a, where(origin, ones_like(*b), *b - 1));
+        const Tensor e = where(origin, ones_like(*b), *b - 1), power = pow(a, e);
+        const Tensor out = out_of_range(power, a);
+        if (!out.defined()) return g * b * power;
+        return times_power(g, b, a, e, out, [&](const Tensor& u) { return g * b * pow(u, e); });
       },
       [a = saved(a), b = saved(b)](const Tensor& g, const Tensor& y) {  // a^b·ln a, 0 at a = 0 ≤ b
         const Tensor vanishes = logical_and(equal(a, 0), greater_equal(b, 0));
-        return g * y * log(where(vanishes, ones_like(*a), a));
+        const Tensor logarithm = log(where(vanishes, ones_like(*a), a));
+        const Tensor out = out_of_range(y, a);
+        if (!out.defined()) return g * y * logarithm;
+        return times_power(g, logarithm, a, b, out,
+                           [&](const Tensor&) { return g * where(out, 1, y) * logarithm; });
       });
 }
 
 Tensor pow(const Tensor& x, double exponent) {
   return elementwise(Binary::pow, x, exponent, [x = saved(x), s = exponent](const Tensor& g) {
-    return s == 0 ? zeros_like(g) : g * (s * pow(x, s - 1));  // s·x^(s−1)
+    if (s == 0) return zeros_like(g);
+    const Tensor power = pow(x, s - 1);   // s·x^(s−1)
+    const bool exact = s == 1 || s == 2;  // s·x^(s−1) is 1 or 2x
+    const Tensor out = exact ? Tensor() : out_of_range(power, x, s);
+    if (!out.defined()) return g * (s * power);
+    return times_power(g, scalar(s, x->dtype()), x, scalar(s - 1, x->dtype()), out,
+                       [&](const Tensor& u) { return g * (s * pow(u, s - 1)); });
   });
 }
 
@@ -100,17 +140,22 @@ Tensor minimum(double s, const Tensor& x) { return minimum(x, s); }
 Tensor atan2(const Tensor& y, const Tensor& x) {
   // a/(a² + b²), and 0 at the origin and at infinity. a and b are divided by the larger of their
   // magnitudes, a constant in derivatives, so that squares do not overflow or underflow.
-  const auto slope = [](const Tensor& a, const Tensor& b) {
+  // Where 1/unit leaves the range of numbers, g·(q/unit) is (g/√unit)·(q/√unit).
+  const auto slope = [](const Tensor& g, const Tensor& a, const Tensor& b) {
     const Tensor larger = maximum(abs(a.detach()), abs(b.detach()));
     const Tensor none = logical_or(equal(larger, 0), equal(larger, HUGE_VAL));
     const Tensor unit = where(none, 1, larger);
     const Tensor u = where(none, 0, a) / unit, v = where(none, 1, b) / unit;
-    return u / (square(u) + square(v)) / unit;
+    const Tensor q = u / (square(u) + square(v)), whole = q / unit;
+    const Tensor out = out_of_range(whole, q);
+    if (!out.defined()) return g * whole;
+    const Tensor root = sqrt(where(out, unit, 1));
+    return where(out, (g / root) * (q / root), g * (q / where(out, 1, unit)));
   };
   return elementwise(
       Binary::atan2, y, x,
-      [=, y = saved(y), x = saved(x)](const Tensor& g) { return g * slope(x, y); },
-      [=, y = saved(y), x = saved(x)](const Tensor& g) { return -g * slope(y, x); });
+      [=, y = saved(y), x = saved(x)](const Tensor& g) { return slope(g, x, y); },
+      [=, y = saved(y), x = saved(x)](const Tensor& g) { return slope(-g, y, x); });
 }
 
 Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }

@@ -258,7 +258,10 @@ Tensor extreme(const char* name, Reduce op, const Tensor& x, const Axes& axes, D
               " elements is undefined: shape ", x.shape());
   return record(name, reduced.reduce(op, x, dims), {x},
                 [reduced, x = saved(x)](const Tensor& g, const Tensor& y) {
-                  const Tensor others = not_equal(x, reduced.spread(y.detach()));
+                  const Tensor most = reduced.spread(y.detach());
+                  Tensor others = not_equal(x, most);
+                  if (!kernels::all_within(y.detach(), -HUGE_VAL, HUGE_VAL))  // NaN is the extreme
+                    others = where(isnan(most), logical_not(isnan(x)), others);
                   const Tensor ties = sum(logical_not(others), reduced.axes, keep_dims);
                   const Tensor share = reshape(g, reduced.kept) / ties;
                   return masked_fill(expand(share, reduced.from), others, 0);  // 1/ties where equal

@@ -44,7 +44,8 @@ Tensor var(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop, doubl
 Tensor stddev(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop,
               double correction = 1);
 /// Largest (smallest) element; if several are equal, they share the gradient evenly. NaN
-/// propagates. A reduction of no elements gives −∞ (+∞), and throws Error for integers.
+/// propagates, and gets the gradient. A reduction of no elements gives −∞ (+∞), and throws Error
+/// for integers.
 Tensor amax(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 Tensor amin(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 /// ln Σ e^x, without overflow. −∞, with gradient 0, if x is empty or all −∞. A single element of +∞

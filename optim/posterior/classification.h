@@ -20,7 +20,8 @@ Tensor classification_targets(const Tensor& labels, std::int64_t classes);
 /// outputs (posterior variance plus noise); the result is f64 [M, C], rows sum to 1. For two
 /// classes p_m0 is Φ((mean_m0 − mean_m1)/√(2 variance_m)). At variance 0 the classes with the
 /// largest mean share the probability equally. Throws Error where shapes disagree, C < 2, a value
-/// is not finite or a variance is negative.
+/// is not finite, a variance is negative, or an argument has a derivative, which would be lost: if
+/// it requires a gradient and recording is on, or has a tangent of jvp.
 ///
 /// If the kernel has an arbitrary scale, its variances are not in units of the targets: multiply
 /// the variances by GaussianProcess::amplitude() first (the variances of GradientFlow::ensemble by

@@ -156,8 +156,8 @@ double GaussianProcess::amplitude() const {
 Tensor log_marginal_likelihood(const Tensor& kernel, const Tensor& targets, const Tensor& noise,
                                double jitter) {
   constexpr const char* caller = "log_marginal_likelihood";
-  const Tensor k = kernel_blocks::symmetric_block(caller, "the kernel", kernel);
-  const Tensor y = kernel_blocks::target_block(caller, "the targets", targets, k.size(0));
+  const Tensor k = kernel_blocks::symmetric_block(caller, "the kernel", kernel.detach());
+  const Tensor y = kernel_blocks::target_block(caller, "the targets", targets.detach(), k.size(0));
   check_floating(caller, noise);
   LADON_CHECK(noise.count() == 1, caller, "the noise must have one element, got shape ",
               noise.shape());

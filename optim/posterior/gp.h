@@ -68,7 +68,10 @@ class GaussianProcess {
  public:
   /// kernel [N, N], targets [N] or [N, O]. Throws Error where shapes disagree, the kernel is not
   /// symmetric, a value is not finite, noise or jitter is negative, and if K + noise + jitter is
-  /// not positive definite, naming the smallest eigenvalue and a sufficient jitter.
+  /// not positive definite, naming the smallest eigenvalue and a sufficient jitter. Results have no
+  /// derivatives; this constructor and predict() throw Error if a tensor that they are given
+  /// requires a gradient and recording is on, or has a tangent of jvp. log_marginal_likelihood
+  /// below is differentiable.
   GaussianProcess(const infinite::KernelMatrix& kernel, const Tensor& targets,
                   const GpOptions& options = {});
   /// Posterior by a given solver, which is shared. The process may be used from the threads from

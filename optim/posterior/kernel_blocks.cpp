@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "ladon/autograd/number.h"
@@ -18,7 +19,8 @@ namespace {
 Tensor plain(std::string_view operation, std::string_view what, const Tensor& x) {
   LADON_CHECK(x.defined(), operation, what, " is an undefined tensor; it must be floating-point");
   LADON_CHECK(is_floating(x.dtype()), operation, what, " must be floating-point, got ", x.dtype());
-  return contiguous(cast(x.detach(), f64));
+  check_plain(std::string(operation).c_str(), x, what);
+  return contiguous(cast(x, f64));
 }
 
 void check_finite(std::string_view operation, std::string_view what, const Tensor& x) {

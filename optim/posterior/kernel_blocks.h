@@ -1,7 +1,8 @@
 #pragma once
 // Helpers for predictions from kernel matrices: checks of kernel and target blocks, and the
 // Cholesky factor of a regularized kernel. All returned tensors are f64, row-major and without
-// history.
+// history; all functions that check a block throw Error if a derivative would be lost (check_plain,
+// number.h).
 
 #include <cstdint>
 #include <functional>

@@ -48,7 +48,7 @@ Tensor checked_paths(const Tensor& paths, const PathOptions& o) {
               paths.defined() ? paths.shape() : Shape{});
   const std::int64_t n = paths.size(2);
   kernel_blocks::symmetric_block(operation, "the paths' kernel",
-                                 reshape(permute(paths.detach(), {0, 2, 1, 3}), {p * n, p * n}));
+                                 reshape(permute(paths, {0, 2, 1, 3}), {p * n, p * n}));
   return contiguous(cast(paths.detach(), f64));
 }
 

@@ -9,6 +9,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "ladon/autograd/graph.h"
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
@@ -33,6 +34,8 @@ struct Draws {
                 "draws must be [C, S, D] or [C, S] with at least one chain and dimension, got ",
                 draws.defined() ? draws.shape() : Shape{});
     visit_floating(operation, draws.dtype(), []<class T>() {});
+    const NoGrad off;  // diagnostics have no gradient, but a tangent of 0 would be wrong
+    check_plain(operation, draws, "draws");
     x = contiguous(cast(draws.detach(), f64));
     chains = draws.size(0), length = draws.size(1);
     numbers = draws.rank() == 3 ? draws.size(2) : 1;

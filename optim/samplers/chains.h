@@ -32,7 +32,9 @@ struct Chains {
 // quantity, of any floating dtype. Both split every chain into halves and compare the 2C halves
 // (for an odd S the middle draw is left out), so a single chain is enough. The result is f64 [D],
 // or of rank 0 for [C, S]. It is NaN if a chain has fewer than 4 draws, a draw is not finite, or
-// all draws are equal. Both throw Error for any other rank, and if C or D is 0.
+// all draws are equal. Both throw Error for any other rank, and if C or D is 0. Not differentiable,
+// as autocorrelation: results have no gradient, and draws with a tangent of jvp, or inside vmap,
+// throw Error.
 
 /// Scale on which the diagnostics compare draws.
 enum class ChainScale {

@@ -1,8 +1,12 @@
 // Norms, deviations and products where squares or products leave the range of the dtype though the
 // result does not, and where data lie far from zero.
 
+#include <array>
 #include <cmath>
+#include <utility>
 
+#include "ladon/autograd/extra/transforms/forward.h"
+#include "ladon/autograd/extra/transforms/vmap.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/kernels/pointwise.h"
@@ -141,6 +145,150 @@ TEST(Range, ManyRowsWithoutElements) {
     for (const bool again : {true, false}) {
       const GradOptions options{.retain_graph = true, .create_graph = again};
       EXPECT_TRUE(grad(sum(f(x)), x, options).shape() == x.shape());
+    }
+}
+
+// --- powers ---
+
+// g·s·x^(s−1) where x^(s−1) leaves the range of f32, or its normal part, and the product does not.
+TEST(Range, SlopesOfPowersMeetTheCotangentInRange) {
+  struct Case {
+    double x, s, g;
+  };
+  const std::vector<Case> cases{{1e-20, -1, 1e-10}, {-1e-20, -1, 1e-20}, {1e-30, -0.5, 1e-10},
+                                {1e-20, -2, 1e-30}, {1e-25, 3, 1e20},    {-1e-25, 3, 1e20},
+                                {1e20, 3, 1e-20},   {1e20, -1, 1e20},    {1e25, -2, 1e38},
+                                {1e-25, 2.5, 1e20}, {-1e-20, 4, 1e38},   {1e-30, 0.5, 1e20},
+                                {2, -1, 1e20},      {2, 3, 1e-20}};
+  for (const auto& [x, s, g] : cases) {
+    SCOPED_TRACE(detail::join("x = ", x, ", s = ", s, ", g = ", g));
+    const double u = static_cast<float>(x), c = static_cast<float>(g);
+    const double want = c * s * std::pow(u, s - 1);
+    const Tensor at = tensor({x, 0, 3}), cotangent = tensor({g, 1, 1});
+    const Tensor exponent = full({3}, s);
+    for (const Function& f : {Function([s](const Tensor& t) { return pow(t, s); }),
+                              Function([&](const Tensor& t) { return pow(t, exponent); })}) {
+      for (const bool record : {false, true}) {
+        Tensor leaf = kernels::clone(at);
+        leaf.set_requires_grad();
+        const GradOptions options{.cotangents = {cotangent}, .create_graph = record};
+        const Values got = grad(f(leaf), leaf, options).to_vector();
+        EXPECT_NEAR(got[0], want, 1e-5 * std::abs(want)) << record;
+        EXPECT_EQ(got[1], s * std::pow(0.0, s - 1)) << record;
+        EXPECT_NEAR(got[2], s * std::pow(3, s - 1), 1e-5) << record;
+      }
+      const Values tangent =
+          jvp([&](const std::vector<Tensor>& in) { return f(in[0]); }, {at}, {cotangent})
+              .tangent.to_vector();
+      EXPECT_NEAR(tangent[0], want, 1e-5 * std::abs(want));
+      EXPECT_EQ(tangent[1], s * std::pow(0.0, s - 1));
+    }
+  }
+}
+
+TEST(Range, SlopesByAnExponentMeetTheCotangentInRange) {
+  for (const auto& [a, b, g] : {std::array{1e20, 2.0, 1e-10}, std::array{1e-20, 2.0, 1e20},
+                                std::array{1e-20, -2.0, 1e-20}}) {
+    Tensor exponent = tensor({b});
+    exponent.set_requires_grad();
+    const double got =
+        grad(pow(tensor({a}), exponent), exponent, {.cotangents = {tensor({g})}}).item();
+    const double want = g * std::pow(a, b) * std::log(a);
+    EXPECT_NEAR(got, want, 1e-5 * std::abs(want)) << a << ", " << b;
+  }
+}
+
+TEST(Range, SecondDerivativesOfPowersOutOfRange) {
+  Tensor x = tensor({1e-20, 2});
+  x.set_requires_grad();
+  const GradOptions once{.cotangents = {tensor({1e-30, 1})}, .create_graph = true};
+  const Tensor first = grad(pow(x, -1), x, once);  // −g/x²
+  const Values second = grad(first, x, {.cotangents = {tensor({1e-10, 1})}}).to_vector();
+  EXPECT_NEAR(second[0], 2e20, 1e15);  // 2g/x³
+  EXPECT_NEAR(second[1], 0.25, 1e-6);
+}
+
+TEST(Range, SlopesOfAtan2OfDenormalNumbers) {
+  for (const double x : {1e-40, 1e30}) {
+    const double g = x < 1 ? 1e-20 : 1e20, size = tensor({x}).item();
+    Tensor a = tensor({x, 1}), b = tensor({x, 1});
+    a.set_requires_grad();
+    b.set_requires_grad();
+    const auto [by_a, by_b] = [&] {
+      const auto all =
+          grad(std::vector{atan2(a, b)}, std::vector{a, b}, {.cotangents = {tensor({g, 1})}});
+      return std::pair(all[0].to_vector(), all[1].to_vector());
+    }();
+    EXPECT_NEAR(by_a[0] / (g / (2 * size)), 1, 1e-5);
+    EXPECT_NEAR(by_b[0] / (-g / (2 * size)), 1, 1e-5);
+    EXPECT_EQ(by_a[1], 0.5);
+  }
+}
+
+// --- weighted means ---
+
+// Means are right where the sum of the losses, of the weights or of their products leaves the range.
+TEST(Range, MeansOfClassLosses) {
+  const Tensor target = tensor({0, 1, 1, 0}, i64);
+  const Tensor large = full({4, 2}, -2e38);
+  EXPECT_FLOAT_EQ(nll_loss(large, target).item<float>(), 2e38f);
+  Tensor far = tensor({2e38, 0, 0, 2e38, 0, 2e38, 2e38, 0}, {4, 2});
+  EXPECT_FLOAT_EQ(cross_entropy(far, 1 - target).item<float>(), 2e38f);
+  far.set_requires_grad();
+  EXPECT_FLOAT_EQ(grad(cross_entropy(far, 1 - target), far).to_vector()[0], 0.25f);
+
+  Generator rng(5);
+  const Tensor scores = normal({4, 2}, rng, 0, 3), weights = tensor({1, 0.5});
+  for (const double smoothing : {0.0, 0.1})
+    for (const bool vmapped : {false, true})
+      for (const double scale : {0x1p127, 0x1p126, 0x1p-120, 0x1p-126}) {
+        SCOPED_TRACE(detail::join("scale ", scale, ", smoothing ", smoothing));
+        const auto run = [&](const Tensor& w) {
+          Tensor x = kernels::clone(scores);
+          x.set_requires_grad();
+          const auto loss = [&](const std::vector<Tensor>& in) {
+            return cross_entropy(in[0], target, {.label_smoothing = smoothing, .weight = w});
+          };
+          const Tensor y = vmapped ? sum(vmap(loss, {unsqueeze(x, 0)})) : loss({x});
+          return std::pair(y.item<float>(), grad(y, x).to_vector());
+        };
+        EXPECT_EQ(run(weights * scale), run(weights));
+      }
+}
+
+// --- cosine similarity, and numbers that a dtype rounds to 0 ---
+
+TEST(Range, CosinesOfVectorsWhoseNormOverflows) {
+  Tensor x = tensor({3e38, 3e38, 3, 4}, {2, 2});
+  EXPECT_EQ(cosine_similarity(x, tensor({1, 0, 1, 0}, {2, 2})).to_vector()[1], 0.6f);
+  expect_close(cosine_similarity(x, x), ones({2}), 1e-6, "with itself");
+  x.set_requires_grad();
+  const Tensor by = grad(sum(cosine_similarity(x, tensor({1, 0, 1, 0}, {2, 2}))), x);
+  const double want = 0.5 / (std::sqrt(2.0) * 3e38);  // ∂ of x₀/|x| where x₀ = x₁
+  EXPECT_NEAR(by.to_vector()[0] / want, 1, 1e-3);     // a denormal number
+}
+
+TEST(Range, PositiveNumbersThatRoundToZeroAreErrors) {
+  const Tensor x = zeros({3}), wide = zeros({3}, f64);
+  expect_error([&] { cosine_similarity(x, x, -1, 1e-50); }, "which f32 rounds to 0");
+  expect_error([&] { huber_loss(x, x, 1e-50); }, "which f32 rounds to 0");
+  EXPECT_EQ(cosine_similarity(wide, wide, -1, 1e-50).item(), 0);
+  EXPECT_EQ(huber_loss(x, wide, 1e-50).item(), 0);
+}
+
+// --- extremes ---
+
+// NaN is the extreme of its row, and gets the row's gradient, as max() gives it.
+TEST(Range, NaNsGetTheGradientOfTheirExtreme) {
+  const Tensor at = tensor({1, NAN, 3, 4, 4, 2, NAN, NAN, 1}, {3, 3});
+  const Values most{0, 1, 0, 0.5, 0.5, 0, 0.5, 0.5, 0}, least{0, 1, 0, 0, 0, 1, 0.5, 0.5, 0};
+  for (const bool largest : {true, false})
+    for (const bool record : {false, true}) {
+      Tensor x = kernels::clone(at);
+      x.set_requires_grad();
+      const Tensor y = largest ? amax(x, 1) : amin(x, 1);
+      const Tensor g = grad(sum(y), x, {.create_graph = record});
+      EXPECT_EQ(g.to_vector(), largest ? most : least);
     }
 }
 

@@ -5,12 +5,21 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
+#include <utility>
 
+#include "ladon/autograd/extra/transforms/forward.h"
 #include "ladon/autograd/extra/transforms/vmap.h"
 #include "ladon/autograd/functional.h"
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
+#include "ladon/layers/infinite/dual/dual.h"
+#include "ladon/optim/extra/penalties/similarity.h"
+#include "ladon/optim/posterior/classification.h"
+#include "ladon/optim/posterior/gp.h"
+#include "ladon/optim/posterior/gradient_flow.h"
+#include "ladon/optim/samplers/chains.h"
 #include "ladon/tests/sources.h"
 #include "ladon/tests/support.h"
 
@@ -27,6 +36,7 @@ const std::vector<Read> reads{
     {"autograd/ops/loss.cpp", "mapped::show(label).to_vector<double>()",
      "of all examples; an Error above, where labels are differentiated"},
     {"autograd/ops/linalg/linalg.cpp", "row.to_vector<std::int64_t>()", whole},
+    {"autograd/ops/pointwise.cpp", "any(mapped::show(at)).item<bool>()", truth},
     {"autograd/ops/compare.cpp", "all(equal(a, b)).item<bool>()", truth},
     {"layers/load_state.cpp", "all(equal(isfinite(narrow), isfinite(x))).item<bool>()", truth},
     {"autograd/ops/compare.cpp", "logical_and(near, isfinite(v)))).item<bool>()", truth},
@@ -45,6 +55,8 @@ const std::vector<Read> reads{
      "reader.entry(\"integer\", i64, {}).item<std::int64_t>()", whole},
     {"optim/posterior/classification.cpp", "labels.to_vector<std::int64_t>()", whole},
     {"autograd/ops/loss.cpp", "all(isfinite(mapped::show(y))).item<bool>()", truth},
+    {"autograd/ops/loss.cpp", "all(isfinite(mapped::show(mean))).item<bool>()", truth},
+    {"autograd/ops/loss.cpp", "any(mapped::show(far)).item<bool>()", truth},
     {"autograd/ops/norm.cpp", "any(greater(mapped::show(r), most)).item<bool>()", truth},
     {"autograd/extra/windows/pooling.cpp", "all(isfinite(mapped::show(total))).item<bool>()",
      truth},
@@ -117,6 +129,100 @@ TEST(Numbers, AreNotReadWhereADerivativeWouldBeLost) {
   expect_error([&] { vjp(read, {plain}, plain); }, "requires a gradient");
   expect_error([&] { number_of("mine", Tensor()); }, "undefined");
   expect_error([&] { number_of("mine", ones({2})); }, "one element");
+}
+
+// Results without derivatives: where an argument has one that a caller may want, it is an Error.
+TEST(Numbers, AreNotPredictionsFromWhatHasADerivative) {
+  const Tensor k = eye(2, f64), y = tensor({1, -1}, f64);
+  const Tensor row = tensor({0.5, 0.25}, {1, 2}, f64);
+  const Tensor one = ones({1}, f64), mean = tensor({1, 0}, {1, 2}, f64);
+  const GaussianProcess gp(k, y);
+  const GradientFlow flow(k, y);
+  const NngpBlocks nngp{k, row, one};
+  using Function = std::function<Tensor(const Tensor&)>;
+  const std::vector<std::pair<Function, Tensor>> calls{
+      {[&](const Tensor& x) { return GaussianProcess(x, y).leave_one_out().variance; }, k},
+      {[&](const Tensor& x) { return GaussianProcess(k, x).predict(row).mean; }, y},
+      {[&](const Tensor& x) { return gp.predict(x).mean; }, row},
+      {[&](const Tensor& x) { return gp.predict(row, x).covariance; }, one},
+      {[&](const Tensor& x) { return GradientFlow(x, y).train(1); }, k},
+      {[&](const Tensor& x) { return GradientFlow(k, x).train(1); }, y},
+      {[&](const Tensor& x) { return flow.train(1, x); }, y},
+      {[&](const Tensor& x) { return flow.test(1, x); }, row},
+      {[&](const Tensor& x) { return flow.test(1, row, {.train = x}); }, y},
+      {[&](const Tensor& x) { return flow.test(1, row, {.test = x}); }, one},
+      {[&](const Tensor& x) { return flow.ensemble(1, x, nngp).mean; }, row},
+      {[&](const Tensor& x) {
+         return flow.ensemble(1, row, {x, row, one}).covariance;
+       },
+       k},
+      {[&](const Tensor& x) {
+         return flow.ensemble(1, row, {k, x, one}).covariance;
+       },
+       row},
+      {[&](const Tensor& x) {
+         return flow.ensemble(1, row, {k, row, x}).covariance;
+       },
+       one},
+      {[&](const Tensor& x) { return class_probabilities(x, one); }, mean},
+      {[&](const Tensor& x) { return class_probabilities(mean, x); }, one},
+      {[&](const Tensor& x) {
+         const auto f = infinite::DualFunction::numeric([x](const Tensor& u) { return u * x; });
+         return infinite::dual(f, one, one, 0.5 * one, true).value;
+       },
+       one},
+  };
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    SCOPED_TRACE(i);
+    const auto& [f, x] = calls[i];
+    const Tensor learned = clone(x).set_requires_grad();
+    EXPECT_TRUE(f(x).defined());
+    expect_error([&] { f(learned); }, "detach()");
+    EXPECT_TRUE(f(learned.detach()).defined());
+    const auto of = [&](const std::vector<Tensor>& in) { return f(in[0]); };
+    expect_error([&] { jvp(of, {x}, {ones_like(x)}); }, "tangent");
+    const NoGrad off;
+    EXPECT_FALSE(f(learned).requires_grad());
+  }
+  const Tensor learned = clone(k).set_requires_grad();
+  expect_error([&] { GaussianProcess(learned, y); }, "[GaussianProcess] reads the kernel of shape");
+  EXPECT_TRUE(log_marginal_likelihood(learned, y, one).requires_grad());
+}
+
+// Diagnostics have no gradient, which their headers say; a tangent of 0 would be a wrong number.
+TEST(Numbers, AreNotDiagnosticsOfTangents) {
+  Generator rng(1);
+  const Tensor draws = normal({2, 8}, rng, 0, 1, f64);
+  const Tensor contexts = normal({1, 2, 8, 3}, rng, 0, 1, f64);
+  using Function = std::function<Tensor(const Tensor&)>;
+  const std::vector<std::pair<Function, Tensor>> calls{
+      {[](const Tensor& x) { return split_rhat(x); }, draws},
+      {[](const Tensor& x) { return effective_sample_size(x); }, draws},
+      {[](const Tensor& x) { return autocorrelation(x, 2); }, draws},
+      {[](const Tensor& x) { return head_cka(x); }, contexts},
+      {[](const Tensor& x) { return sum(x) * linear_cka(x, x); }, ones({4, 2}, f64)},
+      {[](const Tensor& x) { return sum(x) * effective_number(x); }, eye(2, f64)}};
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    SCOPED_TRACE(i);
+    const auto& [f, x] = calls[i];
+    EXPECT_TRUE(f(clone(x).set_requires_grad()).defined());
+    const auto of = [&](const std::vector<Tensor>& in) { return f(in[0]); };
+    expect_error([&] { jvp(of, {x}, {ones_like(x)}); }, "a tangent of jvp");
+    expect_error([&] { vmap(of, {stack({x, x}, 0)}); }, "inside vmap");
+  }
+}
+
+// A dual in closed form is differentiable with respect to what it captures.
+TEST(Numbers, OfAClosedDualKeepTheDerivative) {
+  const Tensor one = ones({1}, f64), slope = scalar(2, f64).set_requires_grad();
+  const auto f = infinite::DualFunction::closed(
+      "linear", [slope](const Tensor& x) { return x * slope; },
+      [slope](const Tensor&, const Tensor&, const Tensor& c) { return square(slope) * c; });
+  const infinite::DualResult e = infinite::dual(f, one, one, 0.5 * one, true);  // s²c and s²
+  EXPECT_EQ(grad(e.value, slope, {.retain_graph = true}).item(), 2);
+  EXPECT_EQ(grad(e.derivative, slope).item(), 4);
+  const NoGrad off;
+  EXPECT_FALSE(infinite::dual(f, one, one, 0.5 * one, true).value.requires_grad());
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class ClosedRule final : public DualRule {
   DualResult evaluate(const Tensor& p, const Tensor& q, const Tensor& c,
                       bool with_derivative) const override {
     if (!with_derivative) return {checked(e_(p, q, c), c), {}};
-    const bool record = recorded({p, q, c});
+    const bool record = recorded({p, q, c}) || captures();
     const EnableGrad on;
     const auto input = [&](const Tensor& x) { return record ? x : x.detach(); };
     Tensor by = record && c.requires_grad() ? c : c.detach().set_requires_grad();
@@ -36,6 +36,11 @@ class ClosedRule final : public DualRule {
   }
 
  private:
+  /// Whether E has derivatives with respect to tensors that it captures.
+  bool captures() const {
+    const Tensor one = ones({1}, f64);
+    return recorded({e_(one, one, 0.5 * one)});
+  }
   Tensor checked(const Tensor& e, const Tensor& c) const {
     LADON_CHECK(e.defined() && e.shape() == c.shape() && e.dtype() == f64, name_,
                 "E must give f64 of c's shape ", c.shape(), ", got ",
@@ -73,6 +78,7 @@ void check_against(const DualFunction& numeric, const DualFunction& closed) {
 
 /// Throws Error unless value and derivative are finite where u = ±v.
 void check_edges(const DualFunction& closed) {
+  const NoGrad off;
   const Tensor one = ones({2}, f64), edges = tensor({1.0, -1.0}, f64);
   const DualResult e = dual(closed, one, one, edges, true);
   for (const Tensor* x : {&e.value, &e.derivative})

@@ -96,7 +96,8 @@ class DualFunction {
   /// exceeds `tolerance`, after multiplication by |ρ|^terms, dual() throws Error.
   ///
   /// The gradient of the value is correct if φ is continuous. Throws Error if `function` is empty,
-  /// and unless `terms` is a multiple of 8 from 8 to 256; dual() throws if it is not pointwise.
+  /// and unless `terms` is a multiple of 8 from 8 to 256; dual() throws if it is not pointwise, and, unless
+  /// under NoGrad, if it captures a tensor that requires a gradient (or has a tangent of jvp).
   static DualFunction numeric(Pointwise function, int terms = 128, double tolerance = 1e-2);
 
   const std::string& name() const { return name_; }

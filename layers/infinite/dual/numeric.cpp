@@ -272,6 +272,10 @@ class NumericRule final : public SlopedRule {
  private:
   DualPair values(const Tensor& p, const Tensor& q, const Tensor& c,
                   bool with_derivative) const override {
+    LADON_CHECK(is_plain(f_(ones({1}, f64))), "dual",
+                "the function captures a tensor that has a derivative (it requires a gradient, has "
+                "a tangent of jvp, or examples of vmap), which DualFunction::numeric would lose; "
+                "capture x.detach(), or use DualFunction::closed");
     const NoGrad off;
     const Operands x{p, q, c};
     const Sides known = coefficients(f_, terms_, p, q, with_derivative);

@@ -19,12 +19,13 @@ struct Centred {
 };
 
 Centred centred(const char* operation, const Tensor& features, const CkaOptions& options) {
+  check_plain(operation, features, "features");
   LADON_CHECK(features.rank() == 2 && is_floating(features.dtype()), operation,
               "features must be floating [n, p], got ", features.dtype(), " of shape ",
               features.shape());
   const std::int64_t n = features.size(0), least = options.debiased ? 4 : 2;
   LADON_CHECK(n >= least, operation, "needs at least ", least, " examples, got ", n);
-  const Tensor given = cast(features.detach(), f64);
+  const Tensor given = cast(features, f64);
   const double largest =
       number_of("similarity", given.count() > 0 ? amax(abs(given)) : zeros({}, f64));
   // CKA does not depend on scale; a power of two brings fourth powers of elements into f64's range.
@@ -71,7 +72,7 @@ std::vector<Tensor> features_of_heads(const Tensor& contexts, const Tensor& toke
       token_mask.shape());
   std::vector<Tensor> features;
   for (std::int64_t h = 0; h < heads; ++h) {
-    const Tensor rows = flatten(select(contexts.detach(), 1, h), 0, 1);  // [B·T, d]
+    const Tensor rows = flatten(select(contexts, 1, h), 0, 1);  // [B·T, d]
     features.push_back(
         token_mask.defined() ? index_select(rows, 0, flatten(nonzero(flatten(token_mask)))) : rows);
   }
@@ -114,8 +115,9 @@ double effective_number(const Tensor& similarity, double order) {
                   is_floating(similarity.dtype()),
               "effective_number", "similarities must be floating [H, H] with H > 0, got ",
               similarity.dtype(), " of shape ", similarity.shape());
-  std::vector<double> p =
-      numbers_of("similarity", lapack::eigenvalues(cast(similarity.detach(), f64)));
+  const NoGrad off;
+  check_plain("effective_number", similarity, "similarities");
+  std::vector<double> p = numbers_of("similarity", lapack::eigenvalues(cast(similarity, f64)));
   double trace = 0;
   for (const double value : p) trace += value;
   constexpr double rounding = 1e-6;  // error of similarities computed in f32

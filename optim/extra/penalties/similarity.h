@@ -20,15 +20,15 @@ struct CkaOptions {
 ///   ‖XᵀY‖²_F/(‖XᵀX‖_F·‖YᵀY‖_F) = ⟨K, L⟩/(‖K‖·‖L‖) with the Gram matrices K = XXᵀ, L = YYᵀ,
 /// in [0, 1]: 1 if X is a rotation and multiple of Y, 0 if no feature of X correlates with a
 /// feature of Y. The result is 0 if X or Y does not vary over examples. Not differentiable;
-/// computed in f64. Throws Error for other shapes and dtypes, for n < 2, and for values that are
-/// not finite.
+/// computed in f64. Throws Error for other shapes and dtypes, for n < 2, for values that are not
+/// finite, and for features with a tangent of jvp or inside vmap.
 double linear_cka(const Tensor& x, const Tensor& y, const CkaOptions& options = {});
 
 /// linear_cka between all pairs of heads: contexts [B, H, T, d]
 /// (MultiHeadAttention::forward_with_weights) → f64 [H, H], ones on the diagonal. The examples are
 /// positions of sequences, except those excluded by `token_mask` (bool [B, T], true = token).
-/// off_diagonal (diagnostics.h) of the result gives the mean similarity of heads. Throws Error
-/// where linear_cka does.
+/// off_diagonal (diagnostics.h) of the result gives the mean similarity of heads. Not
+/// differentiable: the result has no gradient. Throws Error where linear_cka does.
 Tensor head_cka(const Tensor& contexts, const Tensor& token_mask = {},
                 const CkaOptions& options = {});
 
