@@ -23,7 +23,8 @@ class KeyValueCache {
 
   /// Number of tokens, without padding, that each row has seen: [batch]. Empty before the first
   /// append().
-  const std::vector<std::int64_t>& lengths() const { return lengths_; }
+  const std::vector<std::int64_t>& lengths() const& { return lengths_; }
+  std::vector<std::int64_t> lengths() && { return std::move(lengths_); }
   /// Positions of the next tokens: i64 [batch, count]. mask: bool [batch, count], true = token;
   /// undefined: all are tokens. Padding gets the position of the next token, and does not advance
   /// it. Throws Error for a batch size other than that of the cache, and for negative sizes.
