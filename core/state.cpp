@@ -1,8 +1,10 @@
 #include "ladon/core/state.h"
 
+#include <limits>
 #include <vector>
 
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/reductions/moments.h"
 
 namespace ladon::detail {
 
@@ -26,6 +28,12 @@ const Tensor& StateReader::entry(const std::string& name, DType dtype, const Sha
   LADON_CHECK(x.shape() == shape && x.dtype() == dtype, "load_state_dict", "\"", name, "\" is ",
               x.dtype(), " of shape ", x.shape(), ", expected ", dtype, " of shape ", shape);
   return x;
+}
+
+void StateReader::refuse_nan(const std::string& name) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  LADON_CHECK(kernels::all_within(entry(name), -infinity, infinity), "load_state_dict", "\"", name,
+              "\" has NaN elements, and so would have all that is computed from it");
 }
 
 double StateReader::number(const std::string& name) { return entry(name, f64, {}).item(); }

@@ -33,6 +33,8 @@ class StateReader {
   /// The entry of that name; the second form checks its dtype and shape.
   const Tensor& entry(const std::string& name);
   const Tensor& entry(const std::string& name, DType dtype, const Shape& shape);
+  /// Throws Error if an element of a floating entry is NaN.
+  void refuse_nan(const std::string& name);
   /// Values of an entry that must be an f64 of rank 0 (number), or an i64 of rank 0 that is not
   /// negative (count).
   double number(const std::string& name);

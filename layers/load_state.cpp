@@ -163,6 +163,13 @@ std::ostream& operator<<(std::ostream& out, const LoadReport& report) {
   return out;
 }
 
+void detail::check_writable(const char* operation, const std::string& name, const Tensor& x) {
+  for (int i = 0; i < x.rank(); ++i)
+    LADON_CHECK(x.shape()[i] <= 1 || x.strides()[i] != 0, operation, "`", name, "` of shape ",
+                x.shape(), " is expanded: axis ", i,
+                " repeats one element, so that it cannot be written to; clone the tensor first");
+}
+
 LoadReport detail::load_state(const StateDict& own, const StateDict& state,
                               const LoadOptions& options) {
   const StateDict given = under(options.prefix, state);
@@ -175,6 +182,8 @@ LoadReport detail::load_state(const StateDict& own, const StateDict& state,
               "no tensor of the state fits the module: ", first_misfit(report, own, given),
               hint(report, given, options));
   const NoGrad no_grad;
+  for (const std::string& name : report.loaded)
+    check_writable("load_state_dict", name, own.at(name));
   check_ties(report, own, given);
   const std::vector<Tensor> values = values_of(report, own, given);
   for (std::size_t i = 0; i < values.size(); ++i) copy_(own.at(report.loaded[i]), values[i]);

@@ -278,6 +278,7 @@ void ParameterSet::assign_row(const Tensor& row) const {
   for (Tensor& value : values)  // a row that is a view of a parameter would change while it is read
     for (const auto& [name, x] : *this)
       if (value.storage() == x.storage()) value = ladon::clone(value);
+  for (const auto& [name, x] : *this) detail::check_writable("assign_row", name, x);
   for (std::size_t i = 0; i < size(); ++i) copy_((*this)[i].second.detach(), values[i]);
 }
 

@@ -159,9 +159,12 @@ StateDict Optimizer::state_dict() const {
 /// Throws an Error listing the parameters whose shapes differ from their shapes in the state, if
 /// the state has shapes.
 void Optimizer::check_shapes(const StateDict& state, const std::vector<std::string>& names) const {
+  const bool has_shapes = !detail::names_in(state, "parameter.", ".shape").empty();
   std::string misfits;
   for (const Item& item : items_) {
     const auto at = state.find(entry(names[item.index], "shape"));
+    LADON_CHECK(!has_shapes || at != state.end(), "load_state_dict", "the state has no entry \"",
+                entry(names[item.index], "shape"), "\", but shapes of other parameters");
     if (at == state.end() || !at->second.defined() || at->second.dtype() != i64) continue;
     const std::vector<std::int64_t> sizes = at->second.to_vector<std::int64_t>();
     if (Shape(sizes) == item.parameter.shape()) continue;
@@ -198,6 +201,7 @@ void Optimizer::load_state_dict(const StateDict& state) {
                   "load_state_dict", "\"", entry(name, moment_names_[j]),
                   "\" has a negative or NaN element, but it must be a mean of squares, so at "
                   "least 0");
+      reader.refuse_nan(entry(name, moment_names_[j]));
       item.moments.push_back(kernels::clone(moment.detach()));
     }
     items.push_back(std::move(item));

@@ -197,6 +197,7 @@ StateDict Plateau::state_dict() const {
 void Plateau::load_state_dict(const StateDict& state) {
   detail::StateReader reader(state);
   const double best = reader.number("best");
+  reader.refuse_nan("best");
   const std::int64_t waited = reader.count("waited");
   reader.finish("this plateau");
   best_ = best;

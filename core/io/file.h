@@ -21,7 +21,8 @@ class InputFile {
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const& { return path_; }
+  std::string path() && { return std::move(path_); }
   /// Size of the file in bytes when it was opened, and the number of bytes still to be read.
   std::uint64_t size() const { return size_; }
   std::uint64_t remaining() const { return end_ - position_; }

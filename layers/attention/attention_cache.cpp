@@ -32,6 +32,15 @@ std::vector<bool> token_flags(std::int64_t batch, std::int64_t count, const Tens
   return {values.begin(), values.end()};
 }
 
+/// Positions of queries [count] or [batch, count] as [batch, count].
+Tensor checked_positions(const Tensor& positions, std::int64_t batch, std::int64_t count) {
+  LADON_CHECK(positions.dtype() == i64 &&
+                  (positions.shape() == Shape{count} || positions.shape() == Shape({batch, count})),
+              "KeyValueCache", "positions of queries must be i64 [", count, "] or [", batch, ", ",
+              count, "], as the keys, got ", positions.dtype(), " ", positions.shape());
+  return expand(positions, {batch, count});
+}
+
 bool same_but_length(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && a.size(0) == b.size(0) && a.size(1) == b.size(1) &&
          a.size(3) == b.size(3);
@@ -55,6 +64,8 @@ KeyValueCache& KeyValueCache::operator=(KeyValueCache other) noexcept {
 
 Tensor KeyValueCache::next_positions(std::int64_t batch, std::int64_t count,
                                      const Tensor& mask) const {
+  LADON_CHECK(batch >= 0 && count >= 0, "KeyValueCache", "a batch of ", batch, " and ", count,
+              " tokens: neither may be negative");
   const auto rows = static_cast<std::size_t>(batch);
   LADON_CHECK(lengths_.empty() || lengths_.size() == rows, "KeyValueCache", "holds a batch of ",
               lengths_.size(), ", got ", batch, "; make one cache per batch");
@@ -148,6 +159,7 @@ Tensor KeyValueCache::visible(const Tensor& asked, std::int64_t window) const {
 
 KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor& mask,
                                           std::int64_t window) {
+  LADON_CHECK(h.k.defined() && h.v.defined(), "KeyValueCache", "keys or values are undefined");
   LADON_CHECK(
       h.k.rank() == 4 && h.v.rank() == 4 && h.k.size(0) == h.v.size(0) &&
           h.k.size(1) == h.v.size(1) && h.k.size(2) == h.v.size(2),
@@ -164,8 +176,11 @@ KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor&
               h.k.shape(), " and values ", h.v.shape(),
               " without derivatives, but inside jvp they have a tangent, which would be lost; call "
               "the model without a cache there, or give it x.detach()");
+  LADON_CHECK(window >= 0, "KeyValueCache", "the window is ", window,
+              "; it must be positive, or 0 for none");
   const NoGrad no_grad;
-  const Tensor asked = h.q_positions.defined() ? h.q_positions : next_positions(batch, count, mask);
+  const Tensor given = h.q_positions.defined() ? h.q_positions : next_positions(batch, count, mask);
+  const Tensor asked = checked_positions(given, batch, count);
   const std::vector<bool> flags = token_flags(batch, count, mask);
   lengths_.resize(batch);
   forgotten_.resize(batch);
@@ -179,7 +194,7 @@ KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor&
     for (std::int64_t t = 0; t < count; ++t) length += *flag++;
 
   const std::int64_t width = most_slots();
-  seen.heads = {h.q, slice(keys_, 2, {.stop = width}), slice(values_, 2, {.stop = width}), asked};
+  seen.heads = {h.q, slice(keys_, 2, {.stop = width}), slice(values_, 2, {.stop = width}), given};
   std::vector<std::int64_t> positions;
   bool regular = window == 0 || width <= window;  // slot i holds position i in every row
   for (std::size_t b = 0; b < lengths_.size(); ++b) {
@@ -196,14 +211,17 @@ void KeyValueCache::select(const Tensor& rows) {
   if (!keys_.defined()) return;
   const NoGrad no_grad;
   const Slice used{.stop = most_slots()};
-  const Tensor keys = index_select(slice(keys_, 2, used), 0, rows);  // rejects invalid rows
-  values_ = index_select(slice(values_, 2, used), 0, rows);
-  keys_ = keys;
-  const auto lengths = std::exchange(lengths_, {}), forgotten = std::exchange(forgotten_, {});
+  Tensor keys = index_select(slice(keys_, 2, used), 0, rows);  // rejects invalid rows
+  Tensor values = index_select(slice(values_, 2, used), 0, rows);
+  std::vector<std::int64_t> lengths, forgotten;
   for (const std::int64_t row : rows.to_vector<std::int64_t>()) {
-    lengths_.push_back(lengths[row]);
-    forgotten_.push_back(forgotten[row]);
+    lengths.push_back(lengths_[row]);
+    forgotten.push_back(forgotten_[row]);
   }
+  keys_ = std::move(keys);
+  values_ = std::move(values);
+  lengths_ = std::move(lengths);
+  forgotten_ = std::move(forgotten);
 }
 
 void KeyValueCache::join(const KeyValueCache& other) {
@@ -221,18 +239,27 @@ void KeyValueCache::join(const KeyValueCache& other) {
               "; heads, widths and dtype must agree: join caches of the same layer");
   const NoGrad no_grad;
   const std::int64_t width = std::max(most_slots(), other.most_slots());
-  for (const auto& [mine, its] : {std::pair(&keys_, &other.keys_), {&values_, &other.values_}}) {
-    const Tensor both = zeros({batch + more, mine->size(1), width, mine->size(3)}, mine->dtype());
+  const auto both = [&](const Tensor& mine, const Tensor& its) {
+    Tensor all = zeros({batch + more, mine.size(1), width, mine.size(3)}, mine.dtype());
     const auto take = [&](const Tensor& x, std::int64_t at, std::int64_t held) {
-      copy_(slice(slice(both, 0, {.start = at, .stop = at + x.size(0)}), 2, {.stop = held}),
+      copy_(slice(slice(all, 0, {.start = at, .stop = at + x.size(0)}), 2, {.stop = held}),
             slice(x, 2, {.stop = held}));
     };
-    take(*mine, 0, most_slots());
-    take(*its, batch, other.most_slots());
-    *mine = both;
-  }
-  lengths_.insert(lengths_.end(), other.lengths_.begin(), other.lengths_.end());
-  forgotten_.insert(forgotten_.end(), other.forgotten_.begin(), other.forgotten_.end());
+    take(mine, 0, most_slots());
+    take(its, batch, other.most_slots());
+    return all;
+  };
+  const auto chained = [](std::vector<std::int64_t> mine, const std::vector<std::int64_t>& its) {
+    mine.insert(mine.end(), its.begin(), its.end());
+    return mine;
+  };
+  Tensor keys = both(keys_, other.keys_), values = both(values_, other.values_);
+  auto lengths = chained(lengths_, other.lengths_);
+  auto forgotten = chained(forgotten_, other.forgotten_);
+  keys_ = std::move(keys);
+  values_ = std::move(values);
+  lengths_ = std::move(lengths);
+  forgotten_ = std::move(forgotten);
 }
 
 KeyValueCache KeyValueCache::snapshot() const {
@@ -251,18 +278,22 @@ Tensor DecodingCache::next_positions(std::int64_t batch, std::int64_t count,
 }
 
 void DecodingCache::select(const Tensor& rows) {
-  for (KeyValueCache& layer : layers) layer.select(rows);
-  for (ProjectedMemory& m : memory)
+  DecodingCache chosen = snapshot();  // this cache changes once all its parts are chosen
+  for (KeyValueCache& layer : chosen.layers) layer.select(rows);
+  for (ProjectedMemory& m : chosen.memory)
     m = {index_select(m.keys, 0, rows), index_select(m.values, 0, rows)};
-  if (memory_mask.defined()) memory_mask = index_select(memory_mask, 0, rows);
+  if (memory_mask.defined()) chosen.memory_mask = index_select(memory_mask, 0, rows);
+  *this = std::move(chosen);
 }
 
 void DecodingCache::join(const DecodingCache& other) {
   LADON_CHECK(memory.empty() && other.memory.empty(), "DecodingCache",
               "caches with a memory cannot be joined; decode such texts as one batch");
-  take_model(other.layers.size(), other.model);
-  for (std::size_t i = 0; i < layers.size(); ++i) layers[i].join(other.layers[i]);
-  if (other.most_positions > 0) most_positions = other.most_positions;
+  DecodingCache joined = snapshot();
+  joined.take_model(other.layers.size(), other.model);
+  for (std::size_t i = 0; i < joined.layers.size(); ++i) joined.layers[i].join(other.layers[i]);
+  if (other.most_positions > 0) joined.most_positions = other.most_positions;
+  *this = std::move(joined);
 }
 
 DecodingCache DecodingCache::snapshot() const {

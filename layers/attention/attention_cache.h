@@ -24,10 +24,11 @@ class KeyValueCache {
 
   /// Number of tokens, without padding, that each row has seen: [batch]. Empty before the first
   /// append().
-  const std::vector<std::int64_t>& lengths() const { return lengths_; }
+  const std::vector<std::int64_t>& lengths() const& { return lengths_; }
+  std::vector<std::int64_t> lengths() && { return std::move(lengths_); }
   /// Positions of the next tokens: i64 [batch, count]. mask: bool [batch, count], true = token;
   /// undefined: all are tokens. Padding gets the position of the next token, and does not advance
-  /// it. Throws Error for a batch size other than that of the cache.
+  /// it. Throws Error for a batch size other than that of the cache, and for negative sizes.
   Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
 
   /// Keys and values that the queries of the new positions see.
@@ -37,14 +38,16 @@ class KeyValueCache {
     std::int64_t offset = 0;  ///< Number of keys before the first query (causal_offset).
   };
   /// Appends h.k and h.v [batch, heads, T, width]. window > 0: a query sees only the last `window`
-  /// positions, including its own. Throws Error unless batch, heads, widths and dtype are those of
-  /// earlier calls, and inside jvp if k or v has a tangent.
+  /// positions, including its own; 0: all. Throws Error, and appends nothing, unless batch, heads,
+  /// widths and dtype are those of earlier calls, and h.q_positions i64 [T] or [batch, T], if
+  /// defined; and inside jvp if k or v has a tangent.
   Seen append(const AttentionHeads& h, const Tensor& mask = {}, std::int64_t window = 0);
 
   /// Row i becomes a copy of the former row rows[i], for i64 `rows` of any length: for beam search,
-  /// and to drop finished rows.
+  /// and to drop finished rows. Throws Error, and changes nothing, for rows that it does not have.
   void select(const Tensor& rows);
-  /// Appends the rows of another cache of the same layer. Throws Error if their shapes differ.
+  /// Appends the rows of another cache of the same layer. Throws Error, and changes nothing, if their
+  /// shapes differ.
   void join(const KeyValueCache& other);
   /// Copy that shares memory with this cache. Only one of the two may append(), since it writes
   /// after the shared positions. Take a snapshot before a pass that may throw, to restore the state
@@ -82,7 +85,8 @@ struct DecodingCache {
   /// Fingerprint, by prepare(), of the model that filled the cache; 0 before it is filled.
   std::uint64_t model = 0;
 
-  /// Positions of the next tokens, and selection of rows, as in KeyValueCache.
+  /// Positions of the next tokens, and selection of rows, as in KeyValueCache. If select() or join()
+  /// throws, no layer has changed.
   Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
   void select(const Tensor& rows);
   /// Appends the rows of a cache of the same model. Throws Error for a cache of another model, or

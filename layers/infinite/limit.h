@@ -91,7 +91,8 @@ class Limit {
   bool draws(const InputKind& inputs) const { return graph(inputs, Get::nngp)->draws(); }
   bool draws() const { return graph(Get::nngp)->draws(); }
 
-  const Layer& model() const { return *model_; }
+  const Layer& model() const& { return *model_; }
+  void model() && = delete;  // which may end with the limit
   std::uint64_t replicate() const { return replicate_; }
   /// Pivots that with_pivots() chose for replicate(); if empty, each call chooses its pivots.
   Pivots pivots() const;
@@ -149,7 +150,8 @@ class Passes {
   Kernel pairs(const Rows& a, const Rows& b) const;
   Kernel pairs(const Rows& a) const;
 
-  const KernelGraph& graph() const { return *graph_; }
+  const KernelGraph& graph() const& { return *graph_; }
+  void graph() && = delete;
   /// Landmarks with their coordinates; null if no step draws.
   const Landmarks* landmarks() const { return landmarks_.get(); }
   /// Copy of these passes that uses other landmarks than those of the constructor's pass.

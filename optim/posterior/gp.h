@@ -103,7 +103,8 @@ class GaussianProcess {
   double amplitude() const;
 
   /// A⁻¹Y [N, O], with its residual and error bound.
-  const LinearSolution& weights() const { return weights_; }
+  const LinearSolution& weights() const& { return weights_; }
+  LinearSolution weights() && { return std::move(weights_); }
 
  private:
   const Solver& solver() const;  // throws Error if this was moved from

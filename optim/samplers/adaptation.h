@@ -59,7 +59,8 @@ class Adaptation {
   Adaptation(const char* operation, const AdaptationOptions& options, std::int64_t rows,
              std::int64_t dim);
 
-  const Tuning& tuning() const { return tuning_; }
+  const Tuning& tuning() const& { return tuning_; }
+  Tuning tuning() && { return std::move(tuning_); }
   double step(std::int64_t group) const { return steps_[static_cast<std::size_t>(group)]; }
   Tensor inverse_mass(std::int64_t group) const;
 

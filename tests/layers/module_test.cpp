@@ -101,6 +101,19 @@ TEST(Module, AFailedLoadLeavesTheModelAsItWas) {
   EXPECT_TRUE(all_equal(model.first.weight, before));
 }
 
+TEST(Module, ALoadIntoAnExpandedTensorLeavesTheOthers) {
+  Generator rng(1);
+  Linear from({.in = 2, .out = 3}, rng), to({.in = 2, .out = 3}, rng);
+  for (Tensor* odd : {&to.bias, &to.weight}) {
+    const Tensor kept = *odd, bias = clone(to.bias.detach()), weight = clone(to.weight.detach());
+    *odd = expand(zeros(odd == &to.bias ? Shape{1} : Shape{1, 1}), odd->shape());
+    const Tensor other = odd == &to.bias ? weight : bias;
+    test::expect_error([&] { to.load_state_dict(from.state_dict()); }, "is expanded: axis");
+    EXPECT_TRUE(all_equal(odd == &to.bias ? to.weight.detach() : to.bias.detach(), other));
+    *odd = kept;
+  }
+}
+
 TEST(Module, LoadsTensorsThatRequireGradients) {
   Generator rng(1), other(2);
   Pair a(rng), b(other);

@@ -166,6 +166,14 @@ TEST_F(PlateauTest, Resumes) {
   EXPECT_EQ(resumed.best(), 1);
 }
 
+TEST(Plateau, RefusesAStateWithNaN) {
+  Plateau plateau;
+  StateDict state = plateau.state_dict();
+  plateau.load_state_dict(state);  // ∞ before the first figure
+  state["best"] = scalar(std::nan(""), f64);
+  test::expect_error([&] { plateau.load_state_dict(state); }, "\"best\" has NaN elements");
+}
+
 TEST(Plateau, RefusesBadSettings) {
   expect_error([] { Plateau p({.factor = 1}); }, "factor is 1");
   expect_error([] { Plateau p({.patience = -1}); }, "patience is -1");

@@ -244,6 +244,43 @@ TEST(Lifetimes, AGraphKeepsTheModelOfItsLimit) {
   EXPECT_TRUE(paths.contains("layers.0") && paths.contains("layers.1"));
 }
 
+// --- members that hand out references ---
+
+// `for (double v : ScaleMixture(x).variances())` went through memory of an object that had ended.
+TEST(Lifetimes, AReferenceIntoATemporaryIsNotHandedOut) {
+  const std::map<std::string, const char*> elsewhere{
+      {"layers/part.h: layer", "of a Part, a member of its block"}};
+  const std::regex member(
+      "\\n +(?:virtual )?const [\\w:<>, ]+& (\\w+)\\(([^()]*)\\) const( ?&)?(?!&)");
+  std::set<std::string> found;
+  std::size_t guarded = 0;
+  for (const std::string& header : offered()) {
+    const std::string& text = headers().at(header);
+    for (std::sregex_iterator i(text.begin(), text.end(), member), end; i != end; ++i) {
+      const std::string name = (*i)[1], place = header + ": " + name;
+      const std::string before = text.substr(0, static_cast<std::size_t>(i->position()) + 1);
+      const std::size_t hidden = before.rfind("\n private:"), end_of_class = before.rfind("\n};\n");
+      if (hidden != before.npos && (end_of_class == before.npos || end_of_class < hidden)) continue;
+      if (elsewhere.contains(place)) {
+        found.insert(place);
+        continue;
+      }
+      const bool has_other =
+          !matches(text, "[ >&](" + name + ")\\([^()]*\\) (?:const ?)?&&").empty();
+      EXPECT_TRUE((*i)[3].matched && has_other)
+          << place << "() returns a reference into its object: declare it `const&`, beside an "
+          << "overload `&&` that returns a value or is deleted";
+      guarded += (*i)[3].matched;
+    }
+  }
+  EXPECT_EQ(found.size(), elsewhere.size()) << "a place of the list is gone";
+  EXPECT_GE(guarded, 15u) << "the walk does not find the members";
+  static_assert(!std::is_constructible_v<infinite::Seen, infinite::Pairs>);
+  static_assert(!std::is_constructible_v<infinite::Seen, infinite::Pairs, infinite::Pairs&>);
+  static_assert(!std::is_constructible_v<infinite::Seen, infinite::Pairs&, infinite::Pairs>);
+  static_assert(std::is_constructible_v<infinite::Seen, infinite::Pairs&, infinite::Pairs&>);
+}
+
 // --- memory that was lent ---
 
 // Whoever edits what it was handed asks storage whether it may: who counts holders himself forgets

@@ -48,7 +48,8 @@ class Profile final : private detail::Observer, private detail::Scoped<detail::O
     double gradient_seconds = 0;  ///< Total time of the gradients.
   };
   /// One row per module and operation, in the order in which they first ran.
-  const std::vector<Row>& rows() const { return rows_; }
+  const std::vector<Row>& rows() const& { return rows_; }
+  std::vector<Row> rows() && { return std::move(rows_); }
   /// Text table of the rows, nested by module, with a total per module; times in milliseconds,
   /// sizes in MB.
   std::string table() const;

@@ -9,6 +9,9 @@
 #include "ladon/layers/extra/sequence/token_choice.h"
 
 namespace ladon {
+namespace {
+const char* const on_token = "on_token";
+}
 
 // A step is a transaction. Texts first draw their tokens, which are reported to callers and cannot
 // be undone; so a text records whether the model has processed its last token. The model's results
@@ -45,13 +48,14 @@ ContinuousBatch::ContinuousBatch(NextToken next) : next_(std::move(next)) {
   LADON_CHECK(next_, "ContinuousBatch", "the model is an empty function");
 }
 ContinuousBatch::~ContinuousBatch() = default;
-// stepping_ is not moved: if a batch is moved inside on_token, the old object is in a step, and the
-// new one is not.
+// The old object of a batch that is moved inside a callback is still in the call, and goes through
+// rows that the new one owns: so inside_ is shared.
 ContinuousBatch::ContinuousBatch(ContinuousBatch&& other) noexcept
     : next_(std::move(other.next_)),
       cache_(std::move(other.cache_)),
       rows_(std::move(other.rows_)),
-      requests_(other.requests_) {}
+      requests_(other.requests_),
+      inside_(other.inside_) {}
 
 std::int64_t ContinuousBatch::open() const {
   return std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return !row.cancelled; });
@@ -59,8 +63,8 @@ std::int64_t ContinuousBatch::open() const {
 
 std::int64_t ContinuousBatch::add(const Tensor& prompt, const GenerateOptions& options,
                                   Generator& rng) {
-  LADON_CHECK(!stepping_, "ContinuousBatch",
-              "add() was called inside on_token; keep the request, and add it after the step");
+  LADON_CHECK(!*inside_, "ContinuousBatch", "add() was called inside ", *inside_,
+              "; keep the request, and add it after the step");
   LADON_CHECK(next_, "ContinuousBatch", "has no model: it was moved from");
   detail::check_options(options);
   LADON_CHECK(options.beams == 0 && options.cached, "ContinuousBatch",
@@ -71,7 +75,8 @@ std::int64_t ContinuousBatch::add(const Tensor& prompt, const GenerateOptions& o
   const NoGrad no_grad;
   const RowwiseProducts rowwise;
   DecodingCache own;
-  const Tensor logits = next_(unsqueeze(prompt, 0), own, {});
+  const Tensor logits = call_model(unsqueeze(prompt, 0), own);
+  LADON_CHECK(next_, "ContinuousBatch", "was moved inside the model function, in add()");
   const std::int64_t most = own.most_positions;  // the last token needs no position
   LADON_CHECK(most == 0 || options.length <= most + 1 - prompt.count(), "ContinuousBatch",
               "a prompt of ", prompt.count(), " tokens and ", options.length,
@@ -92,6 +97,11 @@ std::int64_t ContinuousBatch::add(const Tensor& prompt, const GenerateOptions& o
   return requests_++;
 }
 
+Tensor ContinuousBatch::call_model(const Tensor& tokens, DecodingCache& cache) const {
+  const detail::Bracket inside(*inside_, "the model function");
+  return next_(tokens, cache, {});
+}
+
 ContinuousBatch::Reading ContinuousBatch::read(const std::vector<std::size_t>& places) const {
   if (places.empty()) return {};
   const auto count = static_cast<std::int64_t>(places.size());
@@ -100,7 +110,7 @@ ContinuousBatch::Reading ContinuousBatch::read(const std::vector<std::size_t>& p
   Reading all{cache_.snapshot(), {}};
   if (places.size() < rows_.size())
     all.cache.select(from_vector(detail::Tokens(places.begin(), places.end()), {count}));
-  all.logits = detail::logits_after(next_(from_vector(tokens, {count, 1}), all.cache, {}),
+  all.logits = detail::logits_after(call_model(from_vector(tokens, {count, 1}), all.cache),
                                     detail::Tokens(places.size(), 0));
   return all;
 }
@@ -121,13 +131,13 @@ ContinuousBatch::Reading ContinuousBatch::read_each_alone(const std::vector<std:
 }
 
 std::vector<std::pair<std::int64_t, Generated>> ContinuousBatch::step() {
-  LADON_CHECK(!stepping_, "ContinuousBatch",
-              "step() was called inside on_token, in a step; call it after that step has returned");
+  LADON_CHECK(!*inside_, "ContinuousBatch", "step() was called inside ", *inside_,
+              "; call it after that call of the batch has returned");
   const NoGrad no_grad;
   const RowwiseProducts rowwise;
   std::vector<std::size_t> places;
   {
-    const detail::Bracket stepping(stepping_, true);
+    const detail::Bracket inside(*inside_, on_token);
     for (Row& row : rows_)
       if (row.goes_on && row.logits.defined()) row.write();
   }
@@ -157,6 +167,8 @@ std::vector<std::pair<std::int64_t, Generated>> ContinuousBatch::step() {
 }
 
 Generated ContinuousBatch::cancel(std::int64_t request) {
+  LADON_CHECK(!*inside_ || *inside_ == on_token, "ContinuousBatch", "cancel() was called inside ",
+              *inside_, ", which computes this text; cancel it in on_token, or after the step");
   const auto row = std::find_if(rows_.begin(), rows_.end(), [request](const Row& each) {
     return each.text.row == request && each.goes_on;
   });

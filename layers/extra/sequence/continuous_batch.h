@@ -3,6 +3,7 @@
 // each from its arrival to its own end.
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,9 @@ namespace ladon {
 /// neither on the other texts in the batch nor on their failures. If a pass over all texts throws,
 /// each text is processed alone. A text that fails alone, or whose `on_token` throws, ends with the
 /// exception in its Generated::error, and the others go on. Not recorded, and under
-/// RowwiseProducts. `on_token` may cancel requests; add() and step() throw Error inside it.
+/// RowwiseProducts. `on_token` may cancel requests; add() and step() throw Error inside it, as add(),
+/// step() and cancel() do inside the model function. So they do, until the step has returned, in
+/// the object to which the batch is moved inside `on_token`.
 class ContinuousBatch {
  public:
   /// Throws Error for an empty function.
@@ -51,6 +54,7 @@ class ContinuousBatch {
  private:
   struct Row;
   struct Reading;
+  Tensor call_model(const Tensor& tokens, DecodingCache& cache) const;
   Reading read(const std::vector<std::size_t>& places) const;
   Reading read_each_alone(const std::vector<std::size_t>& places);
 
@@ -58,7 +62,8 @@ class ContinuousBatch {
   DecodingCache cache_;  // its rows correspond to rows_
   std::vector<Row> rows_;
   std::int64_t requests_ = 0;
-  bool stepping_ = false;
+  /// The callback that is being called, by its name in messages; null outside callbacks.
+  std::shared_ptr<const char*> inside_ = std::make_shared<const char*>(nullptr);
 };
 
 }  // namespace ladon

@@ -232,7 +232,8 @@ StoredGram::State& StoredGram::state() const { return detail::held("StoredGram",
 std::int64_t StoredGram::size() const { return state().n; }
 Get StoredGram::kind() const { return state().kind; }
 DType StoredGram::dtype() const { return state().dtype; }
-const StoredGramEstimate& StoredGram::estimate() const { return state().estimate; }
+const StoredGramEstimate& StoredGram::estimate() const& { return state().estimate; }
+StoredGramEstimate StoredGram::estimate() && { return state().estimate; }
 std::uint64_t StoredGram::identity() const { return state().identity; }
 Tensor StoredGram::diagonal() const { return clone(state().diagonal); }
 

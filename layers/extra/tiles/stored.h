@@ -66,7 +66,8 @@ class StoredGram {
   std::int64_t size() const;
   Get kind() const;     ///< The kernel: nngp or ntk.
   DType dtype() const;  ///< Dtype of the stored tiles.
-  const StoredGramEstimate& estimate() const;
+  const StoredGramEstimate& estimate() const&;
+  StoredGramEstimate estimate() &&;
   /// Checksum of inputs, model and tiles, which identifies this matrix in files made from it.
   std::uint64_t identity() const;
 

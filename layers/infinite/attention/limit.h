@@ -70,6 +70,10 @@ struct AttentionLimit {
 struct Seen {
   Seen(const Pairs& both) : queries(both), keys(both) {}  // NOLINT: implicit
   Seen(const Pairs& of_queries, const Pairs& of_keys) : queries(of_queries), keys(of_keys) {}
+  Seen(const Pairs&&) = delete;  // it keeps references
+  Seen(const Pairs&&, const Pairs&) = delete;
+  Seen(const Pairs&, const Pairs&&) = delete;
+  Seen(const Pairs&&, const Pairs&&) = delete;
   bool self() const { return &queries == &keys; }
 
   const Pairs &queries, &keys;

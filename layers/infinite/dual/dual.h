@@ -100,10 +100,13 @@ class DualFunction {
   /// under NoGrad, if it captures a tensor that requires a gradient (or has a tangent of jvp).
   static DualFunction numeric(Pointwise function, int terms = 128, double tolerance = 1e-2);
 
-  const std::string& name() const { return name_; }
+  const std::string& name() const& { return name_; }
+  std::string name() && { return std::move(name_); }
   /// φ, if the dual was made from it, as by closed() and numeric(); else empty.
-  const Pointwise& function() const { return function_; }
-  const DualRule& rule() const { return *rule_; }
+  const Pointwise& function() const& { return function_; }
+  Pointwise function() && { return std::move(function_); }
+  const DualRule& rule() const& { return *rule_; }
+  void rule() && = delete;
 
  private:
   DualFunction(std::string name, std::shared_ptr<const DualRule> rule, Pointwise function = {});

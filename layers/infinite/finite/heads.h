@@ -46,7 +46,8 @@ class ScaleMixture {
  public:
   /// Throws Error if there are no variances, or if one is negative or not finite.
   explicit ScaleMixture(std::vector<double> variances);
-  const std::vector<double>& variances() const { return variances_; }
+  const std::vector<double>& variances() const& { return variances_; }
+  std::vector<double> variances() && { return std::move(variances_); }
   double density(double y) const;  ///< Without the point mass at 0 that variances of 0 give.
   double cdf(double y) const;
   /// The variance, E v.
@@ -70,7 +71,8 @@ struct KernelMoments {
 class FiniteHeads {
  public:
   FiniteHeads(Limit limit, const FiniteHeadsOptions& options);
-  const FiniteHeadsOptions& options() const { return options_; }
+  const FiniteHeadsOptions& options() const& { return options_; }
+  FiniteHeadsOptions options() && { return options_; }
 
   /// Latents of all attention layers, for these inputs together: kernels of training and test
   /// inputs belong to one network only if both are in x. Advances rng by one block.

@@ -155,9 +155,13 @@ class KernelGraph {
       const std::function<KernelNode(const KernelNode&)>& model,
       std::function<std::optional<LayerPlace>(const Layer*)> find);
 
-  const std::vector<Placed>& steps() const { return steps_; }
-  const InputKind& inputs() const { return inputs_; }
-  const KernelNode& output() const { return output_; }
+  // A graph is shared: name the pointer that graph() returns before a loop over steps().
+  const std::vector<Placed>& steps() const& { return steps_; }
+  const InputKind& inputs() const& { return inputs_; }
+  const KernelNode& output() const& { return output_; }
+  void steps() && = delete;
+  void inputs() && = delete;
+  void output() && = delete;
   Get get() const { return get_; }
   bool finite_heads() const { return finite_heads_; }
   /// Whether a step that the output depends on draws.

@@ -60,6 +60,7 @@ class RankHistogram {
   std::int64_t count() const { return count_; }
   /// Counts [L + 1] of the ranks 0 … L of one quantity.
   const std::vector<std::int64_t>& ranks(std::int64_t quantity) const&;
+  std::vector<std::int64_t> ranks(std::int64_t quantity) && { return ranks(quantity); }
   /// Compares the ranks of one quantity, in `bins` bins of equal width, with the uniform
   /// distribution. The p-value assumes a χ² distribution, which requires an expected count of at
   /// least 5 per bin. Throws Error unless bins ≥ 2, bins divides L + 1, and add() was called.

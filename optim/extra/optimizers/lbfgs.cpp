@@ -166,7 +166,9 @@ void Lbfgs::load_state_dict(const StateDict& state) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Tensor& x = parameters_[i].second;
     const auto rows = [&](const std::string& name) {
-      return reshape(reader.entry(name, f64, of_pairs(pairs, x)).detach(), {pairs, x.count()});
+      const Tensor& entry = reader.entry(name, f64, of_pairs(pairs, x));
+      reader.refuse_nan(name);
+      return reshape(entry.detach(), {pairs, x.count()});
     };
     steps.push_back(rows("steps." + names[i]));
     changes.push_back(rows("changes." + names[i]));

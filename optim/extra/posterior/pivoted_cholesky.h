@@ -28,7 +28,8 @@ class PivotedCholesky {
 
   std::int64_t rank() const { return static_cast<std::int64_t>(pivots_.size()); }
   /// The selected inputs, in order of selection.
-  const std::vector<std::int64_t>& pivots() const { return pivots_; }
+  const std::vector<std::int64_t>& pivots() const& { return pivots_; }
+  std::vector<std::int64_t> pivots() && { return std::move(pivots_); }
   Tensor factor() const;                 ///< L, [N, rank]
   double left() const { return left_; }  ///< trace(K − L·Lᵀ)
 

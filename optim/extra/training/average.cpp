@@ -70,6 +70,8 @@ void WeightAverage::write_to(const std::vector<Tensor>& parameters) const {
   LADON_CHECK(updates_ > 0, "average",
               "there is no average before the first update(); call update() after a step");
   const NoGrad no_grad;
+  for (std::size_t i = 0; i < means_.size(); ++i)
+    detail::check_writable("average", parameters_[i].first, parameters[i]);
   for (std::size_t i = 0; i < means_.size(); ++i) copy_(parameters[i].detach(), means_[i]);
 }
 

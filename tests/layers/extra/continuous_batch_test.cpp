@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
@@ -140,6 +141,74 @@ TEST(ContinuousBatch, MisuseIsAnError) {
   expect_error([&] { one.join(two); }, "was filled by another model");
   decoder.memory.resize(1);
   expect_error([&] { one.join(decoder); }, "caches with a memory cannot be joined");
+}
+
+// In each call of the model for the batch, from add() and from step(), at every place: it refuses,
+// and writes the texts that it writes undisturbed.
+TEST(ContinuousBatch, IsNotCalledByItsModel) {
+  Generator rng(1), ignored(2);
+  LanguageModel model(gpt2(23, 1, 8, 2, 40), rng);
+  model.eval();
+  const Tensor prompt = tensor({1, 2}, {2}, i64);
+  const GenerateOptions options{.length = 5};
+  ContinuousBatch* called = nullptr;
+  int refused = 0;
+  const NextToken disturbing = [&](const Tensor& tokens, DecodingCache& cache, const Tensor& mask) {
+    if (called) {
+      const char* const inside = "called inside the model function";
+      expect_error([&] { called->add(prompt, options, ignored); }, inside);
+      expect_error([&] { called->step(); }, inside);
+      for (const std::int64_t request : {0, 1})
+        expect_error([&] { called->cancel(request); }, inside);
+      ++refused;
+    }
+    return next_token(model)(tokens, cache, mask);
+  };
+  const auto written = [&](const NextToken& next, bool disturbs) {
+    ContinuousBatch batch(next);
+    called = disturbs ? &batch : nullptr;
+    Generator draws(3);
+    for (int i = 0; i < 3; ++i) batch.add(prompt, options, draws);
+    std::map<std::int64_t, std::vector<std::int64_t>> texts;
+    while (batch.open() > 0)
+      for (auto& [request, text] : batch.step()) texts[request] = text.tokens;
+    return texts;
+  };
+  EXPECT_EQ(written(disturbing, true), written(next_token(model), false));
+  EXPECT_EQ(refused, 3 + 4);
+}
+
+// The step goes through rows that the new object owns: it takes no calls until the step is over.
+TEST(ContinuousBatch, IsNotCalledWhereItIsMovedToInAStep) {
+  Generator rng(1);
+  LanguageModel model(gpt2(23, 1, 8, 2, 40), rng);
+  model.eval();
+  const Tensor prompt = tensor({1, 2}, {2}, i64);
+  ContinuousBatch batch(next_token(model));
+  std::optional<ContinuousBatch> now;
+  GenerateOptions options{.length = 4};
+  options.on_token = [&](auto&&...) {
+    if (!now) now.emplace(std::move(batch));
+    expect_error([&] { now->add(prompt, {}, rng); }, "add() was called inside on_token");
+    expect_error([&] { now->step(); }, "step() was called inside on_token");
+    return true;
+  };
+  for (int i = 0; i < 2; ++i) batch.add(prompt, options, rng);
+  batch.step();
+  ASSERT_TRUE(now);
+  EXPECT_EQ(now->add(prompt, {.length = 1}, rng), 2);
+  std::size_t ended = 0;
+  while (now->open() > 0) ended += now->step().size();
+  EXPECT_EQ(ended, 3u);
+
+  std::optional<ContinuousBatch> moved;
+  ContinuousBatch fleeting([&](const Tensor& tokens, DecodingCache& cache, const Tensor& mask) {
+    Tensor logits = next_token(model)(tokens, cache, mask);
+    moved.emplace(std::move(fleeting));
+    return logits;
+  });
+  expect_error([&] { fleeting.add(prompt, {}, rng); }, "was moved inside the model function");
+  EXPECT_EQ(moved->open(), 0);
 }
 
 }  // namespace

@@ -412,6 +412,60 @@ TEST(KeyValueCache, RefusesValuesThatAreNotThoseOfTheKeys) {
   }
 }
 
+TEST(KeyValueCache, PositionsOfQueriesAreThoseOfItsTokens) {
+  Generator rng(34);
+  const Tensor x = normal({2, 2, 3, 4}, rng), all = arange(0, 3, 1, i64);
+  for (const std::int64_t window : {0, 2}) {
+    KeyValueCache cache, twin;
+    for (const Tensor& odd :
+         {zeros({5, 3}, i64), zeros({2, 7}, i64), zeros({1, 3}, i64), zeros({1}, i64),
+          zeros({6}, i64), zeros({2, 3, 1}, i64), zeros({2, 3}), zeros({3}, boolean)}) {
+      expect_error(
+          [&] {
+            cache.append({x, x, x, odd}, {}, window);
+          },
+          "positions of queries must be i64 [3] or [2, 3]");
+      EXPECT_TRUE(cache.lengths().empty());
+    }
+    expect_error([&] { cache.append({x, x, {}}, {}, window); }, "values are undefined");
+    const auto seen = cache.append({x, x, x, all}, {}, window);
+    const auto same = twin.append({x, x, x}, {}, window);
+    EXPECT_EQ(seen.allowed.defined(), same.allowed.defined());
+    EXPECT_TRUE(!same.allowed.defined() || all_equal(seen.allowed, same.allowed));
+  }
+  KeyValueCache cache;
+  expect_error([&] { cache.append({x, x, x}, {}, -1); }, "the window is -1");
+  expect_error([&] { cache.next_positions(-1, 2); }, "neither may be negative");
+  expect_error([&] { cache.next_positions(2, -1); }, "neither may be negative");
+}
+
+// The first layer fits, and the second does not.
+TEST(DecodingCache, ChangesAllItsLayersOrNone) {
+  Generator rng(35);
+  const auto filled = [&](std::int64_t batch, std::int64_t second, std::int64_t width) {
+    DecodingCache cache;
+    cache.layers.resize(2);
+    const Tensor x = normal({batch, 1, 2, 4}, rng), y = normal({second, 1, 2, width}, rng);
+    cache.layers[0].append({x, x, x});
+    cache.layers[1].append({y, y, y});
+    return cache;
+  };
+  const std::vector<std::int64_t> two{2, 2};
+  DecodingCache cache = filled(2, 2, 4), short_of_rows = filled(2, 1, 4), empty;
+  expect_error([&] { cache.join(filled(2, 2, 3)); }, "cannot be joined");
+  for (const KeyValueCache& layer : cache.layers) EXPECT_EQ(layer.lengths(), two);
+  for (const Tensor& rows : {tensor({1, 1, 1}, {3}, i64), tensor({0, 0, 1}, {3}, i64)})
+    expect_error([&] { short_of_rows.select(rows); }, "index");
+  EXPECT_EQ(short_of_rows.layers[0].lengths(), two);
+  DecodingCache decoder = filled(2, 2, 4);
+  decoder.memory.push_back({ones({1, 1, 1, 1}), ones({1, 1, 1, 1})});
+  expect_error([&] { decoder.select(tensor({0, 1, 1}, {3}, i64)); }, "index");
+  for (const KeyValueCache& layer : decoder.layers) EXPECT_EQ(layer.lengths(), two);
+  cache.join(cache);
+  for (const KeyValueCache& layer : cache.layers)
+    EXPECT_EQ(layer.lengths(), (std::vector<std::int64_t>{2, 2, 2, 2}));
+}
+
 TEST(Transformer, TheSecondArgumentIsAttendedTo) {
   Generator rng(32);
   const TransformerEncoderLayerOptions options{.dim = 8, .heads = 2, .dropout = 0};

@@ -92,6 +92,17 @@ TEST_F(AverageTest, CopiesToAModelOfTheSameNames) {
   expect_error([&] { average.copy_to(no_bias); }, "has 1 parameters, but the average has 2");
 }
 
+TEST(WeightAverage, CopiesToAllTensorsOrNone) {
+  const ParameterSet model{{"a", parameter(ones({2}))}, {"b", parameter(ones({2}))}};
+  WeightAverage average(model);
+  average.update();
+  const Tensor first = zeros({2});
+  const ParameterSet other{{"a", first}, {"b", expand(zeros({1}), {2})}};
+  expect_error([&] { average.copy_to(other); }, "[average] `b` of shape [2] is expanded");
+  expect_error([&] { other.assign_row(ones({4})); }, "[assign_row] `b` of shape [2] is expanded");
+  EXPECT_TRUE(all_equal(first, zeros({2})));
+}
+
 TEST_F(AverageTest, ResumesBitForBit) {
   TemporaryFolder folder;
   const std::string path = (folder / "average.safetensors").string();

@@ -192,6 +192,18 @@ TEST(Lbfgs, LeavesEverythingAsItWasOnAnError) {
   expect_error([&] { lbfgs.step({}); }, "empty function");
 }
 
+TEST(Lbfgs, RefusesNaNInItsState) {
+  const Tensor x = parameter(tensor({3, 4}, {2}, f64));
+  Lbfgs lbfgs(ParameterSet{{"x", x}});
+  lbfgs.step([&] { return sum(square(square(x))); });
+  for (const char* name : {"steps.x", "changes.x"}) {
+    StateDict state = lbfgs.state_dict();
+    lbfgs.load_state_dict(state);
+    state[name] = full(state[name].shape(), std::nan(""), f64);
+    expect_error([&] { lbfgs.load_state_dict(state); }, "has NaN elements");
+  }
+}
+
 TEST(Lbfgs, RefusesBadSettings) {
   const Tensor x = leaf(tensor({1, 2}, f64));
   expect_error([] { Lbfgs lbfgs({}); }, "no parameter");

@@ -264,6 +264,9 @@ TEST(Optimizer, RefusesAStateThatDoesNotFitAndKeepsItsOwn) {
          [](StateDict& s) { s["more"] = scalar(1, i64); });
   refuse("`0` has shape [4] in the state and [3] here",
          [](StateDict& s) { s["parameter.0.shape"] = tensor({4}, i64); });
+  refuse("\"parameter.0.first_moment\" has NaN elements", [](StateDict& s) {
+    s["parameter.0.first_moment"] = tensor({1, std::nan(""), 1}, f64);
+  });
   refuse("it must be at least 0", [](StateDict& s) { s["steps"] = scalar(-1, i64); });
   refuse("it must be finite", [](StateDict& s) { s["lr"] = scalar(-1, f64); });
 }
@@ -291,6 +294,41 @@ TEST(Optimizer, RefusesSquaresBelowZero) {
   refuses(Rmsprop(set, {.centered = true}), "second_moment");
   refuses(Adagrad(set), "sum_of_squares");
   refuses(Psgld(set, {.lr = 0.1, .target = {.count = 10}}, Generator(1)), "second_moment");
+}
+
+// Of every entry of a state that is floating: NaN would reach the parameter in the next step.
+TEST(Optimizer, RefusesNaNInItsState) {
+  Tensor x = parameter(ones({2}));
+  const auto refuses = [&](auto optimizer, std::size_t moments) {
+    x.set_grad(ones({2}));
+    optimizer.step();
+    std::size_t found = 0;
+    for (const auto& [name, value] : optimizer.state_dict()) {
+      if (!is_floating(value.dtype())) continue;
+      StateDict state = optimizer.state_dict();
+      state[name] = full(value.shape(), std::nan(""), value.dtype());
+      expect_error([&] { optimizer.load_state_dict(state); }, "");
+      found += name.starts_with("parameter.");
+    }
+    EXPECT_EQ(found, moments);
+    optimizer.load_state_dict(optimizer.state_dict());
+  };
+  const ParameterSet set{{"x", x}};
+  refuses(Sgd(set, {.lr = 0.1, .momentum = 0.9}), 1);
+  refuses(Adam(set), 2);
+  refuses(AdamW(set, {.amsgrad = true}), 3);
+  refuses(Lion(set), 1);
+  refuses(Adagrad(set), 1);
+  refuses(Rmsprop(set, {.momentum = 0.9, .centered = true}), 3);
+}
+
+// Version 0.1 saved no shapes; a state that has some has all.
+TEST(Optimizer, RefusesAStateWithSomeOfItsShapes) {
+  Tensor a = parameter(ones({2})), b = parameter(ones({3}));
+  Sgd sgd(ParameterSet{{"a", a}, {"b", b}}, {.lr = 0.1});
+  StateDict state = sgd.state_dict();
+  state.erase("parameter.b.shape");
+  expect_error([&] { sgd.load_state_dict(state); }, "no entry \"parameter.b.shape\"");
 }
 
 TEST(Optimizer, LeavesWhatIsFrozen) {

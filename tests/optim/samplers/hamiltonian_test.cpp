@@ -163,5 +163,64 @@ TEST(SampleChains, RefuseWhatATransitionMustNotLeave) {
       "1 probabilities for 3 rows");
 }
 
+// Each tensor in turn has a shape or a dtype of its own, as has the number of generators.
+TEST(Leapfrog, EachFunctionAsksForItsShapes) {
+  const LogDensity density = bent();
+  const Phase good = at(density, gaussian({3, 2}, 1), gaussian({3, 2}, 2));
+  const Tuning tuning{full({1, 1}, 0.1, f64), ones({1, 2}, f64)};
+  const RandomStreams streams{std::vector<Generator>(3, Generator(1)), Generator(2)};
+  const std::vector<Tensor> odd{ones({2, 2}, f64), ones({2}, f64), ones({3, 1, 2}, f64),
+                                ones({3, 2}),      ones({3}),      Tensor()};
+  const auto each = [&](const char* name, auto&& part) {
+    for (const Tensor& x : odd) {
+      if (!x.defined()) continue;
+      Phase bad = good, kept = good;
+      part(bad) = x;
+      RandomStreams drawn = streams;
+      const std::string wrong = std::string(name) + " must be f64";
+      expect_error([&] { energy(bad, tuning.inverse_mass); }, "[energy] " + wrong);
+      expect_error([&] { leapfrog(density, bad, tuning); }, "[leapfrog] " + wrong);
+      expect_error([&] { metropolis(kept, bad, {1, 1, 1}, drawn); }, "[metropolis] ");
+      expect_error([&] { metropolis(bad, good, {1, 1, 1}, drawn); }, "[metropolis] ");
+      expect_error([&] { hmc_move(density, bad, tuning, 2, drawn); }, "[hmc_move] " + wrong);
+      expect_values(kept.position, good.position.to_vector(), 0);
+    }
+  };
+  each("momenta", [](Phase& p) -> Tensor& { return p.momentum; });
+  each("values of ln p", [](Phase& p) -> Tensor& { return p.score.value; });
+  each("gradients of ln p", [](Phase& p) -> Tensor& { return p.score.gradient; });
+  for (const Tensor& x : odd) {
+    Phase phase = good;
+    RandomStreams drawn = streams;
+    expect_error([&] { acceptance(zeros({3}, f64), x); },
+                 "[acceptance] energies after must be f64");
+    expect_error([&] { acceptance(x, zeros({3}, f64)); }, "[acceptance] energies");
+    expect_error(
+        [&] {
+          leapfrog(density, good, {x, tuning.inverse_mass});
+        },
+        "the step must be f64");
+    expect_error(
+        [&] {
+          leapfrog(density, good, {tuning.step, x});
+        },
+        "the inverse mass must be f64");
+    expect_error([&] { energy(good, x); }, "the inverse mass must be f64");
+    expect_error([&] { hmc_move(density, phase, {tuning.step, x}, 2, drawn); }, "the inverse mass");
+    if (x.defined() && x.shape() == Shape({2, 2})) continue;  // right for two generators
+    std::vector<Generator> two(2, Generator(1));
+    expect_error([&] { momenta(two, x); }, "[momenta] the inverse mass must be f64");
+  }
+  for (const std::size_t count : {1, 4}) {
+    Phase phase = good;
+    RandomStreams drawn{std::vector<Generator>(count, Generator(1)), Generator(2)};
+    expect_error([&] { metropolis(phase, good, {1, 1, 1}, drawn); }, "generators for 3 rows");
+    expect_error([&] { hmc_move(density, phase, tuning, 2, drawn); }, "generators for 3 rows");
+  }
+  Phase moved = good;
+  RandomStreams drawn = streams;
+  hmc_move(density, moved, tuning, 2, drawn);
+}
+
 }  // namespace
 }  // namespace ladon::test
