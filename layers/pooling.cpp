@@ -44,12 +44,13 @@ Pooling pooling_from_name(std::string_view name) {
 
 Tensor mean_positions(const Tensor& x, const Tensor& mask) {
   const Tensor visible = column_mask("mean_positions", x, mask);
-  // If the sum overflows the dtype, scaled-down terms are summed, since the mean may be finite.
+  // Where a sum overflows the dtype, scaled-down terms are summed, since the mean may be finite;
+  // only there, since other sums could lose small terms.
   const auto over = [](const Tensor& seen, const auto& count) {
     const Tensor total = sum(seen, 1);
     if (all(isfinite(mapped::show(total))).item<bool>()) return total / count;
     constexpr double small = 0x1p-30;
-    return sum(seen * small, 1) / (count * small);
+    return where(isfinite(total), total / count, sum(seen * small, 1) / (count * small));
   };
   if (!visible.defined()) return over(x, static_cast<double>(std::max<std::int64_t>(x.size(1), 1)));
   const Tensor count = maximum(sum(cast(visible, x.dtype()), 1), scalar(1, x.dtype()));  // [B, 1]

@@ -94,7 +94,7 @@ Tensor means(const Tensor& x, const PoolingAxes& axes, const Divisor& divisor) {
   const Tensor total = sums(x, axes);
   if (all(isfinite(mapped::show(total))).item<bool>()) return total / divisor;
   constexpr double small = 0x1p-30;
-  return sums(x * small, axes) / (divisor * small);
+  return where(isfinite(total), total / divisor, sums(x * small, axes) / (divisor * small));
 }
 
 /// The means over the elements of each window, without padding.

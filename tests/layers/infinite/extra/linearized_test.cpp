@@ -83,6 +83,21 @@ TEST(NtkVectorProduct, IsTheFormedKernelTimesTheVector) {
   EXPECT_TRUE(all_close(ntk_vector_product(*net, a, va), product(a, a, va), 1e-11, 1e-12));
 }
 
+// The kernel of a network that maps each token by itself, times a vector, with any fill of padding.
+TEST(NtkVectorProduct, DoesNotReadPadding) {
+  const std::unique_ptr<Layer> net = small_network();
+  net->eval();
+  const Tensor x = gaussian({2, 3, 3}, 5), v = gaussian({2, 3, 2}, 6);
+  const Tensor mask = from_vector(std::vector<bool>{1, 1, 0, 1, 0, 0}, {2, 3});
+  const auto product = [&](double fill) {
+    return ntk_vector_product(*net, {masked_fill(x, unsqueeze(logical_not(mask), -1), fill), mask},
+                              v);
+  };
+  const Tensor expected = product(0);
+  for (const double fill : std::vector<double>{7, -1e9, NAN, HUGE_VAL})
+    EXPECT_TRUE(all_close(product(fill), expected, 1e-12, 1e-12)) << fill;
+}
+
 TEST(Linearized, IsTheFirstOrderExpansion) {
   const Tensor x = gaussian({4, 3}, 1);
   Linearized net(small_network());
