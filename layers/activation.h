@@ -61,7 +61,7 @@ struct Elementwise : Layer {
   infinite::DualFunction dual;
   std::string title;
 
-  /// Throws Error if `function` is empty, or if DualFunction::numeric rejects `terms`.
+  /// Throws Error if DualFunction::numeric rejects `function` (empty or not pointwise) or `terms`.
   explicit Elementwise(infinite::Pointwise function, std::string title = "φ", int terms = 128);
   /// Layer of a dual from DualFunction::closed or numeric, titled with the dual's name. Throws
   /// Error for any other dual, since only these store their function.

@@ -1,6 +1,8 @@
 // Duals of arbitrary functions by their Hermite expansion.
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -25,6 +27,8 @@ namespace {
 
 using kernels::Powers;
 using std::int64_t;
+
+constexpr int most_terms = 256;
 
 /// Tables that map a function's values to its Hermite coefficients, a_k = ∫ φ(z)·h_k(z)·density(z)
 /// dz with the standard normal density. h_k is even for even k, and odd for odd k: so the nodes are
@@ -90,6 +94,48 @@ Values values_at(const Pointwise& f, const Tensor& x, bool with_slope) {
   return {y.detach(), slope.defined() ? slope : zeros_like(x)};
 }
 
+/// Throws Error unless φ maps each number by itself: the same numbers again, in the reverse order in
+/// another shape, and in two parts must give the same.
+void check_pointwise(const Pointwise& f) {
+  const NoGrad off;
+  constexpr std::int64_t count = 24;
+  std::vector<double> points;  // irregular, of both signs, without 0
+  for (std::int64_t i = 0; i < count; ++i)
+    points.push_back(2.5 * std::sin(1 + 1.7 * static_cast<double>(i)));
+  const Tensor x = from_vector(points, {count});
+  const auto part = [&](std::int64_t begin, std::int64_t end, const Shape& shape) {
+    return flatten(values_at(f, reshape(slice(x, 0, {begin, end}), shape), false).value);
+  };
+  const auto expected = numbers_of("dual", part(0, count, {3, 8}));
+  const auto compare = [&](const Tensor& y, const char* how) {
+    const auto got = numbers_of("dual", contiguous(y));
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const double a = expected[i], b = got[i];
+      const bool same = a == b || (std::isnan(a) && std::isnan(b)) ||
+                        std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
+      LADON_CHECK(same, "dual", "the function is not pointwise: ", points[i], " is mapped to ", a,
+                  ", but ", how, " to ", b, "; it must map each number by itself, always the same");
+    }
+  };
+  compare(part(0, count, {3, 8}), "the second time");
+  const Tensor turned = reshape(contiguous(flip(x, {0})), {8, 3});
+  compare(flip(flatten(values_at(f, turned, false).value), {0}), "in another order");
+  compare(concat({part(0, 5, {1, 5}), part(5, count, {count - 5, 1})}, 0), "beside fewer numbers");
+}
+
+/// Throws Error naming a node where y, the values of `what`, is not finite.
+void check_finite(const char* what, const Tensor& y, const Tensor& nodes) {
+  if (std::isfinite(number_of("dual", sum(y)))) return;
+  const Tensor values = contiguous(y);
+  for (std::int64_t i = 0; i < values.count(); ++i) {
+    const double value = values.data<double>()[i];
+    LADON_CHECK(std::isfinite(value), "dual", what, " is ", value,
+                " at x = ", nodes.data<double>()[i],
+                "; it must be finite at all x, since normal variables take "
+                "positive and negative values of any size");
+  }
+}
+
 /// Hermite coefficients of functions whose values at the nodes are the rows of y. Each row is
 /// computed by the same instructions, for any number of rows.
 /// [m, half] · [half, terms/2] → [m, terms/2], for even and for odd k.
@@ -113,7 +159,10 @@ Tensor mean_squares(const Tensor& y, const Expansion& e) {
 Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_slope) {
   const Expansion& e = expansion(terms);
   const Tensor root = sqrt(reshape(p.detach(), {p.count(), 1}));
-  const Values at_nodes = values_at(f, root * e.nodes, with_slope);
+  const Tensor nodes = root * e.nodes;
+  const Values at_nodes = values_at(f, nodes, with_slope);
+  check_finite("φ", at_nodes.value, nodes);
+  if (with_slope) check_finite("φ'", at_nodes.slope, nodes);
   Values a;
   a.value = hermite_coefficients(at_nodes.value, e);
   a.value_square = mean_squares(at_nodes.value, e);
@@ -183,9 +232,11 @@ Tensor left_out(const Tensor& a, const Tensor& mean_square, const Tensor& kink, 
 }
 
 /// Throws Error if the omitted share of E exceeds `tolerance`. It is at most about |ρ|^terms times
-/// the share that is omitted of E φ² (`left` for the variances p, `right` for q).
+/// the share that is omitted of E φ² (`left` for the variances p, `right` for q). most_suffice()
+/// says whether the largest number of terms would do.
 void check_left_out(const char* of, const Tensor& left, const Tensor& right, const Tensor& p,
-                    const Tensor& q, const Tensor& c, int terms, double tolerance) {
+                    const Tensor& q, const Tensor& c, int terms, double tolerance,
+                    const std::function<bool()>& most_suffice) {
   if (c.count() == 0 ||
       number_of("dual", amax(left.detach())) * number_of("dual", amax(right.detach())) <=
           tolerance * tolerance)
@@ -199,9 +250,15 @@ void check_left_out(const char* of, const Tensor& left, const Tensor& right, con
   LADON_CHECK(worst <= tolerance, "dual", terms, " terms of the expansion of ", of,
               " omit a share of ", worst, " at variances up to ",
               std::max(number_of("dual", amax(p.detach())), number_of("dual", amax(q.detach()))),
-              "; at most ", tolerance,
-              " is accepted: use smaller variances (LayerNorm before it), more terms (up to 256), "
-              "or a function in closed form");
+              "; at most ", tolerance, " is accepted: use ",
+              terms < most_terms && most_suffice()
+                  ? detail::join("more terms (", most_terms, " suffice)")
+                  : detail::join("a dual in closed form (DualFunction::closed)",
+                                 terms < most_terms ? detail::join(", since ", most_terms,
+                                                                   " terms omit too much too")
+                                                    : ""),
+              ", or a larger tolerance (DualFunction::numeric); of smooth functions, smaller "
+              "variances (LayerNorm before it) suffice");
 }
 
 kernels::DualForm kink_form(double kappa) {
@@ -294,7 +351,7 @@ class NumericRule final : public SlopedRule {
                            const Tensor& all_a, const Tensor& all_b) {
       check_left_out(of, left_out(a.*part, a.*mean_square, kink_a.*part, all_a),
                      left_out(b.*part, b.*mean_square, kink_b.*part, all_b), p, q, c, terms_,
-                     tolerance_);
+                     tolerance_, [&] { return suffices(most_terms, p, q, c, with_derivative); });
     };
     const double share = 0.25 * k * k;
     check("E[φ(u)φ(v)]", &Values::value, &Values::value_square, share * flatten(p),
@@ -321,6 +378,16 @@ class NumericRule final : public SlopedRule {
       add_rest(result, closed(kink_form(k), x.p, x.q, x.c),
                sum(kink_coefficients(k, x.p, terms_), kink_coefficients(k, x.q, terms_), x));
     return result;
+  }
+
+  bool suffices(int terms, const Tensor& p, const Tensor& q, const Tensor& c,
+                bool with_derivative) const {
+    try {
+      NumericRule(f_, terms, tolerance_).values(p, q, c, with_derivative);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
   }
 
   Pointwise f_;
@@ -365,8 +432,10 @@ std::shared_ptr<const DualRule> expansion_of(const Split& split) {
 DualFunction DualFunction::numeric(Pointwise function, int terms, double tolerance) {
   LADON_CHECK(static_cast<bool>(function), "dual",
               "φ must be a function, but the function is empty");
-  LADON_CHECK(terms >= 8 && terms <= 256 && terms % 8 == 0, "dual", terms,
-              " terms were requested; the number of terms must be a multiple of 8 from 8 to 256");
+  LADON_CHECK(terms >= 8 && terms <= most_terms && terms % 8 == 0, "dual", terms,
+              " terms were requested; the number of terms must be a multiple of 8 from 8 to ",
+              most_terms);
+  check_pointwise(function);
   return {"numeric", std::make_shared<NumericRule>(function, terms, tolerance), function};
 }
 

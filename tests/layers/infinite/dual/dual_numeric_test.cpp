@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ladon/autograd/functional.h"
@@ -169,6 +172,60 @@ TEST(DualNumeric, RefusesOtherFunctions) {
   test::expect_error([] { DualFunction::numeric({}); }, "empty");
   test::expect_error([] { DualFunction::numeric([](const Tensor& x) { return x; }, 12); }, "of 8");
   test::expect_error([] { DualFunction::numeric([](const Tensor& x) { return x; }, 264); }, "256");
+}
+
+// Only the shape of φ(x) was checked, so each of these had a dual.
+TEST(DualNumeric, RefusesFunctionsOfSeveralNumbers) {
+  const auto rng = std::make_shared<Generator>(1);
+  const std::vector<std::pair<const char*, Pointwise>> mixing{
+      {"centered", [](const Tensor& x) { return x * x - mean(x * x); }},
+      {"softmax", [](const Tensor& x) { return softmax(x, -1); }},
+      {"softmax over rows", [](const Tensor& x) { return softmax(x, 0); }},
+      {"layer_norm", [](const Tensor& x) { return (x - mean(x)) / sqrt(var(x)); }},
+      {"by its length", [](const Tensor& x) { return x / sqrt(sum(square(x))); }},
+      {"cumsum", [](const Tensor& x) { return cumsum(x, -1); }},
+      {"sort", [](const Tensor& x) { return sort(x).values; }},
+      {"flip", [](const Tensor& x) { return flip(x, {-1}); }},
+      {"transposed", [](const Tensor& x) { return reshape(transpose(x), x.shape()); }},
+      {"random", [rng](const Tensor& x) { return x + normal(x.shape(), *rng, 0, 1, f64); }},
+      {"dropout",
+       [rng](const Tensor& x) { return x * cast(bernoulli(x.shape(), *rng, 0.5), f64); }}};
+  for (const auto& [name, f] : mixing) {
+    SCOPED_TRACE(name);
+    test::expect_error([&] { DualFunction::numeric(f); }, "is not pointwise");
+    test::expect_error(
+        [&] { DualFunction::closed("mine", f, [](auto&, auto&, auto& c) { return c; }); },
+        "is not pointwise");
+  }
+}
+
+TEST(DualNumeric, NamesWhatIsNotFinite) {
+  const Tensor one = ones({1}, f64);
+  const auto at_one = [&](const Pointwise& f, bool slope, double tolerance = 1e-2) {
+    dual(DualFunction::numeric(f, 128, tolerance), one, one, 0.5 * one, slope);
+  };
+  for (const double tolerance : {1e-2, std::numeric_limits<double>::infinity()})
+    test::expect_error([&] { at_one([](const Tensor& x) { return log(x); }, false, tolerance); },
+                       "φ is nan at x = -");
+  test::expect_error([&] { at_one([](const Tensor& x) { return exp(square(square(x))); }, false); },
+                     "φ is inf at x = ");
+  test::expect_error(
+      [&] { at_one([](const Tensor& x) { return where(greater(x, 0), sqrt(x), 0 * x); }, true); },
+      "φ' is nan at x = -");
+}
+
+// A hint is worth following.
+TEST(DualNumeric, HintsAtMoreTermsOnlyWhereTheySuffice) {
+  const auto at = [](const Pointwise& f, int terms, double p) {
+    const Tensor x = scalar(p, f64);
+    dual(DualFunction::numeric(f, terms), x, x, x, true);
+  };
+  const Pointwise bent = [](const Tensor& x) { return relu(x - 1); };
+  test::expect_error([&] { at(bent, 128, 1); }, "since 256 terms omit too much too");
+  test::expect_error([&] { at(bent, 256, 1); }, "use a dual in closed form");
+  const Pointwise steep = [](const Tensor& x) { return tanh(x); };
+  test::expect_error([&] { at(steep, 16, 5); }, "use more terms (256 suffice)");
+  EXPECT_NO_THROW(at(steep, 256, 5));
 }
 
 }  // namespace
