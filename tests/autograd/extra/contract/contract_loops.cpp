@@ -480,7 +480,7 @@ void add_cosines(Rows& rows) {
           const Tensor other = cast(tensor({1, 0.5, -2}, {1, 3}, f64), x.dtype());
           const Tensor a = reshape(slice(x, 0, {.stop = 3}), {1, 3});
           return embed ? cosine_embedding_loss(a, other, tensor({1}, {1}, i64))
-                       : cosine_similarity(a, other, -1, 1e-300);
+                       : cosine_similarity(a, other, -1, x.dtype() == f32 ? 1e-45 : 1e-300);
         },
         [=](const Jets& x) {
           const Jets a(x.begin(), x.begin() + 3);
