@@ -36,6 +36,19 @@ Tensor column_mask(const char* operation, const Tensor& x, const Tensor& mask) {
   return unsqueeze(mask, 2);
 }
 
+/// Throws Error if the first position of an input is masked. mask: bool [batch, T], or undefined.
+void check_first_visible(const char* operation, const Tensor& mask) {
+  if (!mask.defined() || mask.size(1) == 0) return;
+  const Tensor first = mapped::show(select(mask, 1, 0)).detach();
+  if (all(first).item<bool>()) return;
+  const std::vector<bool> visible = flatten(first).to_vector<bool>();
+  const auto batch = static_cast<std::size_t>(mask.size(0));  // of each mapped example
+  std::size_t input = 0;
+  while (visible[input]) ++input;
+  LADON_CHECK(false, operation, "the first position of input ", input % batch,
+              " is masked; remove padding in front, or use the mean over positions");
+}
+
 }  // namespace
 
 Pooling pooling_from_name(std::string_view name) {
@@ -73,6 +86,8 @@ Tensor first_token(const Tensor& x) {
 Tensor pool(Pooling kind, const Tensor& x, const Tensor& mask) {
   if (kind == Pooling::mean) return mean_positions(x, mask);
   if (kind == Pooling::max) return max_positions(x, mask);
+  column_mask("pool", x, mask);
+  check_first_visible("pool", mask);
   return first_token(x);
 }
 
@@ -171,12 +186,22 @@ Tensor FirstToken::forward(const Tensor& x) const {
   return first_token(as_sequence("FirstToken", x));
 }
 
+Tensor FirstToken::forward_masked(const Tensor& x, const Tensor& mask) const {
+  check_mask(x, mask);
+  check_first_visible("FirstToken", mask);
+  return forward(x);
+}
+
 KernelNode FirstToken::limit(const KernelNode& k) const {
   k.need_positions("FirstToken");
   LADON_CHECK(k.position_count() != 0, "FirstToken", "the inputs have no positions");
   infinite::Step step{.makes = k.law, .needs = Needs::diagonal, .positions = Shape{}};
   step.formula = [] { return infinite::Formula{"$k_00", "$t_00"}; };
   return infinite::map_pairs(k, step, [](const Pairs& pairs) {
+    for (const Tensor* mask : {&pairs.left_mask, &pairs.right_mask})
+      LADON_CHECK(!mask->defined() || all(select(*mask, -1, 0)).item<bool>(), "FirstToken",
+                  "the first position of an input is masked; remove padding in front, or use the "
+                  "mean over positions");
     return pairs.each([&](const Tensor& block) { return select(pairs.own(block), -1, 0); });
   });
 }

@@ -26,8 +26,10 @@ Tensor mean_positions(const Tensor& x, const Tensor& mask = {});
 /// Maximum of each channel over the visible positions; 0 for a sequence whose positions are all
 /// masked.
 Tensor max_positions(const Tensor& x, const Tensor& mask = {});
-/// The vector of the first position, even if it is padding.
+/// The vector of the first position, which must be visible: this function knows of no mask.
 Tensor first_token(const Tensor& x);
+/// The function of this kind. Throws Error if the mask is not bool [batch, T], and for
+/// Pooling::first if the mask hides the first position of an input.
 Tensor pool(Pooling kind, const Tensor& x, const Tensor& mask = {});
 
 // --- layers ---
@@ -74,12 +76,10 @@ struct Flatten : Layer {
 };
 
 /// The first position alone, as first_token():  [N, T, d] or [N, H, W, d] → [N, d].  k' = k_00.
+/// Networks and limit throw Error for a mask that hides the first position of an input.
 struct FirstToken : Layer {
   Tensor forward(const Tensor& x) const override;
-  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override {
-    check_mask(x, mask);
-    return forward(x);
-  }
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override { return "FirstToken"; }

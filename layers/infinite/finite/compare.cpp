@@ -8,6 +8,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops/compare.h"
+#include "ladon/autograd/ops/index.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
@@ -18,14 +19,42 @@ namespace {
 
 double frobenius(const Tensor& x) { return std::sqrt(number_of("compare", sum(square(x)))); }
 
+/// [N, N] or [N, N, T, T] as a covariance of all outputs of one channel, [N·T, N·T].
+Tensor covariance(const Tensor& nngp) {
+  if (nngp.rank() == 2) return nngp;
+  const std::int64_t all = nngp.size(0) * nngp.size(2);
+  return reshape(permute(nngp, {0, 2, 1, 3}), {all, all});
+}
+
+/// The visible positions [V], i64, as rows of covariance(nngp); undefined if all rows count: without
+/// padding, and for outputs without positions.
+Tensor visible_rows(const Tensor& mask, const Tensor& nngp) {
+  if (!mask.defined() || nngp.rank() != 4 || mask.size(1) != nngp.size(2)) return {};
+  const std::vector<bool> visible = mask.to_vector<bool>();
+  std::vector<std::int64_t> rows;
+  for (std::size_t i = 0; i < visible.size(); ++i)
+    if (visible[i]) rows.push_back(static_cast<std::int64_t>(i));
+  LADON_CHECK(!rows.empty() || visible.empty(), "compare", "all ", visible.size(),
+              " positions are masked; at least one must be visible");
+  if (rows.size() == visible.size()) return {};
+  return from_vector(rows, {static_cast<std::int64_t>(rows.size())});
+}
+
 /// Running moments of one kernel of the networks.
 struct Running {
   Tensor limit, limit_se;  // limit_se may be undefined
+  Tensor rows;             // visible_rows()
+
+  /// The entries of a kernel that count: those of two visible positions.
+  Tensor counted(const Tensor& k) const {
+    if (!rows.defined()) return k;
+    return index_select(index_select(covariance(k), 0, rows), 1, rows);
+  }
   RunningMoments kernel, error;
 
   void add(const Tensor& k) {
     kernel.add(k);
-    error.add(scalar(frobenius(k - limit) / frobenius(limit), f64));
+    error.add(scalar(frobenius(counted(k - limit)) / frobenius(counted(limit)), f64));
   }
 
   Agreement result() const {
@@ -34,26 +63,19 @@ struct Running {
     a.mean = kernel.mean();
     a.se = kernel.standard_error();
     if (limit_se.defined()) a.se = sqrt(square(a.se) + square(limit_se));
-    const Tensor miss = a.mean - limit;
+    const Tensor expected = counted(limit), miss = counted(a.mean) - expected;
     // An entry that is the same in every network has a standard error of 0 and only rounding
     // errors; its z is set to 0.
-    const Tensor floor = 1e-9 * (1.0 + abs(limit));
-    const Tensor z = where(less_equal(abs(miss), floor), zeros_like(miss), miss / a.se);
+    const Tensor floor = 1e-9 * (1.0 + abs(expected));
+    const Tensor z = where(less_equal(abs(miss), floor), zeros_like(miss), miss / counted(a.se));
     a.largest_z = number_of("compare", amax(abs(z)));
     a.rms_z = std::sqrt(number_of("compare", mean(square(z))));
-    a.mean_error = frobenius(miss) / frobenius(limit);
+    a.mean_error = frobenius(miss) / frobenius(expected);
     a.single_error = {number_of("compare", error.mean()),
                       number_of("compare", error.standard_error())};
     return a;
   }
 };
-
-/// [N, N] or [N, N, T, T] as a covariance of all outputs of one channel, [N·T, N·T].
-Tensor covariance(const Tensor& nngp) {
-  if (nngp.rank() == 2) return nngp;
-  const std::int64_t all = nngp.size(0) * nngp.size(2);
-  return reshape(permute(nngp, {0, 2, 1, 3}), {all, all});
-}
 
 KolmogorovSmirnov farthest(const Tensor& outputs, const Tensor& k) {
   KolmogorovSmirnov worst{.distance = -1};
@@ -77,10 +99,11 @@ Gaussianity gaussianity(const Tensor& outputs, const Tensor& k, std::int64_t mmd
           .mmd = mmd(slice(vectors, 0, {.stop = kept}), k)};
 }
 
-/// The first channels of a network's outputs, [1, N, C].
-Tensor kept_outputs(const Tensor& outputs, std::int64_t most) {
+/// The first channels of a network's outputs at the given rows (undefined: all), [1, N, C].
+Tensor kept_outputs(const Tensor& outputs, const Tensor& rows, std::int64_t most) {
   const Tensor flat = reshape(outputs, {1, -1, outputs.size(-1)});
-  return clone(slice(flat, 2, {.stop = std::min(most, flat.size(2))}));
+  const Tensor kept = slice(flat, 2, {.stop = std::min(most, flat.size(2))});
+  return rows.defined() ? index_select(kept, 1, rows) : clone(kept);
 }
 
 ComparisonRow compare_point(const SizedFactory& make_network, const Inputs& x,
@@ -107,6 +130,7 @@ ComparisonRow compare_point(const SizedFactory& make_network, const Inputs& x,
     nngp.limit_se = k.nngp_se;
     ntk.limit = k.ntk;
     ntk.limit_se = k.ntk_se;
+    nngp.rows = ntk.rows = visible_rows(x.mask, k.nngp);
   }
   std::mutex telling;
   const auto make = [&](Generator& own) {
@@ -123,12 +147,12 @@ ComparisonRow compare_point(const SizedFactory& make_network, const Inputs& x,
                 k.nngp.shape(), " and the limit ", nngp.limit.shape());
     nngp.add(k.nngp);
     if (get == Get::ntk) ntk.add(k.ntk);
-    outputs.push_back(kept_outputs(k.outputs, o.gaussian_channels));
+    outputs.push_back(kept_outputs(k.outputs, nngp.rows, o.gaussian_channels));
   });
   row.nngp = nngp.result();
   if (get == Get::ntk) row.ntk = ntk.result();
   row.outputs = concat(outputs, 0);
-  row.gaussianity = gaussianity(row.outputs, covariance(nngp.limit), o.mmd_samples);
+  row.gaussianity = gaussianity(row.outputs, covariance(nngp.counted(nngp.limit)), o.mmd_samples);
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return row;
 }

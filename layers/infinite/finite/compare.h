@@ -34,7 +34,8 @@ struct SweepPoint {
   std::int64_t draws = 100;  ///< Number of networks, at least 3.
 };
 
-/// One kernel of finite networks, compared with that of the limit.
+/// One kernel of finite networks, compared with that of the limit. Figures are of the entries of two
+/// visible positions: those of padding do not count.
 struct Agreement {
   /// Per entry. se is the standard error of mean, combined with that of the limit, if any.
   Tensor limit, mean, se;
@@ -60,7 +61,8 @@ struct ComparisonRow {
   std::int64_t parameters = 0;  ///< Number of trained scalars in a network.
   Agreement nngp, ntk;          ///< ntk is empty unless requested.
   Gaussianity gaussianity;
-  Tensor outputs;  ///< [draws, N, C], f64, N includes positions: the samples behind `gaussianity`.
+  Tensor
+      outputs;  ///< [draws, N, C], f64, N counts visible positions: the samples behind `gaussianity`.
   double seconds = 0;
 };
 
@@ -92,8 +94,9 @@ struct CompareOptions {
 /// Draws the networks of each point, each from a separate split of `rng` (which advances by one
 /// block per point), on all threads, and compares them with limit(*make_network(size)). Every
 /// network is run once; results have the same bits with any number of threads. The limit must not
-/// depend on the number of heads, or the comparison is meaningless. Throws Error as limit() and
-/// empirical_kernel() do.
+/// depend on the number of heads, or the comparison is meaningless. Masked positions do not count:
+/// more padding changes no figure but by rounding. Throws Error as limit() and empirical_kernel()
+/// do, for points of fewer than 3 draws, and if all positions of outputs [N, T, C] are masked.
 Comparison compare(const SizedFactory& make_network, const Inputs& x,
                    const std::vector<SweepPoint>& sweep, const CompareOptions& options,
                    Generator& rng);

@@ -148,6 +148,38 @@ TEST(Recurrent, PaddingChangesNothing) {
     }
 }
 
+// Gates of masked steps may be NaN in every form of the gradient: that of the kernels, of
+// create_graph, and of each example.
+TEST(Recurrent, MaskedGatesReachNoGradient) {
+  const Tensor mask = tokens({4, 2, 0}, 4);
+  for (const RecurrentCell cell :
+       {RecurrentCell::lstm, RecurrentCell::gru, RecurrentCell::tanh, RecurrentCell::relu})
+    for (const bool reverse : {false, true}) {
+      const std::int64_t gates = cell == RecurrentCell::lstm  ? 12
+                                 : cell == RecurrentCell::gru ? 9
+                                                              : 3;
+      const Tensor clean = gaussian({3, 4, gates}, 1);
+      const Tensor dirty = masked_fill(clean, logical_not(unsqueeze(mask, -1)), nan);
+      const Tensor weight = gaussian({gates, 3}, 2).set_requires_grad();
+      const auto loss = [&](const Tensor& x, const Tensor& w, const Tensor& m) {
+        return sum(square(recurrence(cell, x, w, {.mask = m, .reverse = reverse})));
+      };
+      const auto gradients = [&](const Tensor& x, bool create_graph) {
+        Tensor in = clone(x).set_requires_grad();
+        return grad({loss(in, weight, mask)}, {in, weight}, {.create_graph = create_graph});
+      };
+      for (const bool create_graph : {false, true}) {
+        const auto want = gradients(clean, create_graph), got = gradients(dirty, create_graph);
+        for (std::size_t i = 0; i < 2; ++i)
+          EXPECT_TRUE(all_close(got[i].detach(), want[i].detach(), 1e-14, 1e-14)) << i;
+      }
+      const auto second = [&](const Tensor& x) {
+        return grad({sum(square(gradients(x, true)[1]))}, {weight})[0];
+      };
+      EXPECT_TRUE(all_close(second(dirty), second(clean), 1e-12, 1e-12));
+    }
+}
+
 TEST(Recurrent, ContinuesFromItsState) {
   Generator rng(4);
   Lstm lstm(options(2), rng);

@@ -123,5 +123,35 @@ TEST(Compare, SaysWhatIsWrong) {
                      "full");
 }
 
+// Every figure is of visible positions alone: more padding changes none of them.
+TEST(Compare, PaddingDoesNotCount) {
+  const auto figures = [](std::int64_t padding, bool mask_all) {
+    const Tensor x = concat({gaussian({2, 3, 3}, 5), zeros({2, padding, 3}, f64)}, 1);
+    Tensor mask = ones({2, 3 + padding}, boolean);
+    for (std::int64_t n = 0; n < 2; ++n)
+      for (std::int64_t t = mask_all ? 0 : 3 - n; t < 3 + padding; ++t)
+        mask.mutable_data<bool>()[n * (3 + padding) + t] = false;
+    Generator rng(2);
+    const Comparison c =
+        compare(linear_network, Inputs(x, mask),
+                {{.size = {.width = 8}, .draws = 20}, {.size = {.width = 16}, .draws = 20}}, rng);
+    std::vector<double> all = {c.nngp_slope.slope.value, c.ntk_slope.slope.value};
+    for (const ComparisonRow& row : c.rows) {
+      EXPECT_EQ(row.outputs.size(1), 5);
+      for (const Agreement* a : {&row.nngp, &row.ntk})
+        all.insert(all.end(), {a->largest_z, a->rms_z, a->mean_error, a->single_error.value,
+                               a->single_error.se});
+      const Gaussianity& g = row.gaussianity;
+      all.insert(all.end(), {g.kurtosis.value, g.kurtosis.se, g.kolmogorov_smirnov.distance,
+                             g.kolmogorov_smirnov.p_value, g.mmd.squared, g.mmd.null_sd});
+    }
+    return all;
+  };
+  const std::vector<double> few = figures(0, false), many = figures(7, false);
+  for (std::size_t i = 0; i < few.size(); ++i)
+    EXPECT_NEAR(many[i], few[i], 1e-6 * (1 + std::abs(few[i]))) << "figure " << i;
+  EXPECT_THROW(figures(0, true), Error);
+}
+
 }  // namespace
 }  // namespace ladon

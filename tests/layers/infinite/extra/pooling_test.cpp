@@ -59,6 +59,24 @@ TEST(PoolingLimit, OfTheFirstToken) {
   test::expect_sharp_limit(pooled(FirstToken()), data.sequences[0], data.sequences[1]);
 }
 
+// A masked first position has no vector: the layer, pool() and the limit say so.
+TEST(PoolingLimit, TheFirstTokenMustBeVisible) {
+  const Tensor x = Data().sequences[0], all = mask(4, 4);
+  Tensor hidden = mask(4, 3);
+  fill_(at(hidden, {1, 0}), 0);
+  const std::string what = "the first position of input 1 is masked";
+  test::expect_error([&] { FirstToken().forward_masked(x, hidden); }, what);
+  test::expect_error([&] { pool(Pooling::first, x, hidden); }, what);
+  EXPECT_TRUE(all_equal(pool(Pooling::first, x, all), first_token(x)));
+  EXPECT_TRUE(all_equal(FirstToken().forward_masked(x, mask(4, 1)), first_token(x)));
+  Generator rng(1);
+  const auto network = pooled(FirstToken())(rng);
+  const infinite::Limit limit = infinite::limit(*network);
+  EXPECT_NO_THROW(limit(Inputs(x, mask(4, 1))));
+  test::expect_error([&] { limit(Inputs(x, hidden)); }, "is masked");
+  test::expect_error([&] { limit(Inputs(x, all), Inputs(x, hidden)); }, "is masked");
+}
+
 TEST(PoolingLimit, SumOverPositions) {
   const Data data;
   test::expect_sharp_limit(pooled(SumPositions()), data.sequences[0], data.sequences[1]);
