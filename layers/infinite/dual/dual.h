@@ -34,14 +34,14 @@ class DualFunction {
   static DualFunction step();  ///< 0 for x < 0, 1 for x > 0, ½ at 0
   static DualFunction erf();
   static DualFunction gelu();  ///< x·Φ(x)
-  /// tanh, sigmoid, silu and softplus are computed as mixtures of erf, gelu and relu: errors are at
-  /// most 1e-11 of the values at ρ = 1, at any variance.
+  /// Duals of tanh, sigmoid, silu and softplus are computed from mixtures of erf, gelu and relu.
+  /// Their errors are at most 1e-11 of the values at ρ = 1, at any variance.
   static DualFunction tanh();
   static DualFunction sigmoid();   ///< 1/(1 + e⁻ˣ)
   static DualFunction silu();      ///< x·sigmoid(x)
   static DualFunction softplus();  ///< ln(1 + eˣ)
-  /// x·Φ(x) in the tanh approximation of most Transformers: errors are at most 1e-9 if both
-  /// variances are at most 3, or both are above 1e-6.
+  /// x·Φ(x) in the tanh approximation that most Transformers use. Errors of the dual are at most
+  /// 1e-9 if both variances are at most 3, or both are above 1e-6.
   static DualFunction gelu_tanh();
   /// ELU: x for x > 0, else alpha·(eˣ − 1). SELU: Klambauer et al. 2017. Both have errors of at
   /// most 1e-10 at any variance. Throws Error for an alpha that is not finite.
@@ -81,11 +81,12 @@ class DualFunction {
   /// φ(σz), for standard normal z, is expanded in orthonormal Hermite polynomials: E[φ(u)φ(v)] =
   /// Σ_k a_k(√p)·a_k(√q)·ρ^k over k < `terms`, with coefficients a_k(σ) (Mehler 1866). Each a_k is
   /// an integral over one normal variable, computed once per variance by Gauss–Legendre quadrature
-  /// on panels that end at 0. A kink of φ at 0, for which a_k decays slowly, is completed by the
-  /// closed form of |x|. So an entry costs `terms` multiplications (three times as many with a
-  /// kink), and the error is the truncation of the sum. It falls exponentially with `terms` for
-  /// smooth φ, more slowly for larger variances, and for any φ by the factor |ρ|^terms. Errors at
-  /// 128 terms, of value and derivative, relative to their values at ρ = 1:
+  /// on panels that end at 0. If φ has a kink at 0, its a_k decay slowly; the part of the kink that
+  /// the truncated sum omits is then added from the closed form for |x|. So an entry costs `terms`
+  /// multiplications (three times as many with a kink), and the error is the truncation of the sum.
+  /// For smooth φ the error falls exponentially with `terms`, more slowly for larger variances; for
+  /// any φ it contains the factor |ρ|^terms. Errors at 128 terms, of value and derivative, relative
+  /// to their values at ρ = 1:
   ///
   ///                        |ρ| = 1, p = q = 1      |ρ| = 1, p = q = 10     |ρ| ≤ 0.9, p = q = 10
   ///   gelu_tanh              1e-15    1e-15           9e-9     1e-6           6e-15    6e-13
@@ -97,11 +98,12 @@ class DualFunction {
   /// exceeds `tolerance`, after multiplication by |ρ|^terms, dual() throws Error.
   ///
   /// The gradient of the value is correct if φ is continuous. Throws Error if `function` is empty,
-  /// and unless `terms` is a multiple of 8 from 8 to 256; dual() throws if it is not pointwise.
+  /// or if `terms` is not a multiple of 8 from 8 to 256; dual() throws if `function` is not
+  /// pointwise.
   static DualFunction numeric(Pointwise function, int terms = 128, double tolerance = 1e-2);
 
   const std::string& name() const { return name_; }
-  /// φ, if the dual was made from it, as by closed() and numeric(); else empty.
+  /// φ as a function of tensors. Empty if the dual was made without it, as relu() is.
   const Pointwise& function() const { return function_; }
   const DualRule& rule() const { return *rule_; }
 
@@ -117,7 +119,7 @@ class DualFunction {
 /// degrees outside 0 … 64.
 std::vector<double> unit_coefficients(const char* what, int n);
 
-/// Tensors of c's shape.
+/// Result of dual(): tensors of c's shape.
 struct DualResult {
   Tensor value;       ///< E[φ(u)φ(v)]
   Tensor derivative;  ///< E[φ'(u)φ'(v)]; undefined unless requested
@@ -133,9 +135,10 @@ struct DualResult {
 /// threads.
 ///
 /// The gradients of value and derivative with respect to p, q and c are recorded (first order
-/// only); infinite ones count as 0: at zero variance for a kink or a jump, and at s = 0 the value's
-/// for a jump and the derivative's for a kink. (For DualFunction::closed both have all gradients of
-/// E's graph.) Throws Error for other dtypes and shapes.
+/// only); infinite ones count as 0. At zero variance, they are infinite if φ has a kink or a jump;
+/// at s = 0, the value's are infinite for a jump, and the derivative's for a kink. (For
+/// DualFunction::closed both have all gradients of E's graph.) Throws Error for other dtypes and
+/// shapes.
 DualResult dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,
                 bool with_derivative);
 

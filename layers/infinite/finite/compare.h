@@ -36,7 +36,8 @@ struct SweepPoint {
 
 /// One kernel of finite networks, compared with that of the limit.
 struct Agreement {
-  /// Per entry. se is the standard error of mean, combined with that of the limit, if any.
+  /// Limit, mean over networks and standard error of each entry. `se` combines the standard errors
+  /// of `mean` and, if it has one, of `limit`.
   Tensor limit, mean, se;
   double largest_z = 0;  ///< Largest |mean − limit|/se of all entries; about sqrt(2·ln 2N) for N
                          ///< entries that agree.
@@ -92,8 +93,8 @@ struct CompareOptions {
 /// Draws the networks of each point, each from a separate split of `rng` (which advances by one
 /// block per point), on all threads, and compares them with limit(*make_network(size)). Every
 /// network is run once; results have the same bits with any number of threads. The limit must not
-/// depend on the number of heads, or the comparison is meaningless. Throws Error as limit() and
-/// empirical_kernel() do.
+/// depend on the number of heads, or the comparison is meaningless. Throws the Errors of limit()
+/// and empirical_kernel().
 Comparison compare(const SizedFactory& make_network, const Inputs& x,
                    const std::vector<SweepPoint>& sweep, const CompareOptions& options,
                    Generator& rng);

@@ -10,7 +10,7 @@ struct CkaOptions {
   /// Whether to use unbiased estimates of the inner products ⟨K, L⟩ (Song, Smola, Gretton, Bedo and
   /// Borgwardt 2012). Plain estimates are too large if there are few examples compared with
   /// features: unrelated features then look similar. For unrelated features unbiased estimates
-  /// scatter around 0, and may be negative; they need at least 4 examples (Error).
+  /// scatter around 0, and may be negative; they need at least 4 examples (otherwise Error).
   bool debiased = false;
 };
 
@@ -27,8 +27,8 @@ double linear_cka(const Tensor& x, const Tensor& y, const CkaOptions& options = 
 /// linear_cka between all pairs of heads: contexts [B, H, T, d]
 /// (MultiHeadAttention::forward_with_weights) → f64 [H, H], ones on the diagonal. The examples are
 /// positions of sequences, except those excluded by `token_mask` (bool [B, T], true = token).
-/// off_diagonal (diagnostics.h) of the result gives the mean similarity of heads. Throws Error
-/// where linear_cka does.
+/// off_diagonal (diagnostics.h) of the result gives the mean similarity of heads. Throws the Errors
+/// of linear_cka().
 Tensor head_cka(const Tensor& contexts, const Tensor& token_mask = {},
                 const CkaOptions& options = {});
 

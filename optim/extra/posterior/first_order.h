@@ -38,8 +38,8 @@ struct FirstOrderCoefficients {
 class FirstOrder {
  public:
   /// `kernel` [N + M, N + M] is K, the kernel for infinitely many heads, training inputs first;
-  /// targets are [N] or [N, O]. Throws Error where GaussianProcess does, and if there are more
-  /// targets than inputs.
+  /// targets are [N] or [N, O]. Throws the Errors of GaussianProcess, and an Error if there are
+  /// more targets than inputs.
   FirstOrder(const Tensor& kernel, const Tensor& targets, const GpOptions& options = {});
 
   /// Adds one draw of a single-head kernel [N + M, N + M]. Throws Error for another shape, and
