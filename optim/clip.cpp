@@ -80,8 +80,8 @@ double clip_grad_norm(const ParameterSet& parameters, double max_norm, ClipOptio
   const bool finite = std::isfinite(norm.root);
   LADON_CHECK(finite || !options.error_if_nonfinite, "clip_grad_norm",
               "the norm of the gradients is ", norm.root,
-              "; it must be finite: find the operation that made it so with DetectAnomaly, or pass "
-              "error_if_nonfinite = false");
+              "; it must be finite: find the operation that is the cause with DetectAnomaly, or "
+              "pass error_if_nonfinite = false");
   if (finite && norm.value() > max_norm)
     for (const Tensor& g : gradients) mul_(g, max_norm / norm.most / norm.root);
   return norm.value();

@@ -14,12 +14,12 @@ struct ClipOptions {
 /// Scales all gradients by max_norm/norm if their joint Euclidean norm, computed in f64, exceeds
 /// max_norm. Returns the norm before scaling. Parameters that are frozen or have no gradient are
 /// skipped, and a parameter that occurs twice in the set counts once. The norm is right even if
-/// squares of elements overflow or underflow f64. Throws Error unless max_norm > 0, and where
-/// ParameterSet::check_in_place does.
+/// squares of elements overflow or underflow f64. Throws Error if max_norm ≤ 0 or is NaN, and
+/// whenever ParameterSet::check_in_place throws.
 double clip_grad_norm(const ParameterSet& parameters, double max_norm, ClipOptions options = {});
 
-/// Clamps every element of the gradients to [−max_value, max_value]; NaN stays NaN. Throws Error
-/// unless max_value > 0, and where ParameterSet::check_in_place does.
+/// Clamps every element of the gradients to [−max_value, max_value]; NaN stays NaN. Throws Error if
+/// max_value ≤ 0 or is NaN, and whenever ParameterSet::check_in_place throws.
 void clip_grad_value(const ParameterSet& parameters, double max_value);
 
 }  // namespace ladon

@@ -199,7 +199,7 @@ void Optimizer::load_state_dict(const StateDict& state) {
       LADON_CHECK(!of_squares(moment_names_[j]) || moment.count() == 0 ||
                       number_of("load_state_dict", amin(moment.detach())) >= 0,
                   "load_state_dict", "\"", entry(name, moment_names_[j]),
-                  "\" has a negative or NaN element, but it must be a mean of squares, so at "
+                  "\" has a negative or NaN element, but as a sum or mean of squares it must be at "
                   "least 0");
       reader.refuse_nan(entry(name, moment_names_[j]));
       item.moments.push_back(kernels::clone(moment.detach()));

@@ -88,8 +88,8 @@ class Optimizer {
   /// parameter's name in its set; its group does not matter. Tensors without names (`Adam({a, b})`,
   /// `Adam(model.parameters())`) are numbered in the order of the set, "parameter.0.steps" (if
   /// several groups have no names, the numbers run over all groups): loaded in another order, the
-  /// states go to the wrong tensors, which is an Error only where shapes differ. Throws Error where
-  /// two parameters have the same name (ParameterSet::with_prefix renames them). All entries are
+  /// states go to the wrong tensors, which is an Error only if shapes differ. Throws Error if two
+  /// parameters have the same name (ParameterSet::with_prefix renames them). All entries are
   /// tensors, so save_safetensors can save the state.
   virtual StateDict state_dict() const;
   /// Restores a state from state_dict() by parameter names; training then continues bit for bit.
@@ -154,10 +154,11 @@ bool bias_or_vector(const std::string& name, const Tensor& parameter);
 ///   AdamW adam(decay_except(model, [](auto& name, auto&) { return name == "embedding.weight"; }));
 ParameterGroups decay_except(const ParameterSet& parameters,
                              const ParameterChoice& spared = bias_or_vector);
-/// The same split, where the parameters without weight decay are given by a pattern of names, which
+/// Splits parameters as above. Those without weight decay are given by a pattern of names, which
 /// must match at least one parameter (ParameterSet::choose).
 ParameterGroups decay_except(const ParameterSet& parameters, const std::string& spared);
-/// The same split with several patterns, each of which must match at least one parameter.
+/// Splits parameters as above, with several patterns, each of which must match at least one
+/// parameter.
 ///   AdamW adam(decay_except(model, {"*.bias", "embedding.weight"}));
 ParameterGroups decay_except(const ParameterSet& parameters,
                              std::initializer_list<const char*> spared);

@@ -22,7 +22,7 @@ using Schedule = std::function<double(std::int64_t step)>;
 
 namespace schedule {
 
-/// The same `factor` at every step.
+/// Constant `factor` at every step.
 Schedule constant(double factor = 1);
 
 /// min(1, (step + 1)/warmup): the first step has rate lr/warmup, the warmup-th step has rate lr. 1
@@ -37,8 +37,8 @@ struct DecayOptions {
 /// After the warm-up, floor + (1 − floor)·(1 + cos πp)/2 with p = (step − warmup)/(steps − warmup).
 /// (Loshchilov and Hutter 2017.)  Throws Error unless 0 ≤ warmup < steps and floor is in [0, 1].
 Schedule cosine(DecayOptions options);
-/// After the warm-up, 1 − (1 − floor)·p with p = (step − warmup)/(steps − warmup). Errors as for
-/// cosine.
+/// After the warm-up, 1 − (1 − floor)·p with p = (step − warmup)/(steps − warmup). Throws the
+/// Errors of cosine().
 Schedule linear_decay(DecayOptions options);
 
 /// min(t/warmup, sqrt(warmup/t)), t = step + 1; the peak is 1 at t = warmup. The rate of Vaswani et

@@ -8,9 +8,10 @@ namespace ladon {
 /// Density ∝ exp(−U(θ)/T) of the parameters θ, with U = N·loss − log prior. With the defaults U is
 /// the loss itself.
 struct TargetDensity {
-  double count = 1;            ///< N: number of training items, if the loss is their mean.
-  double prior_precision = 0;  ///< λ of the prior N(0, 1/λ) on every element of θ; 0: flat prior.
-  double temperature = 1;      ///< T: divides U.
+  double count = 1;  ///< N: number of training items, if the loss is their mean.
+  double prior_precision =
+      0;                   ///< λ of the prior N(0, 1/λ) on every element of θ; if 0, it is flat.
+  double temperature = 1;  ///< T: divides U.
 };
 
 namespace detail {

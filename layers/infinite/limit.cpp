@@ -80,9 +80,9 @@ int Limit::replicates(const Inputs& x) const {
   return replicates(*graph(kind_of(x), Get::nngp), landmarks(x));
 }
 
-// The mean of 256 draws, one estimate, has a standard error of 2 to 3% of a variance, for 20 to 160
-// tokens with independent channels, so 16 estimates have 0.6 to 0.8%. For 512 tokens the number of
-// estimates is 8, as in gram().
+// One estimate, the mean of 256 draws, has a standard error of 2 to 3% of a variance, for 20 to 160
+// tokens with independent channels, so the mean of 16 estimates has 0.6 to 0.8%. For 512 tokens the
+// number of estimates is 8, as in gram().
 int Limit::replicates(const KernelGraph& graph, const Inputs& landmarks) const {
   if (!graph.draws()) return 1;
   if (count_ > 0) return count_;

@@ -29,13 +29,13 @@ class Limit {
   requires(!std::is_reference_v<M>) explicit Limit(M&& model)
       : owned_(std::make_shared<M>(std::move(model))), model_(owned_.get()) {}
 
-  /// NNGP kernel and (Get::ntk) NTK between two blocks of inputs, or of one block with itself; then
-  /// layers such as dropout know which pairs are the same input twice. If the model's outputs have
-  /// positions, `wanted` selects the pairs of positions that are computed. If a layer averages over
-  /// draws, as softmax attention does, the landmarks (kernel/roots.h) are taken from `b`, and the
-  /// result is the mean of replicates(b) estimates, with its standard error. (gram() is faster for
-  /// many inputs.) Throws Error if a layer has no known limit, or if a kernel overflows (the
-  /// message names the layer).
+  /// NNGP kernel and, for Get::ntk, NTK between two blocks of inputs, or of one block with itself.
+  /// In the latter case, layers such as dropout know which pairs are the same input twice. If the
+  /// model's outputs have positions, `wanted` selects the pairs of positions that are computed. If
+  /// a layer averages over draws, as softmax attention does, the landmarks (kernel/roots.h) are
+  /// taken from `b`, and the result is the mean of replicates(b) estimates, with its standard
+  /// error. (gram() is faster for many inputs.) Throws Error if a layer has no known limit, or if a
+  /// kernel overflows (the message names the layer).
   Kernel operator()(const Inputs& a, const Inputs& b, Get get = Get::ntk,
                     Entries wanted = Entries::full) const;
   Kernel operator()(const Inputs& a, Get get = Get::ntk, Entries wanted = Entries::full) const;
@@ -65,14 +65,15 @@ class Limit {
   /// standard error of a single estimate is undefined. gram() uses GramOptions::replicates instead.
   /// Throws Error for count < 1.
   Limit with_replicates(int count) const;
-  /// Number of independent estimates that a call with the landmarks of x averages. Unless
-  /// with_replicates() sets it: 1 if no layer draws, or if all layers that draw set their number of
-  /// draws (LimitDraws::samples); otherwise 4096/(visible tokens of the landmarks), at least 4 and
-  /// at most 16, for an error of about 1% on small inputs. It depends only on the landmarks, so
-  /// that all blocks of one Gram matrix average equally many estimates.
+  /// Number of independent estimates that a call with the landmarks of x averages. If
+  /// with_replicates() has not set the number, it is 1 if no layer draws, or if all layers that
+  /// draw set their number of draws (LimitDraws::samples); otherwise it is 4096/(visible tokens of
+  /// the landmarks), at least 4 and at most 16, for an error of about 1% on small inputs. It
+  /// depends only on the landmarks, so that all blocks of one Gram matrix average equally many
+  /// estimates.
   int replicates(const Inputs& x) const;
   /// Limit with landmarks(x) and fixed pivots, the tokens that span the coordinates of the draws
-  /// (kernel/roots.h): those chosen for the present hyper-parameters, in `count` replicates from
+  /// (kernel/roots.h): those chosen for the current hyper-parameters, in `count` replicates from
   /// replicate() on. Its kernels are continuous in the model's hyper-parameters. Without fixed
   /// pivots, any change of a hyper-parameter may select other pivots, and so other draws. Further
   /// replicates still choose their pivots at each call.
@@ -83,8 +84,8 @@ class Limit {
   /// otherwise covariances between inputs are too small by up to that share. More coordinates
   /// (LimitDraws), or landmarks that resemble x, reduce it.
   std::vector<double> unexplained(const Inputs& x) const;
-  /// As unexplained(), but the largest share of any visible token; at 1, all coordinates of that
-  /// token are 0.
+  /// For each layer that draws, in order: the largest unexplained share of any visible token of x.
+  /// If it is 1, all coordinates of that token are 0.
   std::vector<double> most_unexplained(const Inputs& x) const;
   /// Whether kernels are averages over random draws, for inputs of this kind, or for the inputs
   /// that graph() assumes.
@@ -110,7 +111,7 @@ class Limit {
   // pivots of each replicate, by its index
   std::shared_ptr<const std::map<std::uint64_t, Pivots>> pivots_;
   std::uint64_t replicate_ = 0;
-  int count_ = 0;  // number of replicates; 0: replicates() chooses it
+  int count_ = 0;  // number of replicates; 0 if replicates() chooses it
 };
 
 inline Limit limit(const Layer& model) { return Limit(model); }

@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 5> bandwidth_names = {"median", "liu", "p
                                                              "fixed"};
 static_assert(bandwidth_names.size() == static_cast<std::size_t>(Bandwidth::fixed) + 1);
 
-/// The two middle values (ranks (N − 1)/2 and N/2 from 0) of N nonnegative values, which are
-/// `zeros` zeros and every element of `pairs` twice. Reorders `pairs`.
+/// The two middle values (ranks (N − 1)/2 and N/2 from 0) of N nonnegative values: `zeros` zeros,
+/// and each element of `pairs` twice. Reorders `pairs`.
 struct Middle {
   double low, high;
   double mean() const { return low + (high - low) / 2; }

@@ -23,8 +23,8 @@ Bandwidth bandwidth_from_name(std::string_view name);
 std::string_view to_string(Bandwidth rule);
 
 /// The squared bandwidth h² from squared distances f64 [M, M]; for Bandwidth::fixed it is `given`.
-/// Returns 0, meaning that no bandwidth can be derived, for a single particle and where the median
-/// distance is 0, because most pairs of particles are equal. `liu` and `paper` also count each
+/// Returns 0, meaning that no bandwidth can be derived, for a single particle, and if the median
+/// distance is 0 because most pairs of particles are equal. `liu` and `paper` also count each
 /// particle paired with itself, so under `paper` the median of two particles is always 0. The
 /// median of an even number of values is the mean of the middle two, except under `paper`. Throws
 /// Error if a distance is not finite, or if `given` is used and is not positive and finite.

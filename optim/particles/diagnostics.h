@@ -21,12 +21,13 @@ PairSpread pairwise_cosine(const Tensor& theta);
 PairSpread off_diagonal(const Tensor& matrix);
 
 /// Redundancy of attention maps A [B, H, Tq, Tk]: the cosine between the rows A[b, h, t, :] and
-/// A[b, g, t, :], averaged over pairs of heads h < g, examples b and queries t. 1: all heads attend
-/// alike (also if all are uniform); 0: heads attend to disjoint keys. Masked keys have weight 0 and
-/// so do not contribute. Queries excluded by `query_mask` (bool [B, Tq], true = token) and queries
-/// whose attention weights are all 0 are left out of the average. NaN if there is one head or no
-/// query is left. Follows the token-based comparison of heads of Bian et al., "On Attention
-/// Redundancy", NAACL 2021, but with the cosine, because it is also defined for constant rows.
+/// A[b, g, t, :], averaged over pairs of heads h < g, examples b and queries t. It is 1 if all
+/// heads attend in the same way (also if all are uniform), and 0 if heads attend to disjoint keys.
+/// Masked keys have weight 0 and so do not contribute. Queries excluded by `query_mask` (bool [B,
+/// Tq], true = token) and queries whose attention weights are all 0 are left out of the average.
+/// NaN if there is one head or no query is left. Follows the token-based comparison of heads of
+/// Bian et al., "On Attention Redundancy", NAACL 2021, but with the cosine, because it is also
+/// defined for constant rows.
 double map_redundancy(const Tensor& maps, const Tensor& query_mask = {});
 
 }  // namespace ladon

@@ -37,8 +37,8 @@ void check_finite_rows(const std::string& where, const char* what, const Tensor&
                 norms[i]);
 }
 
-/// Contiguous result of ask(). Throws an Error naming `where` if ask() throws an Error, and unless
-/// the result has shape `shape` and dtype `dtype` or f64.
+/// Contiguous result of ask(). Throws an Error naming `where` if ask() throws an Error, or if the
+/// result does not have shape `shape` and dtype `dtype` or f64.
 template <class F>
 Tensor checked(const std::string& where, const char* what, const Shape& shape, DType dtype,
                const F& ask) {

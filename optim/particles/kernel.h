@@ -34,7 +34,7 @@ struct KernelAt {
   double h2 = std::numeric_limits<double>::quiet_NaN();
   /// For kernels k_ij·I whose repulsion is R_i = Σ_j w_ij (θ_i − θ_j): k and w, f64 [M, M], by
   /// which a method forms both of its sums in one pass over memory. Set both or neither. A kernel
-  /// sets them where no two particles are equal and the sums lose no digits when formed so
+  /// sets them if no two particles are equal and sums formed in this way lose no digits
   /// (kernels::cancellation); `share` and `repel` give the same forces.
   Tensor k = {}, w = {};
 };

@@ -35,7 +35,7 @@ double checked_size(const std::string& block, const char* what, const std::vecto
   return std::sqrt(sum / double(squares.size()));
 }
 
-/// Throws Error as checked_size does for the rows of x.
+/// Throws the Error of checked_size() for the rows of x.
 void check_finite(const std::string& block, const char* what, const Tensor& x) {
   if (x.dtype() == f32 && kernels::all_finite(x)) return;  // norms of f32 are below the bound
   checked_size(block, what, kernels::squared_norms(x));
@@ -54,7 +54,8 @@ Tensor checked_force(const std::string& block, const std::string& method, const 
   return cast(x.detach(), theta.dtype());
 }
 
-/// Whether f32 (or f64) holds the squares that the squared norms of some rows are sums of.
+/// Whether the squared norms of rows are far enough inside the range of `dtype` that sums of
+/// squares in it are accurate.
 bool squares_fit(const std::array<std::vector<double>, 3>& norms, DType dtype) {
   const auto [least, most] = dtype == f64 ? std::pair(1e-250, 1e290) : std::pair(1e-30, 1e35);
   for (const std::vector<double>& squares : norms)
@@ -135,8 +136,8 @@ void ParticleMethod::check_ready() const {
 /// a·driving + b·repulsive, and the squared norms of the rows of both forces and of the sum.
 struct ParticleMethod::Sums : kernels::RowSums {};
 
-/// These sums, formed in one pass over memory; nothing if the forces are not sums over particles,
-/// or if their norms' squares leave the range of their dtype.
+/// The Sums of two forces, formed in one pass over memory; nullopt if the forces are not sums over
+/// particles, or if their squared norms leave the range of their dtype.
 std::optional<ParticleMethod::Sums> ParticleMethod::formed_at_once(const Forces& f, double a,
                                                                    double b) {
   const Force &driving = f.driving, &repulsive = f.repulsive;
@@ -152,10 +153,11 @@ std::optional<ParticleMethod::Sums> ParticleMethod::formed_at_once(const Forces&
   return sums;
 }
 
-/// These sums for the forces of a block at particles [M, D], formed in one pass where that can be.
+/// The Sums of a block's forces at particles [M, D], formed in one pass if possible.
 ParticleMethod::Sums ParticleMethod::formed(const std::string& block, const Tensor& theta,
                                             const Forces& f, double a, double b) const {
-  // forces of other particles or shapes are formed alone, so that their checks name what is wrong
+  // forces of other particles or shapes are formed separately, so that their checks name what is
+  // wrong
   if (f.repulsive.defined() && f.repulsive.rows().shape() == theta.shape() &&
       f.repulsive.rows().dtype() == theta.dtype())
     if (auto sums = formed_at_once(f, a, b)) return std::move(*sums);

@@ -105,8 +105,8 @@ class ParticleMethod {
   /// For programs that move particles without an optimizer: adds the noise of the last apply() to
   /// the particles once, scaled for a step of learning rate `rate`. (Optimizer::step() adds it by
   /// itself with its own rate, without preconditioning.) If a step was skipped, diffuse(0) discards
-  /// the noise. Throws Error unless the rate is finite and ≥ 0, before the first apply(), and if
-  /// the noise was added already. Does nothing for a method without noise.
+  /// the noise. Throws Error if the rate is negative or not finite, before the first apply(), and
+  /// if the noise was added already. Does nothing for a method without noise.
   void diffuse(double rate);
 
   /// One entry per block, then one entry per name given to act_on(). Throws Error before the first
@@ -151,7 +151,7 @@ class ParticleMethod {
   /// the motion. Both are [M, D], in the particles' dtype or in f64.
   struct Forces {
     Force driving;
-    Force repulsive = {};  ///< Undefined: no repulsion.
+    Force repulsive = {};  ///< Undefined if there is no repulsion.
     std::optional<double> alpha =
         {};  ///< As BlockReport::alpha; if empty, `repulsive` has weight 1.
     double scale = 1;
@@ -159,11 +159,11 @@ class ParticleMethod {
   };
   /// Noise sqrt(2·b·ε)·unit that a step of learning rate r adds to its update, with ε = r·T/N.
   struct Noise {
-    Tensor unit = {};      ///< [M, D] ~ N(0, 1) in the block's dtype; undefined: no noise.
+    Tensor unit = {};      ///< [M, D] ~ N(0, 1) in the block's dtype; undefined without noise.
     double diffusion = 0;  ///< b ≥ 0
   };
 
-  /// max_ratio bounds the ratio of repulsive to driving force (infinity: no bound). Throws Error
+  /// max_ratio bounds the ratio of repulsive to driving force (infinity for no bound). Throws Error
   /// for an invalid target (N ≤ 0, λ < 0, T ≤ 0), and unless max_ratio ≥ 1.
   explicit ParticleMethod(Particles particles, const TargetDensity& target = {},
                           double max_ratio = 100);

@@ -67,7 +67,7 @@ class ParticleBlock {
   Shape piece_shape(const Tensor& parameter) const;
 
   std::string name_;
-  std::vector<Tensor> parameters_;  // gathered: those of all M rows for name 0, then for name 1, …
+  std::vector<Tensor> parameters_;  // of gathered(): all M rows of name 0, then of name 1, …
   std::int64_t count_, dim_ = 0;
   DType dtype_;
   bool stacked_;

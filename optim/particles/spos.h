@@ -12,12 +12,12 @@ struct SposOptions {
 };
 
 /// θ_i ← θ_i + ε [ φ_i + b·s_i ] + sqrt(2bε)·ξ_i, with the score s_i and direction φ_i of svgd.h
-/// and ξ_i ~ N(0, I): SVGD plus Langevin dynamics of weight b.
-/// apply() writes −(φ_i + b·s_i)·T/N to the gradients and draws ξ; step() of the optimizer adds the
-/// noise after its update, with its own learning rate (lr·lr_scale), so that no preconditioner
-/// rescales the noise. With Sgd without momentum this is the sampler above: a step of rate r has ε
-/// = r·T/N. With Adam the drift is preconditioned and the noise is not, which keeps particles apart
-/// but samples no known density. b = 0 is Svgd bit for bit.
+/// and ξ_i ~ N(0, I): SVGD plus Langevin dynamics of weight b. apply() writes −(φ_i + b·s_i)·T/N to
+/// the gradients and draws ξ; step() of the optimizer adds the noise after its update, with its own
+/// learning rate (lr·lr_scale), so that no preconditioner rescales the noise. With Sgd without
+/// momentum this is the sampler above: a step of rate r has ε = r·T/N. With Adam the drift is
+/// preconditioned and the noise is not, which keeps particles apart but samples no known density.
+/// With b = 0 it is Svgd, bit for bit.
 class Spos : public Svgd {
  public:
   /// The sampler copies `rng` and draws its noise from the copy; pass rng.split(i). Throws Error

@@ -43,7 +43,7 @@ class Svgd : public ParticleMethod {
   explicit Svgd(SvgdOptions options) : Svgd(Particles(), std::move(options)) {}
   std::string name() const override { return "svgd"; }
 
-  /// Sets α from the next step on, for annealing. Errors as in the constructor.
+  /// Sets α from the next step on, for annealing. Throws Error unless α is finite and ≥ 0.
   void set_alpha(Alpha alpha);
 
  protected:

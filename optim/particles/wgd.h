@@ -28,7 +28,7 @@ class Wgd : public ParticleMethod {
   explicit Wgd(WgdOptions options) : Wgd(Particles(), std::move(options)) {}
   std::string name() const override { return "wgd"; }
 
-  /// Sets α from the next step on, for annealing. Errors as in the constructor.
+  /// Sets α from the next step on, for annealing. Throws Error unless α is finite and ≥ 0.
   void set_alpha(Alpha alpha);
 
  protected:

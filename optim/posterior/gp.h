@@ -30,8 +30,8 @@ struct GpPrediction {
   Tensor covariance = {};
   /// Bounds on the elementwise error of mean and covariance, up to rounding. Undefined if the
   /// solver is exact, and if only the mean was computed. (The solver's bounds leave an interval for
-  /// each variance, of which the midpoint is returned; of covariances the upper end, which keeps
-  /// the matrix positive semi-definite.)
+  /// each result. For variances, its midpoint is returned; for a covariance matrix, its upper end,
+  /// which keeps the matrix positive semi-definite.)
   Tensor mean_error = {}, covariance_error = {};
 
   Tensor variance() const;  ///< [M]: the covariance's diagonal. Throws Error if there is no
@@ -74,8 +74,8 @@ class GaussianProcess {
   /// below is differentiable.
   GaussianProcess(const infinite::KernelMatrix& kernel, const Tensor& targets,
                   const GpOptions& options = {});
-  /// Posterior by a given solver, which is shared. The process may be used from the threads from
-  /// which the solver may.
+  /// Posterior by a given solver, which is shared. The process may be used by several threads at
+  /// once if the solver may.
   GaussianProcess(std::shared_ptr<const Solver> solver, const Tensor& targets);
   template <std::derived_from<Solver> S>
   GaussianProcess(S solver, const Tensor& targets)
@@ -116,7 +116,7 @@ class GaussianProcess {
 /// Log marginal likelihood as a differentiable operation, an f64 scalar: kernel [N, N], targets [N]
 /// or [N, O] and noise (one element) get gradients, so hyper-parameters of the kernel can be
 /// learned. The gradient with respect to the kernel is symmetric: K_ij and K_ji each get half of
-/// the derivative with respect to their common value. Twice differentiable. Errors as for
+/// the derivative with respect to their common value. Twice differentiable. Throws the Errors of
 /// GaussianProcess.
 Tensor log_marginal_likelihood(const Tensor& kernel, const Tensor& targets, const Tensor& noise,
                                double jitter = 1e-8);

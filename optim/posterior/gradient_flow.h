@@ -10,10 +10,11 @@
 // where t counts steps. Along an eigenvector of Θ with eigenvalue λ, Φ_t is (1 − e^(−ηtλ/|y|))/λ,
 // whose limit at λ = 0 is ηt/|y|.
 //
-// In all formulas, Θ is the NTK plus δ·I, with δ = jitter·(mean of the NTK's diagonal). Adding δ·I
-// is equivalent to a penalty ½ δ‖θ − θ_0‖²/|y| on the distance of the weights θ from their initial
-// values θ_0. So the result at t → ∞ is finite for singular kernels too, and is the limit of the
-// results at finite times.
+// The Θ in Φ_t is the NTK of the training inputs plus δ·I, with δ = jitter·(mean of the NTK's
+// diagonal). Θ(x, X) has no δ, at training inputs x either. Adding δ·I is equivalent to a penalty ½
+// δ‖θ − θ_0‖²/|y| on the distance of the weights θ from their initial values θ_0: the equation for
+// df/dt above is the one for δ = 0. The result at t → ∞ is therefore finite for singular kernels
+// too, and is the limit of the results at finite times.
 
 #include <cstdint>
 #include <limits>

@@ -62,8 +62,8 @@ Tensor proper_covariance(std::string_view operation, const Tensor& left, const T
                          std::string_view hint);
 /// Hint for kernel blocks K, K* and K** that are inconsistent with each other.
 inline constexpr std::string_view one_kernel =
-    "are K* and K** of one kernel with K, in the same units? Kernels of a model whose layers draw "
-    "random numbers need common landmarks: limit.with_landmarks(x)";
+    "K, K* and K** must be blocks of the same kernel, in the same units. Kernels of a model whose "
+    "layers draw random numbers need common landmarks: limit.with_landmarks(x)";
 /// Bound [M] on the rounding error of Σ_jl s_j·K_jl·s_l for each row of s [M, N]: (ε + N·2⁻⁵²)·(1 +
 /// Σ_j|s_j|)² times the largest variance, where ε is the relative rounding error of the elements of
 /// K in `precision` (0 for f64).

@@ -49,9 +49,9 @@ struct LearnedHyperparameters {
 /// is not 0, and sets the model's hyper-parameters to the best values found. ln p is the log
 /// marginal likelihood under the NNGP kernel of limit(model), which must map each input to a
 /// vector; targets are [N] or [N, O]. Each step computes a Gram matrix and its gradient, tile by
-/// tile (infinite::backward_gram). Throws Error where gram() and log_marginal_likelihood() do, if
-/// there is no hyper-parameter, and if a hyper-parameter is negative; the model is then unchanged.
-/// The learned hyper-parameters require no gradient.
+/// tile (infinite::backward_gram). Throws the Errors of gram() and log_marginal_likelihood(), and
+/// an Error if there is no hyper-parameter, or if a hyper-parameter is negative; the model is then
+/// unchanged. The learned hyper-parameters require no gradient.
 LearnedHyperparameters learn_hyperparameters(Layer& model, const infinite::Inputs& x,
                                              const Tensor& targets,
                                              const LearnOptions& options = {});

@@ -33,8 +33,9 @@ void check(const PathOptions& o) {
     LADON_CHECK(o.heads[l] >= 1 && o.heads[l] <= 64, operation, "layer ", l, " has ", o.heads[l],
                 " heads; the number must be from 1 to 64");
     LADON_CHECK(rows_of(o, l) <= 4096 && o.widths[l] >= rows_of(o, l), operation, "layer ", l,
-                " has an input of width ", o.widths[l], "; it must be at least its ", rows_of(o, l),
-                " paths, or U is singular");
+                " has an input of width ", o.widths[l], " and ", rows_of(o, l),
+                " paths from it on; at most 4096 paths are supported, and the width must be at "
+                "least their number, or U would be singular");
   }
 }
 

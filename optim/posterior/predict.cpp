@@ -117,7 +117,7 @@ void check_near_zero(const Tensor& means, const Tensor& deviations) {
 double checked(const char* caller, double noise, double amplitude) {
   LADON_CHECK(std::isfinite(amplitude) && amplitude > 0, caller,
               "no amplitude of the kernel explains the targets with noise ", noise,
-              " (in units of its diagonal): it would be ", amplitude,
+              " (in units of the mean of its diagonal): the amplitude would be ", amplitude,
               "; use a positive noise or jitter, and targets of moderate size");
   return amplitude;
 }

@@ -29,8 +29,8 @@ struct PredictOptions {
   /// 2019); the noise then acts as a penalty on the distance of the weights from their initial
   /// values.
   infinite::Get kernel = infinite::Get::nngp;
-  /// Noise variance in units of the mean of the kernel's diagonal; empty: chosen between 1e-6 and
-  /// 1e3.
+  /// Noise variance in units of the mean of the kernel's diagonal; if empty, it is chosen between
+  /// 1e-6 and 1e3.
   std::optional<double> relative_noise = {};
   NoiseCriterion choose_by = NoiseCriterion::leave_one_out;
   double jitter = 1e-8;
@@ -77,16 +77,16 @@ PredictEstimate estimate_predict(const Layer& model, const infinite::Inputs& tra
 
 /// Predicts f at the test inputs. targets [N] or [N, O] must have mean 0 (for classes use
 /// classification_targets()), or set options.center. The model must map each input to a vector.
-/// Throws Error where shapes disagree, if memory would exceed the budget (before anything is
-/// computed), if all targets or all kernels are 0, if targets are far from 0 and options.center is
-/// not set, and where gram() and GaussianProcess do.
+/// Throws Error if shapes disagree, if memory would exceed the budget (before anything is
+/// computed), if all targets or all kernels are 0, or if targets are far from 0 and options.center
+/// is not set; and the Errors of gram() and GaussianProcess.
 Predicted predict(const Layer& model, const infinite::Inputs& train, const Tensor& targets,
                   const infinite::Inputs& test, const PredictOptions& options = {});
 
 /// Noise and amplitude for which the covariance amplitude·(K/k̄ + noise·I) explains targets [N, O]
 /// best by a criterion; k̄ is the mean of the diagonal of the kernel K [N, N]. Found by a grid and
-/// golden section search in ln noise, from one eigendecomposition. Throws Error, as GaussianProcess
-/// does, if K has an eigenvalue that is negative by more than rounding.
+/// golden section search in ln noise, from one eigendecomposition. Throws Error if K has an
+/// eigenvalue that is negative by more than rounding.
 struct NoiseChoice {
   double relative_noise = 0, amplitude = 1, log_density = 0;
 };

@@ -42,8 +42,8 @@ class Solver {
   /// L⁻¹·B for a factor A = L·Lᵀ. It gives bᵀA⁻¹b = |L⁻¹b|² at half the cost of solve(). Returns an
   /// undefined tensor if the solver has no factor.
   virtual Tensor half_solve(const Tensor& b) const;
-  /// Like solve(), but the solution is used only for bᵀA⁻¹b, whose error is quadratic in the
-  /// residual, so an iterative solver may stop earlier.
+  /// Does what solve() does, for callers that use the solution only in bᵀA⁻¹b. Since the error of
+  /// that is quadratic in the residual, an iterative solver may stop earlier.
   virtual LinearSolution solve_for_squares(const Tensor& b) const { return solve(b); }
   /// The diagonal of A⁻¹, [N]; by default from N solves.
   virtual Tensor inverse_diagonal() const;

@@ -62,8 +62,8 @@ void Collect::load_state_dict(const StateDict& state) {
   const auto times = static_cast<std::uint64_t>(distance / options_.every);
   LADON_CHECK(distance > 0 && distance % options_.every == 0 &&
                   (options_.most > 0 ? std::has_single_bit(times) : times == 1),
-              "collect", "\"every\" is ", distance, "; it must be the option's ", options_.every,
-              options_.most > 0 ? " times a power of two" : "");
+              "collect", "\"every\" is ", distance, "; it must be the option `every`, ",
+              options_.every, options_.most > 0 ? ", times a power of two" : "");
   std::vector<Tensor> held;
   if (some) {
     LADON_CHECK(all.defined() && all.rank() >= 1 && all.size(0) >= 1 &&

@@ -25,9 +25,9 @@ struct CollectOptions {
                            ///< forget its start.
   std::int64_t every = 1;  ///< Thinning: keep one step in `every`, since successive draws are
                            ///< correlated.
-  /// Maximum number of draws held, at least 2; 0: no bound. When it is exceeded, every second draw
-  /// is dropped and `every` is doubled, so that the draws held cover the run evenly, however long
-  /// it gets.
+  /// Maximum number of draws held, at least 2; 0 for no bound. When it is exceeded, every second
+  /// draw is dropped and `every` is doubled, so that the draws held cover the run evenly, however
+  /// long it gets.
   std::int64_t most = 0;
 };
 

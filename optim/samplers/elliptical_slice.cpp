@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* operation = "elliptical_slice";
 
-/// Interval of angles (low, high) from which a row's next proposal is drawn; angle 0 is the present
+/// Interval of angles (low, high) from which a row's next proposal is drawn; angle 0 is the current
 /// state.
 struct Bracket {
   explicit Bracket(Generator own) : rng(own) {}
@@ -67,7 +67,8 @@ void check(const EllipticalState& state, double beta, std::int64_t begin, std::i
               "; it must be finite and at least 0");
 }
 
-/// The number of proposals of each row that `f` evaluated in one update (elliptical_slice.h).
+/// Makes one update (elliptical_slice.h). Returns the number of proposals of each row that `f`
+/// evaluated.
 std::vector<std::int64_t> update(EllipticalState& state, const LogLikelihood& f, double beta,
                                  std::int64_t begin, std::int64_t end, const Generator& rng) {
   const NoGrad off;

@@ -3,7 +3,7 @@
 // size for posteriors with a standard normal prior.
 //
 // If z and ν are independent draws from the prior, z·cos θ + ν·sin θ has the prior's distribution
-// for every angle θ. Given the present state z, the sampler draws ν from the prior and a level
+// for every angle θ. Given the current state z, the sampler draws ν from the prior and a level
 // below the likelihood of z, then draws angles θ from an interval that shrinks towards θ = 0 until
 // the likelihood of z·cos θ + ν·sin θ is above the level.
 

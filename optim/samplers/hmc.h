@@ -19,8 +19,8 @@ struct HmcOptions {
   /// Mean number of leapfrog steps per draw. The number is uniform on 1 … 2·steps − 1, because
   /// trajectories of a fixed length could return to their start (Hoffman, Radul and Sountsov 2021).
   std::int64_t steps = 10;
-  double step = 0;             ///< Step size ε. Above 0: fixed, and warm-up adapts nothing. 0:
-                               ///< adapted during warm-up.
+  double step = 0;             ///< Step size ε. If > 0, it is fixed, and warm-up adapts nothing;
+                               ///< 0 means that it is adapted during warm-up.
   double target_accept = 0.8;  ///< Target of the mean acceptance probability, to which ε is
                                ///< adapted.
   bool adapt_mass = true;  ///< Whether to set M⁻¹ to the draws' variances; otherwise M is the
@@ -41,9 +41,9 @@ struct HmcOptions {
 /// stays the identity). All chains share ε and M; if `step` is given, a chain does not depend on
 /// the number of chains.
 ///
-/// A proposal at which ln p or its gradient is not finite is rejected. Draws depend on `rng` alone
-/// (of which one block is used), not on the number of threads; the density is called from the
-/// calling thread only.
+/// A proposal at which ln p or its gradient is not finite is rejected. Draws depend only on `rng`
+/// (one block of it is used), not on the number of threads; the density is called from the calling
+/// thread only.
 ///
 /// The density must treat rows independently. To check this, when rows first differ, row 0 is also
 /// evaluated in a batch of copies of itself (not counted in `gradients`): if its ln p or gradient

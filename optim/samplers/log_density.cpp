@@ -73,7 +73,7 @@ class Borrowed {
   Tensor row_;
 };
 
-/// ln p = −(N·loss + ½λ|θ|²)/T and its gradient, at the present values of the parameters.
+/// ln p = −(N·loss + ½λ|θ|²)/T and its gradient, at the current values of the parameters.
 DensityScore at_present(const ParameterSet& set, const std::function<Tensor()>& loss,
                         const TargetDensity& target) {
   const detail::EvaluationScope evaluating("log_posterior");

@@ -16,9 +16,9 @@
 // sampler. In units of U = N·loss − ln prior, which papers use, the same step has size ε = r/N.
 // With N = 1 and no prior the loss is U itself.
 //
-// All of them run one chain, whose draws are correlated; have a finite step size, so that the
-// stationary density is the target only up to terms of order r (see each header); and use minibatch
-// gradients, whose noise raises the temperature above the target's. The gradient noise is
+// All of these samplers run one chain, whose draws are correlated; have a finite step size, so that
+// the stationary density is the target only up to terms of order r (see each header); and use
+// minibatch gradients, whose noise raises the temperature above the target's. The gradient noise is
 // negligible if r·N·v ≪ 2T (2aT with friction a), where v is the variance of an element of the
 // batch's mean gradient.
 
@@ -51,14 +51,14 @@ class Sampler : public Optimizer {
 
   /// Optimizer::state_dict() with the additional entries "temperature" (f64), "generator" (i64
   /// [3]), and for each parameter "parameter.NAME.stream" (i64). If a loaded state has no generator
-  /// or no streams, the sampler keeps its present ones.
+  /// or no streams, the sampler keeps its own.
   StateDict state_dict() const override;
   void load_state_dict(const StateDict& state) override;
 
  protected:
-  /// Throws Error where Optimizer does, for an invalid target (T may be 0), and if a group has a
-  /// weight_decay, because the prior is in the target. (Add any prior p(θ) other than N(0, 1/λ) to
-  /// the loss, as −ln p(θ)/N.)
+  /// Throws the Errors of Optimizer, and an Error for an invalid target (T may be 0), or if a group
+  /// has a weight_decay, because the prior is in the target. (Add any prior p(θ) other than N(0,
+  /// 1/λ) to the loss, as −ln p(θ)/N.)
   Sampler(ParameterGroups groups, double lr, const TargetDensity& target, Generator rng,
           std::vector<std::string> moment_names);
 

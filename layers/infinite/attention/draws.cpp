@@ -1,6 +1,7 @@
-// Softmax attention as an average over draws of the logits. For one draw of a pair (n, m) of inputs
-// let P = ζ(G(n)) and P' = ζ(G(m)). The moments are those of one head (head_moments.cpp): P·v·P'ᵀ,
-// P·u·P'ᵀ, and with J(X), the sum over softmax's Jacobians, J(k) and J(t). The tangent kernel, like
+// Softmax attention as an average over draws of the logits, in the notation of limit.h. For one
+// draw of a pair (n, m) of inputs, let P and P' be the attention weights ζ(G(n)) and ζ(G(m)). The
+// moments are those of one head (head_moments.cpp): P·v·P'ᵀ and P·u·P'ᵀ, and the sums J(k) and J(t)
+// over softmax's Jacobians, where J(X) is the sum with X in place of D. The tangent kernel, like
 // the NNGP kernel, is an inner product of features of single inputs (features.h), and so a mean
 // over draws of positive semidefinite matrices.
 
@@ -17,17 +18,18 @@
 namespace ladon::infinite {
 namespace {
 
-constexpr std::int64_t at_once = 8;  // draws whose weights are kept for all inputs
+constexpr std::int64_t at_once = 8;  // number of draws whose weights are held for all inputs
 
-/// The draws of a pass, some at a time: all of them, or, to measure their cost, the first few
-/// (pass_scope.h). The second few stand for the rest: the first also pay for what is done once.
+/// Loop over the draws of a pass, `at_once` at a time. If only the cost is to be measured
+/// (pass_scope.h), it stops after the second group of draws, whose time stands for that of all
+/// groups; that of the first also contains work that is done once.
 class DrawLoop {
  public:
   explicit DrawLoop(std::int64_t draws) : draws_(draws), sample_(PassScope::options().sample) {}
 
   std::int64_t done() const { return done_; }
-  /// Makes what inputs need of draws [begin, end), and then adds these up over pairs:
-  /// add(make(begin, end)).
+  /// Calls add(make(begin, end), 2·(end − begin)) for each range of draws, which count twice (G and
+  /// −G). make() computes what single inputs need, add() adds it up over pairs.
   template <class Make, class Add>
   void run(const Make& make, const Add& add) {
     while (done_ < draws_) {
@@ -53,7 +55,8 @@ class DrawLoop {
   PassSample* sample_;
 };
 
-/// What the inputs of both sides need of some draws; the features only where they are of use.
+/// Attention weights of the inputs of both sides at some draws, and their features if these are
+/// used.
 struct InputDraws {
   DrawnWeights left, right;
   std::optional<DrawFeatures> of_left, of_right;

@@ -5,12 +5,13 @@
 
 namespace ladon::infinite {
 
-/// AttentionMoments of every pair, [count, T, T] each (`tangent` may be null), as means over
-/// layer.samples draws of the logits, from the roots in `seen`.
+/// Writes the AttentionMoments of every pair, [count, T, T] each (`tangent` may be null): means
+/// over layer.samples draws of the logits, which are made from the roots in `seen`.
 void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pairs& values,
                         double* value, double* tangent);
 
-/// Differentiable average_over_draws() with the same draws, also for cross-attention; slower.
+/// Differentiable, slower form of average_over_draws(), with the same draws. It also supports
+/// cross-attention.
 AttentionMoments composed_average(const AttentionLimit& layer, const Seen& seen,
                                   const Pairs& values);
 

@@ -1,6 +1,7 @@
-// The average over draws in differentiable operations: the same draws, one after the other, each
-// recomputed for its gradient, so that memory does not grow with their number. The gradient is that
-// of the average with its draws fixed, through the kernels and the roots (kernel/roots.h).
+// The average over the draws of draws.cpp, in differentiable operations. Draws are made one after
+// the other, and each is recomputed for its gradient, so that memory does not grow with their
+// number. The gradient is that of the average with its draws fixed, through the kernels and the
+// roots (kernel/roots.h).
 
 #include <algorithm>
 

@@ -9,8 +9,8 @@
 namespace ladon::infinite {
 namespace {
 
-/// Products x_i·x_j of the R coordinates of each token, for j ≤ i, as [T, F]; those with j < i
-/// times √2.
+/// Products x_i·x_j of the R coordinates of each token, for j ≤ i, as [T, F]; those with j < i are
+/// multiplied by √2.
 std::vector<double> squares(const double* common, std::int64_t t, std::int64_t r) {
   std::vector<double> y;
   y.reserve(t * covariance_size(r));
@@ -26,7 +26,7 @@ void average_left(const double* p, const double* x, std::int64_t t, std::int64_t
                   std::int64_t f, double* y) {  // [(a, s), c]·[c, f] → [a, s, f]
   blas::gemm_serial<double>(t * count, f, t, 1, {p, t, 1}, {x, f, 1}, 0, {y, f, 1});
 }
-/// The same from Pᵀ [S, T, T] of a right side:  [(s, f), a]
+/// Σ_c P_ac·x_c from the weights Pᵀ [S, T, T] of a right side:  [(s, f), a]
 void average_right(const double* turned, const double* x, std::int64_t t, std::int64_t count,
                    std::int64_t f, double* y) {
   for (std::int64_t s = 0; s < count; ++s)  // [f, c]·[c, a] → [s, f, a]

@@ -1,12 +1,13 @@
 #pragma once
-// Features of single inputs at given draws; moments of pairs are inner products of these.
+// Features of single inputs at given draws; moments of pairs are inner products of the features.
 //
-// If the common coordinates explain the tokens of both inputs, k = v = Φ·Φ'ᵀ. Let φ_c be row c of
-// Φ, the coordinates of token c. For one draw of the weights P let φ̄_a = Σ_c P_ac·φ_c and C_a =
-// Σ_c P_ac·φ_c·φ_cᵀ − φ̄_a·φ̄_aᵀ be mean and covariance of the tokens that query a attends to. Then
+// If the common coordinates (kernel/roots.h) explain the tokens of both inputs, k = v = Φ·Φ'ᵀ. Let
+// φ_c be row c of Φ, the coordinates of token c. For one draw of the weights P let φ̄_a = Σ_c
+// P_ac·φ_c and C_a = Σ_c P_ac·φ_c·φ_cᵀ − φ̄_a·φ̄_aᵀ be the mean and the covariance of the tokens
+// that query a attends to. Then
 //   (P·v·P'ᵀ)_ab = ⟨φ̄_a, φ̄'_b⟩, and the sum over softmax's Jacobians for X = k is ⟨C_a, C'_b⟩
-// (head_moments.cpp). The symmetric C_a is stored as R·(R + 1)/2 numbers, those off its diagonal
-// times √2.
+// (head_moments.cpp). The symmetric C_a is stored as R·(R + 1)/2 numbers; those off its diagonal
+// are multiplied by √2.
 
 #include "ladon/layers/infinite/attention/logits.h"
 
@@ -16,7 +17,7 @@ namespace ladon::infinite {
 /// [S, F, T] for the right one, so that the sum over draws of a pair is one matrix product.
 class DrawFeatures {
  public:
-  /// Features from the weights of the left or the right side; `covariances`: C in addition to φ̄.
+  /// Computes φ̄, and also C if `covariances`, from the weights of the left or the right side.
   DrawFeatures(const LogitDraws& draws, const DrawnWeights& weights, Sides side,
                std::int64_t positions, std::int64_t count, bool covariances);
 

@@ -1,10 +1,10 @@
 // One head with given logits (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846: its outputs are
-// Gaussian). With ζ = ζ(G(n)) and ζ' = ζ(G(m)), Q, K, V and O of infinite width, the moments of
-// limit.h lose their expectations:
+// Gaussian). For Q, K, V and O of infinite width, with ζ = ζ(G(n)) and ζ' = ζ(G(m)), its moments
+// are those of limit.h without the expectations:
 //   value   = ζ·v·ζ'ᵀ
 //   tangent = ζ·u·ζ'ᵀ + Σ_ij v_ij Σ_ce ∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be·D_ab,ce.
-// For an elementwise ζ with slopes η, the last sum with X for D is η·(X∘v)·η'ᵀ. For softmax,
-// P = ζ(G) with ∂P_ai/∂G_ac = P_ai·(1{i = c} − P_ac), it is
+// For an elementwise ζ with slopes η, the last sum, with X in place of D, is η·(X∘v)·η'ᵀ. For
+// softmax, P = ζ(G) with ∂P_ai/∂G_ac = P_ai·(1{i = c} − P_ac), it is
 //   Σ_ce P_ac·P'_be·X_ce·[v_ce − (P·v)_ae − (v·P'ᵀ)_cb + (P·v·P'ᵀ)_ab]
 //     = [(P·(X∘v) − (P·v)∘(P·X))·P'ᵀ − P·((X·P'ᵀ)∘(v·P'ᵀ)) + (P·X·P'ᵀ)∘(P·v·P'ᵀ)]_ab.
 

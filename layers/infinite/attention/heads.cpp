@@ -37,7 +37,7 @@ AttentionMoments head_moments(const AttentionLimit& layer, const Seen& seen, con
               "value_width; set both to 0, or compute Get::nngp");
   AttentionMoments sum{zeros(both.nngp.shape(), f64),
                        tangent ? zeros(both.nngp.shape(), f64) : Tensor()};
-  constexpr std::int64_t held = 1 << 20;  // elements of the kernels of the heads computed at once
+  constexpr std::int64_t held = 1 << 20;  // elements of the kernels computed at once
   const std::int64_t own = std::max<std::int64_t>(1, sum.value.count());
   const std::int64_t at_once = std::max<std::int64_t>(1, held / own);
   for (std::int64_t begin = 0; begin < latents.heads(); begin += at_once) {

@@ -39,7 +39,7 @@ AttentionMoments composed(const AttentionLimit& layer, const Seen& seen, const P
   return m;
 }
 
-/// Evaluates the same formulas for one pair at a time, so that its numbers stay in the cache.
+/// Evaluates the formulas above for one pair at a time, so that its numbers stay in the cache.
 class Identity {
  public:
   Identity(const AttentionLimit& layer, std::int64_t positions)

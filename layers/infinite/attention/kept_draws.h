@@ -16,7 +16,7 @@ namespace ladon::infinite {
 
 /// Cache of the matrices Z of draws (SharedDraws in logits.h). The passes over landmarks, over
 /// single inputs and over the pairs of each tile use the same ones: each is drawn once and kept, up
-/// to a number of bytes; those beyond are drawn again wherever they are used. A matrix depends on
+/// to a number of bytes; matrices that do not fit are drawn again at each use. A matrix depends on
 /// nothing but its key, so results have the same bits with any cache, and with none.
 class KeptDraws {
  public:
@@ -27,15 +27,16 @@ class KeptDraws {
     auto operator<=>(const Source&) const = default;
   };
 
-  static constexpr double few_bytes = 32e6;  ///< Room where nobody has counted the memory.
+  static constexpr double few_bytes = 32e6;  ///< Default limit, if allow() is not called.
 
   /// Keeps at most `bytes`.
   explicit KeptDraws(double bytes = few_bytes) : most_bytes_(bytes) {}
   /// Keeps at most `bytes` from now on; what is kept already stays.
   void allow(double bytes);
 
-  /// Z of a draw, made by draw() where it is not kept; by one thread, if several ask for it at once
-  /// (parallel loops inside draw() run no other task of this thread, so none waits for itself).
+  /// Z of draw `number`. Calls draw() to make it unless it is kept. If several threads ask for it
+  /// at once, one of them makes it and the others wait. No thread waits for itself, since parallel
+  /// loops inside draw() run no other task on it.
   Tensor get(const Source& source, std::int64_t number, const std::function<Tensor()>& draw);
 
   /// Notes that a step uses the first `draws` matrices of a source.

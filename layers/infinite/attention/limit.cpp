@@ -70,7 +70,8 @@ struct KnownForm {
   PairKernels (*kernels)(const AttentionLimit&, const Seen&, const Pairs&);
 };
 
-/// Forms with a known limit. Any other form has none, whatever is added to AttentionForm later.
+/// Forms with a known limit. All other forms have none, including any that are added to
+/// AttentionForm later.
 constexpr KnownForm known_forms[] = {
     {{by_root, softmax, false}, sqrt_scaling<softmax_moments>},
     {{by_root, identity, false}, sqrt_scaling<identity_moments>},
@@ -102,8 +103,9 @@ const KnownForm& known_form(const AttentionLimit& layer) {
     if (known.form == layer.form) return known;
   const bool unbounded = layer.form.tied && layer.form.scaling == AttentionScaling::sqrt;
   detail::fail("MultiHeadAttention", "no limit is known for attention with ", to_string(layer.form),
-               unbounded ? ": the logits grow as sqrt(head_dim); use linear scaling, or untie them"
-                         : "; estimate it: monte_carlo_kernel");
+               unbounded ? ": the logits grow as sqrt(head_dim); use linear scaling, or untie "
+                           "queries and keys"
+                         : "; estimate it by monte_carlo_kernel");
 }
 
 }  // namespace

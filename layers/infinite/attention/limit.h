@@ -1,7 +1,7 @@
 #pragma once
 // Self-attention with infinitely many heads (Hron, Bahri, Sohl-Dickstein and Novak 2020, "Infinite
-// attention: NNGP and NTK for deep attention networks"; the NTK with nonlinear ζ and sqrt scaling
-// is ours, below).
+// attention: NNGP and NTK for deep attention networks"; the NTK for nonlinear ζ and sqrt scaling
+// was derived for Ladon, below).
 //
 // For a pair of inputs (n, m) let k and t be the NNGP kernel and NTK [T, T] of the inputs of
 // queries and keys (with positional encodings), and v and u those of the inputs of values. Indices
@@ -24,14 +24,14 @@
 // softmax, which is invariant to a common shift of the logits), and u_ij + 1/σ_V² for values.
 //
 // - linear scaling: G → its mean, QK·k(n, n) for tied queries and keys and 0 otherwise, and D → 0.
-//   With A_n = ζ(G(n)): S = OV²·A_n·v·A_mᵀ, NTK = OV²·A_n·(u + 2v)·A_mᵀ + σ_b². Untied, softmax
-//   averages over the visible keys, and the other ζ leave only the bias.
-// - sqrt scaling: G is Gaussian, Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. identity: closed form,
-//   O(T²) per pair. relu, abs: closed form, O(T²) to O(T⁴) (key_sums.h). softmax: closed form for
-//   T = 2, otherwise an average over draws that all inputs share: O(T²·R) to O(T³) per pair
-//   (kernel/roots.h, pair_sums.cpp).
+//   With A_n = ζ(G(n)): S = OV²·A_n·v·A_mᵀ, NTK = OV²·A_n·(u + 2v)·A_mᵀ + σ_b². For untied queries
+//   and keys, softmax averages over the visible keys, and the other ζ are 0: only σ_b² is left.
+// - sqrt scaling: G is Gaussian, Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. The expectations have
+//   closed forms for ζ = identity, in O(T²) per pair, for relu and abs, in O(T²) to O(T⁴)
+//   (key_sums.h), and for softmax if T ≤ 2. For softmax and T > 2 they are averages over draws that
+//   all inputs share, in O(T²·R) to O(T³) per pair (kernel/roots.h, pair_sums.cpp).
 //
-// At keys that a query may not attend to, ζ is 0 for any G (softmax: the logit is −∞).
+// At keys that a query may not attend to, ζ is 0 for any G (for softmax, their logits are −∞).
 
 #include <cstdint>
 #include <functional>
@@ -51,15 +51,16 @@ struct AttentionLimit {
   std::int64_t window = 0;  ///< > 0: a query sees only the last `window` keys up to its position.
   Tensor query_key, value_output;  ///< QK and OV, rank 0
   Tensor bias_variance;            ///< σ_b², rank 0
-  // Factors of the parts of the NTK from Q and K, and from V and O: sums over the two weights of 1
-  // in ntk parameterization. In standard parameterization the gradient is with respect to W =
-  // σ/sqrt(fan_in)·w instead of w, which makes each summand fan_in/σ² = 1/Var W.
+  // Factors of the NTK's terms from Q and K, and of those from V and O. Each factor is a sum over
+  // the two weights, of 1 per weight in ntk parameterization. In standard parameterization the
+  // gradient is with respect to W = σ/sqrt(fan_in)·w instead of w, and a summand is fan_in/σ² =
+  // 1/Var W.
   double query_key_trained, value_output_trained;
   Tensor bias_trained;  ///< Contribution of the output bias to the NTK, rank 0.
   // Constants that trained biases of queries, keys and values, initially 0, add to the tangent
   // kernels of their projections' inputs: 1/σ² of the group's weights; 0 without a bias.
   double query_bias_trained = 0, key_bias_trained = 0, value_bias_trained = 0;
-  /// Latents of finitely many heads; null: infinite.
+  /// Latents of finitely many heads; null for infinitely many.
   std::shared_ptr<const HeadLatents> heads = {};
   std::int64_t samples;          ///< Number of draws of random logits.
   Generator rng = Generator(0);  ///< Generator of the draws, different per layer and replicate.
@@ -79,16 +80,16 @@ struct Seen {
   const Pairs &queries, &keys;
 };
 
-/// Maps the kernels of the inputs of queries and keys, and of values, to those of the outputs:
-/// attention_kernels, or a variant's own map (AttentionHook::limit), built from weights_of and
-/// given_weights, which handle masks, causality and the window.
+/// Function from the kernels of the inputs of queries, keys and values to the kernels of the
+/// outputs. It is attention_kernels, or a variant's own map (AttentionHook::limit). The latter can
+/// be built from weights_of and given_weights, which handle masks, causality and the window.
 using AttentionMap =
     std::function<PairKernels(const AttentionLimit& layer, const Pairs& seen, const Pairs& values)>;
 /// Returns attention_kernels if the layer's form has a known limit; otherwise throws Error.
 AttentionMap attention_map(const AttentionLimit& layer);
-/// Kernels of the outputs for pairs whose queries and keys see `seen` and whose values see `values`
-/// ([P, Tk, Tk]; masks are the keys'). ntk is undefined if `values` has none. Throws Error for a
-/// form without a known limit.
+/// Kernels of the outputs, where `seen` are the kernels of the inputs of queries and keys, and
+/// `values` those of the inputs of values ([P, Tk, Tk]). Masks are taken from the keys. The NTK is
+/// undefined if `values` has none. Throws Error for a form without a known limit.
 PairKernels attention_kernels(const AttentionLimit& layer, const Seen& seen, const Pairs& values);
 
 // --- for user-defined limits (AttentionHook::limit) ---
@@ -106,16 +107,16 @@ Tensor weights_of(const AttentionLimit& layer, const Tensor& logits, const Tenso
 PairKernels given_weights(const AttentionLimit& layer, const Tensor& left, const Tensor& right,
                           const Pairs& values);
 
-/// Whether attention_kernels draws: for sqrt scaling with softmax over more than 2 keys, or over an
-/// unknown number of keys (−1). `seen` must then hold the roots of the tokens.
+/// Whether attention_kernels averages over draws. It does for softmax with sqrt scaling if there
+/// are more than 2 keys, or if their number is unknown (−1). `seen` must then hold the roots of the
+/// tokens.
 bool draws(const AttentionForm& form, std::int64_t keys);
 
 // --- the forms of sqrt scaling, each in its own file ---
 
-/// Expectations over the Gaussian logits G and G′ of two inputs that the kernels of attention need,
-/// for weights ζ, kernels v and u of the values (NNGP and NTK) and D of the logits:
-/// value = Σ_ij v_ij·E[ζ_ai·ζ'_bj], and, where there is an NTK,
-/// tangent = Σ_ij u_ij·E[ζ_ai·ζ'_bj] + Σ_ij v_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be]·D_ab,ce.
+/// The expectations that the kernels of attention need, over the Gaussian logits G and G′ of two
+/// inputs, in the notation above: value = Σ_ij v_ij·E[ζ_ai·ζ'_bj], and, if there is an NTK, tangent
+/// = Σ_ij u_ij·E[ζ_ai·ζ'_bj] + Σ_ij v_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be]·D_ab,ce.
 struct AttentionMoments {
   Tensor value, tangent;
 };

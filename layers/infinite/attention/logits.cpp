@@ -18,13 +18,13 @@
 namespace ladon::infinite {
 namespace {
 
-constexpr std::int64_t most_orthogonal = 12;  // largest r: r² orthogonal draws cost O(r⁶)
+constexpr std::int64_t most_orthogonal = 12;  // largest r; r² orthogonal draws cost O(r⁶)
 
 bool any_not_zero(const double* x, std::int64_t n) {
   return std::any_of(x, x + n, [](double v) { return v != 0; });
 }
 
-// [rows, inner]·[inner, columns] in row-major order; adds to y where beta = 1.
+// y = alpha·a·b + beta·y in row-major order, where a is [rows, inner] and b is [inner, columns].
 void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, double alpha,
              const double* a, const double* b, double beta, double* y) {
   blas::gemm_serial<double>(rows, columns, inner, alpha, {a, inner, 1}, {b, columns, 1}, beta,
@@ -59,14 +59,15 @@ Tensor SharedDraws::drawn(std::int64_t number) {
   return z;
 }
 
-/// The matrices of a group, of which the last one is at hand.
+/// The matrices of a group; those of the last group are kept.
 Tensor SharedDraws::orthogonal(std::int64_t group) {
   const std::lock_guard lock(mutex_);
   if (group == group_) return orthogonal_;
   const std::int64_t size = first_ * first_;
   Generator numbers = rng_.split(1).split(static_cast<std::uint64_t>(group));
   const Tensor x = normal({size, size}, numbers, 0, 1, f64);
-  // Q with orthonormal rows, x = L·Q: from x·xᵀ = L·Lᵀ. The lengths of x are independent of Q.
+  // x = L·Q, where Q has orthonormal rows and L is from x·xᵀ = L·Lᵀ. The lengths of the rows of x
+  // are independent of Q.
   const Tensor gram = matmul(x, transpose(x));
   const Tensor lengths = sqrt(unsqueeze(diagonal(gram), 1));
   orthogonal_ = reshape(lengths * lapack::solve_triangular(lapack::cholesky(gram), x),
@@ -77,7 +78,8 @@ Tensor SharedDraws::orthogonal(std::int64_t group) {
 
 namespace {
 
-/// The inputs' names; 0 for inputs without a residual root.
+/// Hash of each input (Root::names), which keys its random numbers; 0 for inputs that draw none,
+/// because their residual root Ψ is 0.
 std::vector<std::uint64_t> names_of(const Root& root) {
   const std::int64_t t = root.own.size(-1), size = t * t;
   const Tensor own = contiguous(root.own.detach());
@@ -113,7 +115,8 @@ OwnNumbers::OwnNumbers(const Root& root)
       queries_(places_of(root)),
       keys_(queries_) {}
 
-// The key does not depend on which of the two roots is zero: hyper-parameters may change that.
+// The key does not depend on which of the two roots is zero, since this may change with
+// hyper-parameters.
 OwnNumbers::OwnNumbers(const Root& queries, const Root& keys)
     : shape_(numbers_shape(keys.own, queries.own.size(-1), keys.own.size(-1))),
       key_(names_of(queries)),

@@ -5,8 +5,9 @@
 // [R, R] for all of them, the logits G(n) = QK·Φ_n·Z·Φ_nᵀ of input n have the right covariance,
 // Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. If the root leaves a remainder, k(n, n) = Φ_n·Φ_nᵀ +
 // Ψ_n·Ψ_nᵀ, its part of the logits is drawn independently for each input,
-//   G(n) = QK·[F Ψ]·[· Z₁₂; Z₂₁ Z₂₂]·[F Ψ]ᵀ + QK·Φ·Z·Φᵀ,   F·Fᵀ = Φ_n·Φ_nᵀ,
-// with random numbers keyed by the input's content, so that it draws the same in any block.
+//   G(n) = QK·[F Ψ]·[0 Z₁₂; Z₂₁ Z₂₂]·[F Ψ]ᵀ + QK·Φ·Z·Φᵀ,   F·Fᵀ = Φ_n·Φ_nᵀ,
+// where Z₁₂, Z₂₁ and Z₂₂ are random numbers keyed by the input's content, so that an input draws
+// the same numbers in any block.
 //
 // Two techniques reduce the variance of the mean without changing the distribution of a draw. Each
 // draw is used twice, as G and as −G. And the matrices Z of a group of R² draws are orthogonal as
@@ -52,16 +53,17 @@ class SharedDraws {
 };
 
 /// Standard normal numbers that are drawn separately for each input with a nonzero residual root Ψ.
-/// They depend only on the generator, the index of the draw and the input's name. Visible tokens
-/// take them in order, masked ones get zeros, so that an input draws the same with any padding.
+/// They depend only on the generator, the index of the draw and the hash of the input
+/// (Root::names). Visible tokens take them in order, masked ones get zeros, so that an input draws
+/// the same numbers with any padding.
 class OwnNumbers {
  public:
   /// Numbers for inputs with the residual roots Ψ [.., T, T].
   explicit OwnNumbers(const Root& root);
-  /// Numbers for inputs whose queries and keys see different tokens: [3, Tq, Tk], keyed by both
-  /// names.
+  /// Numbers for inputs whose queries and keys see different tokens: [3, Tq, Tk], keyed by the
+  /// hashes of both.
   OwnNumbers(const Root& queries, const Root& keys);
-  /// Whether this input draws numbers: its Ψ is not 0.
+  /// Whether this input draws numbers, which it does if its Ψ is not 0.
   bool any(std::int64_t input) const { return key_[static_cast<std::size_t>(input)] != 0; }
   /// Z₁₂, Z₂₁ and Z₂₂ of an input that draws: [3, T, T].
   Tensor of(std::int64_t input, const Generator& rng, std::int64_t number) const;
@@ -73,8 +75,8 @@ class OwnNumbers {
   static Places places_of(const Root& root);
 
   Shape shape_;                     // of operator()'s result
-  std::vector<std::uint64_t> key_;  // one per input; 0: it does not draw
-  Places queries_, keys_;           // indices of each input's visible tokens; empty: all tokens
+  std::vector<std::uint64_t> key_;  // one per input; 0 if the input draws no numbers
+  Places queries_, keys_;           // indices of each input's visible tokens; empty without masks
 };
 
 /// Sides of pairs for which a block's inputs are needed: the left, the right, or both, if the block
@@ -84,9 +86,9 @@ enum class Sides { left, right, both };
 /// Attention weights P of a block of inputs at S draws, in the layouts that the products for pairs
 /// need; null for a side that was not requested.
 struct DrawnWeights {
-  /// Of an input on the left, [T, S, T] (query, draw, key).
+  /// P of an input on the left, [T, S, T] (query, draw, key).
   const double* left(std::int64_t input) const { return of(by_query, input); }
-  /// Of an input on the right, P [S, T, T] (draw, query, key) and Pᵀ [S, T, T] (draw, key, query).
+  /// For an input on the right: P [S, T, T] (draw, query, key) and Pᵀ [S, T, T] (draw, key, query).
   const double* right(std::int64_t input) const { return of(by_draw, input); }
   const double* turned(std::int64_t input) const { return of(by_key, input); }
 
@@ -113,8 +115,9 @@ class LogitDraws {
   const double* common(std::int64_t input) const;
   const double* common_turned(std::int64_t input) const;
 
-  /// softmax(G) and softmax(−G) over each query's visible keys, for the draws [begin, …) with the
-  /// shared matrices z of all inputs, whose other numbers rng draws.
+  /// softmax(G) and softmax(−G) over each query's visible keys, for the draws with indices from
+  /// `begin` on: one for each matrix in `z`, which all inputs share. `rng` draws the numbers of
+  /// single inputs.
   DrawnWeights weights(const std::vector<Tensor>& z, const Generator& rng, std::int64_t begin,
                        Sides sides) const;
 

@@ -20,7 +20,8 @@ PairKernels composed(const AttentionLimit& layer, const AttentionMoments& m) {
   return y;
 }
 
-/// The same in one loop, in place of the moments where nothing else refers to them.
+/// Kernels of the outputs, computed in one loop. They overwrite the moments if nothing else refers
+/// to these.
 PairKernels in_one_loop(const AttentionLimit& layer, const AttentionMoments& m) {
   const double ov = number_of("MultiHeadAttention", layer.value_output);
   const kernels::OutputFactors by{

@@ -5,8 +5,8 @@
 
 namespace ladon::infinite {
 
-/// NNGP = S + σ_b² and, where there is an NTK, NTK = OV²·tangent + trained·S + the output bias',
-/// S = OV²·value (limit.h).
+/// NNGP = S + σ_b² with S = OV²·value and, if there is an NTK, NTK = OV²·tangent +
+/// value_output_trained·S + bias_trained (see AttentionLimit).
 PairKernels attention_outputs(const AttentionLimit& layer, const AttentionMoments& m);
 
 }  // namespace ladon::infinite

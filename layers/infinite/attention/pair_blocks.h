@@ -18,27 +18,28 @@ struct PairBlocks {
   const double *left_may, *right_may;  ///< 1 where query a may attend to key i, else 0
 };
 
-/// Whether both sides of the pairs are one list of inputs.
+/// Whether both sides of the pairs are the same list of inputs.
 bool same_sides(const Pairs& p);
-/// Whether these are all pairs between a block and itself, of which a pass uses only those above
-/// the diagonal and on it (pass_scope.h).
+/// Whether these are all pairs between a block and itself, and the pass uses only those on and
+/// above the diagonal (pass_scope.h).
 bool upper_triangle(const Pairs& p);
 
-/// List of all pairs, by index.
+/// The blocks of all pairs of inputs, by the index of the pair.
 class BlockList {
  public:
   BlockList(const AttentionLimit& layer, const Pairs& seen, const Pairs& values);
   std::int64_t count() const { return index_.count(); }
   std::int64_t positions() const { return index_.positions(); }
   PairBlocks operator[](std::int64_t pair) const;
-  /// Indices of x and x' among the inputs of their sides, and the visible keys of all inputs.
+  /// Index of a pair's left or right input among the inputs of that side.
   std::int64_t left_input(std::int64_t pair) const { return left_.input(pair, index_); }
   std::int64_t right_input(std::int64_t pair) const { return right_.input(pair, index_); }
   /// Indices of the pairs, or (`upper`, for pairs between a block and itself) of those with
   /// left_input <= right_input.
   std::vector<std::int64_t> list(bool upper) const;
-  /// Writes the block [T, T] of a pair, transposed, to that of the same inputs in the other order.
+  /// Writes the transposed block [T, T] of a pair (n, m) to the block of (m, n).
   void mirror(std::int64_t pair, double* blocks) const;
+  /// visible() of the inputs of each side.
   const Tensor& left_may() const { return left_may_.blocks; }
   const Tensor& right_may() const { return right_may_.blocks; }
 
@@ -59,7 +60,7 @@ class BlockList {
     PairIndex::Steps steps = {};  // in blocks
   };
 
-  Tensor dense_;  // kernels of the queries and keys, which the index is of
+  Tensor dense_;  // kernels of queries and keys, whose pairs index_ numbers
   PairIndex index_;
   Blocks k_, t_, v_, u_, left_, right_, left_may_, right_may_;
 };

@@ -23,7 +23,8 @@ class PairIndex {
     return steps(x, own).at(pair / columns_, pair % columns_);
   }
 
-  /// Distances in x between the parts of a pair and of its neighbours.
+  /// Distances in x from the part of a pair to those in the next row and in the next column of
+  /// pairs.
   struct Steps {
     std::int64_t row = 0, column = 0;
     std::int64_t at(std::int64_t i, std::int64_t j) const { return i * row + j * column; }
@@ -47,7 +48,8 @@ struct SandwichTerms {
 Tensor sandwich(const Tensor& left, const Tensor& x, const Tensor& right,
                 const SandwichTerms& terms);
 
-/// Number of pairs per task that outweighs the cost of a thread, at `work` operations per pair.
+/// Number of pairs per task that makes the cost of starting a task negligible, at `work` operations
+/// per pair.
 std::int64_t pairs_per_task(std::int64_t work);
 
 }  // namespace ladon::infinite

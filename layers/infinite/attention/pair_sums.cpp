@@ -76,10 +76,10 @@ struct Sums {
   }
 };
 
-/// Adds up the draws of a pair, as many at a time as make products long but stay in the cache. Its
-/// buffers are reused for every pair. The NNGP kernel has the same bits with and without an NTK: an
-/// input's kernel with itself must equal its variance exactly, because a dual may be steep at
-/// correlation 1.
+/// Adds up the draws of a pair, several at a time: enough to make products long, but few enough to
+/// stay in the cache. Its buffers are reused for every pair. The NNGP kernel has the same bits with
+/// and without an NTK: an input's kernel with itself must equal its variance exactly, because a
+/// dual may be steep at correlation 1.
 class Average {
  public:
   Average(std::int64_t positions, std::int64_t count, std::int64_t rank, bool same, bool tangent)
@@ -156,7 +156,8 @@ class Average {
                                 {w.turned + s * size_, t_, 1}, 0,
                                 {y.both.data() + s * size_, t_, 1});
   }
-  /// As around_block() for x = v = Φ·Φ'ᵀ, but from features, for the draws from `first` on.
+  /// Computes v_, the products of v = Φ·Φ'ᵀ with the weights, from features, for the draws from
+  /// `first` on.
   void around_means(const DrawnPair& x, std::int64_t first) {
     const std::int64_t row = s_ * t_, own = all_ * r_;
     const double *left = x.left_means + first * r_, *right = x.right_means + first * r_ * t_;
@@ -170,7 +171,8 @@ class Average {
     }
   }
 
-  /// Adds J(k) unless features give it, J(t), and P·t·P'ᵀ if P·u·P'ᵀ follows from it.
+  /// Adds J(k) if `by_k` (otherwise features give it), J(t) unless it follows from J(k), and
+  /// P·t·P'ᵀ if P·u·P'ᵀ follows from it.
   void add_slopes(const PairBlocks& x, const Upstream& up, const Weights& w, bool by_k,
                   const Sums& sums) {
     if (by_k && !same_) around_block(w, x.k, x_);
@@ -181,7 +183,7 @@ class Average {
     if (up.u_by_t()) over_draws(x_.left.data(), s_ * t_, w.turned, 1, sums.tangent);
   }
 
-  /// sum += Σ_s J(X), the formula of head_moments.cpp.
+  /// sum += Σ_s J(X), by the formula in head_moments.cpp.
   void add_jacobians(const double* v, const double* x, const Around& around, const Weights& w,
                      double* sum) {
     kernels::negative_products(s_ * size_, v_.left.data(), around.left.data(), w_.data());
@@ -200,7 +202,7 @@ class Average {
   Block w_, xv_;
 };
 
-/// NTK of one pair from its sums over draws, without the terms of value and output weights.
+/// AttentionMoments::tangent of one pair, from its sums over draws.
 void finish_pair(const AttentionLimit& layer, const PairBlocks& x, const Upstream& up, double count,
                  const Sums& sums) {
   const std::int64_t t = x.positions;

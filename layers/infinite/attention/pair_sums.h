@@ -27,8 +27,8 @@ struct Upstream;
 struct PairForm {
   std::int64_t rank;  ///< R
   bool same_kernels;  ///< Whether k and v are the same.
-  /// Whether the list has all pairs between a block of inputs and itself, of which (n, m) is
-  /// computed for n ≤ m, and transposed for the other order.
+  /// Whether the list has all pairs between a block of inputs and itself. Then only pairs (n, m)
+  /// with n ≤ m are computed; the others are their transposes.
   bool upper_triangle;
 };
 
@@ -49,9 +49,9 @@ class PairSums {
   const BlockList& blocks_;
   PairForm form_;
   double *value_, *tangent_;
-  std::vector<std::int64_t> pairs_;        // those that are computed
+  std::vector<std::int64_t> pairs_;        // indices of the pairs that are computed
   std::vector<double> slope_k_, slope_t_;  // Σ J(k) and Σ J(t), of all pairs
-  std::vector<Upstream> upstream_;         // of those that are computed
+  std::vector<Upstream> upstream_;         // one per element of pairs_
   bool begun_ = false;
 };
 

@@ -2,9 +2,9 @@
 //
 // The logits (G_ai(n), G_bj(m)) are normal with variances QK²·k_aa·k_ii and QK²·k'_bb·k'_jj and
 // covariance QK²·k_ab·k_ij. Their standard deviations, and their correlation ρ_ab·ρ_ij, are
-// products of a factor of the queries (a, b) and one of the keys (i, j). With s_ab =
-// sqrt(k_aa·k'_bb) and the arc-cosine kernels κ, κ' at unit variance (Cho and Saul 2009), ζ being
-// homogeneous of degree 1,
+// products of a factor of the queries (a, b) and one of the keys (i, j). Since ζ is homogeneous of
+// degree 1, with s_ab = sqrt(k_aa·k'_bb) and the arc-cosine kernels κ, κ' at unit variance (Cho and
+// Saul 2009),
 //   E[ζ_ai·ζ'_bj]                     = QK²·s_ab·s_ij·κ(ρ_ab·ρ_ij)
 //   E[∂ζ_ai/∂G_ai·∂ζ'_bj/∂G_bj]       = κ'(ρ_ab·ρ_ij)      (other derivatives are 0)
 //   value   = QK²·s_ab·Σ_ij v_ij·s_ij·κ
@@ -63,7 +63,8 @@ AttentionMoments by_sums(const AttentionLimit& layer, const Pairs& seen, const P
   return m;
 }
 
-/// The definition, in differentiable operations on blocks [P, Tq, Tq, Tk, Tk] of (a, b, i, j).
+/// The formulas above, in differentiable operations on blocks [P, Tq, Tq, Tk, Tk] with axes (a, b,
+/// i, j).
 AttentionMoments composed(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
   const auto queries = [](const Tensor& x) { return unsqueeze(unsqueeze(x, -1), -1); };
   const auto keys = [](const Tensor& x) { return unsqueeze(unsqueeze(x, -3), -3); };

@@ -43,7 +43,7 @@ class ClosedRule final : public DualRule {
   }
   Tensor checked(const Tensor& e, const Tensor& c) const {
     LADON_CHECK(e.defined() && e.shape() == c.shape() && e.dtype() == f64, name_,
-                "E must give f64 of c's shape ", c.shape(), ", got ",
+                "E must return an f64 tensor of c's shape ", c.shape(), ", got ",
                 e.defined() ? detail::join(e.dtype(), " ", e.shape()) : "an undefined tensor");
     return e;
   }
@@ -52,7 +52,7 @@ class ClosedRule final : public DualRule {
   Covariance e_;
 };
 
-/// Throws Error where the closed form and the expansion of the function disagree.
+/// Throws Error if the closed form and the expansion of the function disagree.
 void check_against(const DualFunction& numeric, const DualFunction& closed) {
   const Tensor p = tensor({1.0, 0.6, 1.3, 1.0}, f64), q = tensor({1.0, 1.7, 0.8, 1.0}, f64);
   const Tensor c = tensor({0.5, -0.4, 0.7, 0.0}, f64);

@@ -2,9 +2,9 @@
 //
 // Given v, u is normal with mean m = c·v/q and variance τ² = p − c²/q, and the conditional mean of
 // φ is known in closed form, G(m, τ). That leaves one integral,
-//   E[φ(u)φ(v)] = ∫ φ(v)·G(c·v/q, τ)·n(v; q) dv,
-// with all its derivatives: those of G with respect to m are the conditional means of φ', φ'', …
-// (Price 1958), so
+//   E[φ(u)φ(v)] = ∫ φ(v)·G(c·v/q, τ)·n(v; q) dv.
+// Derivatives are integrals of this form too, since those of G with respect to m are the
+// conditional means of φ', φ'', … (Price 1958):
 //   E'     = E[φ'(u)φ'(v)],       ∂E/∂p  = ½·E[φ''(u)φ(v)]
 //   ∂E'/∂c = E[φ''(u)φ''(v)],     ∂E'/∂p = ½·E[φ'''(u)φ'(v)].
 // As a function of ln|v| the integrand varies on a scale of about 1, for any values of √q, 1 and
@@ -36,9 +36,10 @@ double scaled_erfc(double x) {
   return 1 / (std::sqrt(std::numbers::pi) * (x + tail));
 }
 
-/// E[eˣ − 1; x < 0] = Σ_k E[xᵏ; x < 0]/k! over k ≥ 1 for x ~ N(m, τ²), |m| and τ at most ½: there
-/// eˣ is about 1, and E[eˣ; x < 0] − P(x < 0) would cancel. `down` is P(x < 0). The first term is
-/// m·down − τ·density; E[xᵏ; x < 0] = m·E[xᵏ⁻¹; x < 0] + (k − 1)·τ²·E[xᵏ⁻²; x < 0].
+/// E[eˣ − 1; x < 0] = Σ_k E[xᵏ; x < 0]/k! over k ≥ 1 for x ~ N(m, τ²), where E[y; x < 0] is the
+/// mean of y·1{x < 0}. It is used for |m| and τ at most ½, since eˣ is then about 1, and E[eˣ; x <
+/// 0] − P(x < 0) would cancel. `down` is P(x < 0). The first term is m·down − τ·density; E[xᵏ; x <
+/// 0] = m·E[xᵏ⁻¹; x < 0] + (k − 1)·τ²·E[xᵏ⁻²; x < 0].
 double small_excess(double m, double tau, double down, double density) {
   double before = down, moment = m * down - tau * density, sum = moment;
   for (int k = 2; k <= 24; ++k) {  // the moments of orders k and k − 1 are divided by k!

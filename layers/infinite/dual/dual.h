@@ -34,8 +34,8 @@ class DualFunction {
   static DualFunction step();  ///< 0 for x < 0, 1 for x > 0, ½ at 0
   static DualFunction erf();
   static DualFunction gelu();  ///< x·Φ(x)
-  /// tanh, sigmoid, silu and softplus are computed as mixtures of erf, gelu and relu: errors are at
-  /// most 1e-11 of the values at ρ = 1, at any variance.
+  /// Duals of tanh, sigmoid, silu and softplus are computed from mixtures of erf, gelu and relu.
+  /// Their errors are at most 1e-11 of the values at ρ = 1, at any variance.
   static DualFunction tanh();
   static DualFunction sigmoid();   ///< 1/(1 + e⁻ˣ)
   static DualFunction silu();      ///< x·sigmoid(x)
@@ -80,11 +80,12 @@ class DualFunction {
   /// φ(σz), for standard normal z, is expanded in orthonormal Hermite polynomials: E[φ(u)φ(v)] =
   /// Σ_k a_k(√p)·a_k(√q)·ρ^k over k < `terms`, with coefficients a_k(σ) (Mehler 1866). Each a_k is
   /// an integral over one normal variable, computed once per variance by Gauss–Legendre quadrature
-  /// on panels that end at 0. A kink of φ at 0, for which a_k decays slowly, is completed by the
-  /// closed form of |x|. So an entry costs `terms` multiplications (three times as many with a
-  /// kink), and the error is the truncation of the sum. It falls exponentially with `terms` for
-  /// smooth φ, more slowly for larger variances, and for any φ by the factor |ρ|^terms. Errors at
-  /// 128 terms, of value and derivative, relative to their values at ρ = 1:
+  /// on panels that end at 0. If φ has a kink at 0, its a_k decay slowly; the part of the kink that
+  /// the truncated sum omits is then added from the closed form for |x|. So an entry costs `terms`
+  /// multiplications (three times as many with a kink), and the error is the truncation of the sum.
+  /// For smooth φ the error falls exponentially with `terms`, more slowly for larger variances; for
+  /// any φ it contains the factor |ρ|^terms. Errors at 128 terms, of value and derivative, relative
+  /// to their values at ρ = 1:
   ///
   ///                        |ρ| = 1, p = q = 1      |ρ| = 1, p = q = 10     |ρ| ≤ 0.9, p = q = 10
   ///   gelu_tanh              1e-15    1e-15           9e-9     1e-6           6e-15    6e-13
@@ -122,7 +123,7 @@ class DualFunction {
 /// degrees outside 0 … 64.
 std::vector<double> unit_coefficients(const char* what, int n);
 
-/// Tensors of c's shape.
+/// Result of dual(): tensors of c's shape.
 struct DualResult {
   Tensor value;       ///< E[φ(u)φ(v)]
   Tensor derivative;  ///< E[φ'(u)φ'(v)]; undefined unless requested

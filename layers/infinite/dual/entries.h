@@ -20,9 +20,10 @@ kernels::DualPair each_entry(const Tensor& p, const Tensor& q, const Tensor& c,
 /// cancellation (Kahan), and never below 0. Operands are scaled by powers of 4 against overflow.
 double rest_variance(double p, double q, double c);
 
-/// E = E[φ(u)φ(v)] and E' = E[φ'(u)φ'(v)]: by the Hermite expansion, which is fast, for the entries
-/// where the mask `few` (bool, broadcast) says that its terms suffice, and by `other`, which gets
-/// the remaining entries as lists [n]. The choice for an entry depends only on its own p, q and c.
+/// E = E[φ(u)φ(v)] and E' = E[φ'(u)φ'(v)]: by the Hermite expansion, which is fast, for entries
+/// where the mask `few` (bool, broadcast) is true, which means that its terms suffice; by `other`,
+/// as lists [n], for the remaining entries. The choice for an entry depends only on its own p, q
+/// and c.
 kernels::DualPair expanded_where(
     const Tensor& few, const DualRule& expansion, const Tensor& p, const Tensor& q, const Tensor& c,
     bool with_derivative,
@@ -37,8 +38,7 @@ struct Split {
   Pointwise rest;
   kernels::Powers powers;
 };
-/// Hermite expansion of such a function. Only the even or the odd ones of its 128 terms are
-/// computed.
+/// Hermite expansion of a Split. Only the even or the odd ones of its 128 terms are computed.
 std::shared_ptr<const DualRule> expansion_of(const Split& split);
 /// Mask of entries whose variances are both at most `most`.
 Tensor both_at_most(double most, const Tensor& p, const Tensor& q);

@@ -72,7 +72,8 @@ Forward<S> rest(const Forward<S>& p, const Forward<S>& q, const Forward<S>& c) {
   return {rest(p.x, q.x, c.x), p.d - slope * (c.d + c.d) + slope * slope * q.d};
 }
 
-/// p − c²/(b + q). For large q from p − c²/q, since p and c²/q may differ only by rounding errors.
+/// p − c²/(b + q). For large q it is computed from rest(), since p and c²/q may differ only by
+/// rounding errors.
 template <class S>
 S left(const S& p, const S& q, const S& c, const S& b) {
   const S all = b + q;
@@ -175,8 +176,8 @@ EntryPair apart_curvatures(double p, double q, double c) {
 }
 
 /// Dual rule that uses the Hermite expansion, which costs less, if both variances are at most 3, or
-/// at most 10 with a product of at most 0.1: there the formulas above are less accurate, since the
-/// fit has an absolute error.
+/// if both are at most 10 and their product is at most 0.1. For these variances the formulas above
+/// are less accurate too, since the fit has an absolute error.
 class GeluTanhRule final : public SlopedRule {
  public:
   GeluTanhRule()

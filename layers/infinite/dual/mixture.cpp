@@ -101,8 +101,8 @@ class MixtureRule final : public SlopedRule {
     return over_pairs(p, q, c, kernels::dual_curvatures);
   }
 
-  /// Σ_ij of `of` for all pairs of terms i and j. Each call gets p, q and c unchanged: those of
-  /// u/τ_i and v/τ_j would be rounded separately, and with them pq − c², which must be 0 at ρ = ±1.
+  /// Sum of `of` over all pairs of terms i and j. Each call gets p, q and c unchanged: if they were
+  /// rescaled to those of u/τ_i and v/τ_j, rounding would make pq − c² differ from 0 at ρ = ±1.
   template <class Of>
   DualPair over_pairs(const Tensor& p, const Tensor& q, const Tensor& c, const Of& of) const {
     DualPair sum{zeros(c.shape(), f64), zeros(c.shape(), f64)};

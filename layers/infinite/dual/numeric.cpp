@@ -31,9 +31,9 @@ using std::int64_t;
 constexpr int most_terms = 256;
 
 /// Tables that map a function's values to its Hermite coefficients, a_k = ∫ φ(z)·h_k(z)·density(z)
-/// dz with the standard normal density. h_k is even for even k, and odd for odd k: so the nodes are
-/// z_j > 0, then −z_j, in the same order, and row j of the tables holds w_j·density(z_j)·h_k(z_j),
-/// for even k in one table and for odd k in the other.
+/// dz with the standard normal density. Since h_k is even for even k, and odd for odd k, the nodes
+/// are z_j > 0, then −z_j, in the same order, and row j of the tables holds
+/// w_j·density(z_j)·h_k(z_j), for even k in one table and for odd k in the other.
 struct Expansion {
   Tensor nodes, even, odd;  // [2·half], [half, terms/2] each
 };
@@ -172,7 +172,7 @@ Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_sl
   return a;
 }
 
-/// The same for an even or odd function: only the coefficients that are not 0, [m, terms/2].
+/// Hermite coefficients of an even or odd function: only those that are not 0, [m, terms/2].
 Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_slope,
                     Powers powers) {
   const RowwiseProducts rowwise;
@@ -222,9 +222,9 @@ Values kink_coefficients(double kappa, const Tensor& p, int terms) {
           0.5 * kappa * ones_like(root) * hermite_coefficients(sign(z), e)};
 }
 
-/// Share of E φ² that the truncated sum over k omits, for each variance. `kink` has the
-/// coefficients of the kink, whose part is completed in closed form, and `all` is E φ² of the kink
-/// alone.
+/// Share of E φ² that the result omits, for each variance. `kink` holds the coefficients of the
+/// kink alone, whose terms beyond the truncated sum are added in closed form, and `all` is E φ² of
+/// the kink alone.
 Tensor left_out(const Tensor& a, const Tensor& mean_square, const Tensor& kink, const Tensor& all) {
   Tensor rest = mean_square - sum(square(a), -1);
   if (kink.defined()) rest = rest - (all - sum(square(kink), -1));
@@ -396,7 +396,7 @@ class NumericRule final : public SlopedRule {
 };
 
 /// E = constant² + slope²·c + the series of Split::rest, which has only even or only odd powers; E'
-/// likewise.
+/// = slope² + the corresponding series.
 class SplitRule final : public DualRule {
  public:
   explicit SplitRule(Split split) : split_(std::move(split)) {}

@@ -90,7 +90,8 @@ KolmogorovSmirnov farthest(const Tensor& outputs, const Tensor& k) {
   return worst;
 }
 
-/// outputs [draws, N, C]. In the limit channels are independent, so each counts as a sample.
+/// Gaussianity of outputs [draws, N, C]. In the limit channels are independent, so each counts as a
+/// sample.
 Gaussianity gaussianity(const Tensor& outputs, const Tensor& k, std::int64_t mmd_samples) {
   const Tensor vectors = reshape(permute(outputs, {0, 2, 1}), {-1, outputs.size(1)});
   const std::int64_t kept = std::min(vectors.size(0), mmd_samples);
@@ -143,7 +144,7 @@ ComparisonRow compare_point(const SizedFactory& make_network, const Inputs& x,
   std::vector<Tensor> outputs;
   for_each_network(make, x, x, networks, rng, [&](const EmpiricalKernel& k) {
     LADON_CHECK(k.nngp.shape() == nngp.limit.shape(), "compare",
-                "kernels of networks and limit must have one shape, but networks have ",
+                "kernels of networks and limit must have the same shape, but networks have ",
                 k.nngp.shape(), " and the limit ", nngp.limit.shape());
     nngp.add(k.nngp);
     if (get == Get::ntk) ntk.add(k.ntk);

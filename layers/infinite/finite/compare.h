@@ -37,7 +37,8 @@ struct SweepPoint {
 /// One kernel of finite networks, compared with that of the limit. Figures are of the entries of two
 /// visible positions: those of padding do not count.
 struct Agreement {
-  /// Per entry. se is the standard error of mean, combined with that of the limit, if any.
+  /// Limit, mean over networks and standard error of each entry. `se` combines the standard errors
+  /// of `mean` and, if it has one, of `limit`.
   Tensor limit, mean, se;
   double largest_z = 0;  ///< Largest |mean − limit|/se of all entries; about sqrt(2·ln 2N) for N
                          ///< entries that agree.

@@ -95,7 +95,8 @@ std::vector<Tensor> reported(const Pass& pass) {
   return outputs;
 }
 
-/// Gradients of ⟨cotangent, f⟩ with respect to `targets`; zero where it does not depend on one.
+/// Gradients of ⟨cotangent, f⟩ with respect to `targets`; zeros for targets that f does not depend
+/// on.
 std::vector<Tensor> pull_back(const Pass& pass, const std::vector<Tensor>& targets,
                               const Tensor& cotangent) {
   auto gradients = grad({pass.output}, targets,
@@ -222,9 +223,9 @@ void verify_reports(Layer& network, const Pass& pass) {
           ? 0
           : number_of("empirical_kernel", sum(inner_products(pass, gradients, pass, gradients)));
   LADON_CHECK(std::isfinite(found) && std::isfinite(wanted), "empirical_kernel",
-              "a squared gradient of ", network.describe(), " must be finite, but is ", wanted,
-              ", and from the layers' reports ", found,
-              "; a weight or a visible input is not finite, or too large");
+              "the squared gradient of ", network.describe(), " is ", wanted,
+              ", and from the layers' reports it is ", found,
+              "; both must be finite: a weight or a visible input is not finite, or too large");
   const double tolerance = pass.output.dtype() == f64 ? 1e-8 : 1e-4;
   LADON_CHECK(std::abs(found - wanted) <= tolerance * wanted, "empirical_kernel",
               "the layers' reports must add up to the squared gradient, but give ", found,
@@ -285,7 +286,8 @@ Tensor ntk_rows(Layer& network, const Pass& a, const Pass& b, const EmpiricalOpt
                  {a.output.size(0), rows.count(), b.output.size(0), rows.count()});
 }
 
-/// [N, S·C, M, S·C] → [N, M, S, S, C, C]; S only with positions, C only if full.
+/// [N, S·C, M, S·C] → [N, M, S, S, C, C], without the axes S if `positions` is false, and without
+/// the axes C unless `full`.
 Tensor pairwise(const Tensor& k, bool positions, std::int64_t s, bool full) {
   const std::int64_t n = k.size(0), m = k.size(2), c = k.size(1) / s;
   const Tensor pairs = permute(reshape(k, {n, s, c, m, s, c}), {0, 3, 1, 4, 2, 5});

@@ -19,7 +19,7 @@ enum class NtkMethod {
 struct EmpiricalOptions {
   Get get = Get::ntk;
   NtkMethod method = NtkMethod::layerwise;
-  std::int64_t channels = 0;  ///< The NTK is of the first `channels` outputs; 0: of all.
+  std::int64_t channels = 0;  ///< The NTK is that of the first `channels` outputs; 0 for all.
   bool full = false;          ///< All pairs of those channels, instead of their average.
   /// Checks that the last example has the same outputs alone as in its batch and, for the layerwise
   /// method, that the layers' reports account for every trained tensor, by comparing one gradient.
@@ -39,22 +39,22 @@ struct EmpiricalKernel {
 };
 
 /// Kernels of a network's outputs [N, O] or [N, .., O]. Examples must pass through the network
-/// independently: Error if dropout draws or statistics of the batch are used, as in training mode,
-/// and if an example alone has other outputs (with options.verify). Floating inputs are cast to the
-/// dtype of the parameters.
+/// independently: throws Error if dropout draws or statistics of the batch are used, as in training
+/// mode, or (with options.verify) if an example has other outputs alone than in its batch. Floating
+/// inputs are cast to the dtype of the parameters.
 ///
 /// The layerwise method needs every layer with trained tensors to report them
-/// (layers/parameter_uses.h), and no tensor to be shared by two layers: Error if the reports do not
-/// add up (with options.verify). A block with itself, also given as two handles to the same
-/// tensors, goes through the network once.
+/// (layers/parameter_uses.h), and no tensor to be shared by two layers: with options.verify, throws
+/// Error if the reports do not add up. If both blocks are the same tensors, they go through the
+/// network once.
 EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const Inputs& b,
                                  const EmpiricalOptions& options = {});
 EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a,
                                  const EmpiricalOptions& options = {});
 
-/// empirical_kernel() for many inputs, in tiles of `tile` inputs per side (Error unless ≥ 1).
-/// Memory is that of the result and of one tile. Each block goes through the network once per tile.
-/// For one block with itself, tiles on and above the diagonal are computed and mirrored. With
+/// empirical_kernel() for many inputs, in tiles of `tile` inputs per side; throws Error if tile <
+/// 1. Memory is that of the result and of one tile. Each block goes through the network once per
+/// tile. For one block with itself, tiles on and above the diagonal are computed and mirrored. With
 /// options.verify, the layers' reports are verified once.
 EmpiricalKernel empirical_gram(Layer& network, const Inputs& a, const Inputs& b, std::int64_t tile,
                                const EmpiricalOptions& options = {});

@@ -27,8 +27,8 @@ Measured jackknife(double all, const std::vector<double>& left_out) {
   return {n * all - (n - 1) * mean, std::sqrt((n - 1) / n * squares)};
 }
 
-/// x/2^k with the largest |x| over `axes` near 1: for statistics that do not depend on the scale,
-/// but whose powers of x may leave the range of f64.
+/// x/2^k, where k brings the largest |x| over `axes` near 1. For statistics that do not depend on
+/// the scale, but whose powers of x may leave the range of f64.
 Tensor near_one(const Tensor& x, const Axes& axes) {
   const Tensor largest = amax(abs(x), axes, keep_dims);
   std::vector<double> factors = numbers_of("gaussianity", largest);
@@ -55,8 +55,8 @@ Measured excess_kurtosis(const Tensor& samples) {
     m2[i % inputs] += second[i];
     m4[i % inputs] += fourth[i];
   }
-  // Excess kurtosis m4/m2² − 3, averaged over inputs, from sums over `count` draws: those of all
-  // draws minus the terms of one (null: none).
+  // Excess kurtosis m4/m2² − 3, averaged over inputs, from sums over `count` draws: all draws, or
+  // all except one, whose terms are less2 and less4.
   const auto statistic = [&](double count, const double* less2, const double* less4) {
     double total = 0;
     for (std::size_t n = 0; n < inputs; ++n) {
@@ -214,13 +214,14 @@ Discrepancy mmd(const Tensor& samples, const Tensor& covariance, double bandwidt
               "samples [n, d] need a covariance [d, d], got shapes ", samples.shape(), " and ",
               covariance.shape());
   LADON_CHECK(bandwidth >= 0 && std::isfinite(bandwidth), "mmd", "the bandwidth is ", bandwidth,
-              "; it must be finite and positive, or 0 for the one that the covariance gives");
+              "; it must be finite and positive, or 0 to derive it from the covariance");
   const NoGrad off;
   const Tensor x = contiguous(cast(samples, f64)), k = cast(covariance, f64);
   const double h2 =
       bandwidth > 0 ? bandwidth * bandwidth : number_of("gaussianity", sum(diagonal(k)));
   LADON_CHECK(h2 > 0, "mmd",
-              "the covariance is zero, so that it gives no bandwidth; pass a positive one");
+              "the covariance is zero, so that no bandwidth can be derived from it; pass a "
+              "positive bandwidth");
   const double expected = root_determinant(k, h2, 2);
   const auto mu = numbers_of("gaussianity", expected_kernel(x, k, h2)), sums = kernel_sums(x, h2);
   const auto n = static_cast<double>(x.size(0));

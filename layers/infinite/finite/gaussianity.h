@@ -18,10 +18,10 @@ namespace ladon::infinite {
 
 // --- excess kurtosis ---
 
-/// Excess kurtosis E y⁴/(E y²)² − 3 of outputs with known mean 0, from samples [draws, N, C]: of
-/// each of the N inputs over draws and channels, then averaged over inputs. Channels of one draw
-/// may depend on each other, so bias and standard error are the jackknife's over draws (Efron
-/// 1982). Throws Error for fewer than 3 draws.
+/// Excess kurtosis E y⁴/(E y²)² − 3 of outputs with known mean 0, from samples [draws, N, C]: it is
+/// computed for each of the N inputs, over draws and channels, then averaged over inputs. Channels
+/// of one draw may depend on each other, so bias and standard error are the jackknife's over draws
+/// (Efron 1982). Throws Error for fewer than 3 draws.
 Measured excess_kurtosis(const Tensor& samples);
 
 /// Widths of an attention layer with square-root scaling and independent queries and keys.
@@ -37,10 +37,10 @@ struct AttentionWidths {
 /// these widths (H heads):
 ///   3·((1 + 2/d_r)·(1 + ((1 + 2/d_k)(1 + 2/d_v)(1 + 2ρ) − 1)/H) − 1),
 ///   ρ = tr((k·k_v)²)/tr(k·k_v)²,
-/// which is 6ρ/H for heads of infinite width. keys [T, T] is the kernel k of the input as queries
-/// and keys see it (with positions), values [T, T] is k_v, that of the values; the standard
-/// deviations of the weights cancel, and so does the fixed combination of tokens that is the output
-/// (one token, their mean, …).
+/// which is 6ρ/H for heads of infinite width. `keys` [T, T] is the kernel k of the input of queries
+/// and keys (with positional encodings), `values` [T, T] is the kernel k_v of the input of values.
+/// The standard deviations of the weights cancel, and so does the fixed combination of tokens that
+/// forms the output (one token, their mean, …).
 ///
 /// Reason: let g be the row of logits of the combination of tokens. Given g, the output is Gaussian
 /// with variance s = (1/H) Σ_h q_h, q = gᵀ k_v g, up to a factor, and a Gaussian of random variance
@@ -69,11 +69,12 @@ struct KolmogorovSmirnov {
   std::int64_t count = 0;
 };
 KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples, double stddev);
-/// The same test against the distribution with the continuous distribution function `cdf`.
+/// Kolmogorov-Smirnov test of samples [n] against the distribution with the continuous distribution
+/// function `cdf`.
 KolmogorovSmirnov kolmogorov_smirnov(const Tensor& samples,
                                      const std::function<double(double)>& cdf);
 /// p-value P(distance > d) for n samples of the tested distribution: Kolmogorov's series at
-/// (sqrt(n) + 0.12 + 0.11/sqrt(n))·d (Stephens 1970); for n ≥ 5 to about 1%.
+/// (sqrt(n) + 0.12 + 0.11/sqrt(n))·d (Stephens 1970), accurate to about 1% for n ≥ 5.
 double kolmogorov_p_value(double distance, std::int64_t n);
 /// The distance with this p-value: about 1.358/sqrt(n) for 0.05.
 double kolmogorov_critical(double p_value, std::int64_t n);
@@ -88,9 +89,9 @@ struct Discrepancy {
   double null_sd = 0;    ///< Its exact standard deviation if they are the same.
   double bandwidth = 0;  ///< h
 };
-/// Discrepancy of samples [n, d] from N(0, covariance). bandwidth 0: h² = tr K, half the mean
-/// squared distance of two draws of N(0, K). Throws Error for fewer than 3 samples, for a bandwidth
-/// that is negative or not finite, or if all of K is zero and no bandwidth is given.
+/// Discrepancy of samples [n, d] from N(0, covariance). A bandwidth of 0 stands for h² = tr K, half
+/// the mean squared distance of two draws of N(0, K). Throws Error for fewer than 3 samples, for a
+/// bandwidth that is negative or not finite, or if all of K is zero and no bandwidth is given.
 Discrepancy mmd(const Tensor& samples, const Tensor& covariance, double bandwidth = 0);
 
 }  // namespace ladon::infinite

@@ -140,7 +140,7 @@ void check_latents(const HeadLatents& z) {
                                  : z.key.defined() && z.key.shape() == form.shape(),
               "finite_heads", "latents of a layer have shapes ", form.shape(), " and ",
               z.key.defined() ? z.key.shape() : form.shape(), "; logits must be [H, R, R], and ",
-              "query and key of one shape");
+              "query and key must both be [H, R, d_k]");
   LADON_CHECK(!z.output.defined() || (z.output.rank() == 2 && z.output.size(0) == form.size(0)),
               "finite_heads", "latents of ", form.size(0), " heads have an output of shape ",
               z.output.defined() ? z.output.shape() : Shape{}, "; it must be [H, d_v]");

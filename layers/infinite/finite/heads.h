@@ -7,19 +7,18 @@
 //   const ScaleMixture y = heads.outputs(x, 10000, rng)[0];   // first input, averaged over z
 //
 // With square-root scaling the logits of a wide head stay random. But one small matrix B determines
-// the logits of a head for all inputs n, G(n) = QK·Φ_n·B·Φ_nᵀ with k = Φ·Φᵀ, and given these
-// matrices of all heads, z, the outputs are Gaussian (Sakai, Karakida and Imaizumi 2025, arXiv
-// 2506.00846):
+// the logits of a head for all inputs n, G(n) = QK·Φ_n·B·Φ_nᵀ with k = Φ·Φᵀ. Given z, the matrices
+// B of all heads, the outputs are Gaussian (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846):
 //   f | z ~ N(0, K_z),   K_z = OV²/H Σ_h r_h·A_h(n)·k_v(n, m)·A_h(m)ᵀ (+ σ_b²),   A_h = ζ(G_h),
 // where k_v is the kernel of the values; QK, OV, σ_b and ζ are those of attention/limit.h. For
 // outputs of the attention layer E K_z is the NNGP kernel for every number H of heads, also after
 // further layers that map kernels linearly (Linear, convolutions, pooling); after a nonlinearity, a
 // LayerNorm or another attention the mean differs by O(1/H). The distribution of an output is a
-// mixture of normal distributions with different variances. For given widths of keys and values it
-// is exact; for values of infinite width r_h = 1. Layers around attention are infinitely wide, and
-// map kernels as they do in the limit; a second attention layer has separate latents, in
-// coordinates of the first one's outputs. With linear scaling all heads are equal, and nothing is
-// random.
+// mixture of normal distributions with different variances. The mixture is exact for any given
+// widths of keys and values; the scale r_h (HeadLatents::scale) is 1 for values of infinite width.
+// Layers around attention are infinitely wide, and map kernels as they do in the limit; a second
+// attention layer has separate latents, in coordinates of the first one's outputs. With linear
+// scaling all heads are equal, and nothing is random.
 
 #include <concepts>
 #include <cstdint>
@@ -37,8 +36,8 @@ namespace ladon::infinite {
 
 struct FiniteHeadsOptions {
   std::int64_t heads = 1;        ///< H, in every attention layer.
-  std::int64_t key_width = 0;    ///< d_k; 0: infinite.
-  std::int64_t value_width = 0;  ///< d_v; 0: infinite. If finite, K_z is for one output channel.
+  std::int64_t key_width = 0;    ///< d_k; 0 for infinite.
+  std::int64_t value_width = 0;  ///< d_v; 0 for infinite. If finite, K_z is for one output channel.
 };
 
 /// Mixture of the normal distributions N(0, v) for v in `variances` (sorted), with equal weights.
@@ -104,8 +103,9 @@ class FiniteHeads {
   KernelMoments moments(const Inputs& x, std::int64_t draws, Generator& rng,
                         Get get = Get::nngp) const;
 
-  /// Distribution of a channel of the output, for each input (with positions: for each position,
-  /// those of the first input first), from `draws` draws of the latents, at least one.
+  /// Distribution of a channel of the output for each input or, if outputs have positions, for each
+  /// position of each input (those of the first input first), from `draws` draws of the latents, at
+  /// least one.
   std::vector<ScaleMixture> outputs(const Inputs& x, std::int64_t draws, Generator& rng) const;
 
  private:
@@ -119,8 +119,8 @@ class FiniteHeads {
   FiniteHeadsOptions options_;
 };
 
-/// Finite heads of a model that must outlive the result, or of a temporary one, which the result
-/// keeps. Throws Error for negative sizes, and for zero heads.
+/// Finite heads of a model. The model must outlive the result, unless it is a temporary, which the
+/// result keeps. Throws Error for negative sizes, and for zero heads.
 FiniteHeads finite_heads(const Layer& model, const FiniteHeadsOptions& options = {});
 template <std::derived_from<Layer> M>
 requires(!std::is_reference_v<M>) FiniteHeads

@@ -29,8 +29,7 @@ Tensor row_of_latents(const Latents& z) {
   for (const HeadLatents& layer : z)
     for (const auto member : members)
       if ((layer.*member).defined()) parts.push_back(flatten(layer.*member, 1, -1));
-  LADON_CHECK(!parts.empty(), operation,
-              "there are no latents; they must be of at least one layer");
+  LADON_CHECK(!parts.empty(), operation, "there are no latents; at least one layer must have some");
   return flatten(concat(parts, 1));
 }
 

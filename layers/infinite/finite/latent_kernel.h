@@ -26,12 +26,12 @@ struct LatentKernel {
 /// [d_v].
 ///
 /// If the kernel is a·Σ_h r_h⟨u_h(n), u_h(m)⟩/H + b with constants a and b, it is computed by this
-/// formula, a hundred times faster than by passing kernels through the model. u_h is the weights of
-/// head h (mean over queries, those of the first query, or all) times the tokens, and r_h is
-/// HeadLatents::scale(). One attention layer has this kernel on inputs as they are, or after a
-/// Linear, if MeanPositions, FirstToken or Flatten, then at most a Linear, follow. The formula is
-/// tested by a few draws of latents, computed both ways. Throws Error if the model has no layer
-/// with random logits, or its outputs have positions.
+/// formula, a hundred times faster than by passing kernels through the model. u_h are the attention
+/// weights of head h (their mean over queries, those of the first query, or all) times the tokens,
+/// and r_h is HeadLatents::scale(). A model has such a kernel if its only attention layer is first,
+/// or follows a Linear, and is followed by MeanPositions, FirstToken or Flatten, then at most by a
+/// Linear. The formula is tested by a few draws of latents, computed both ways. Throws Error if the
+/// model has no layer with random logits, or its outputs have positions.
 LatentKernel latent_kernel(const FiniteHeads& heads, const Inputs& x);
 
 /// Converts a row z [D] to latents of heads, and back; `like` gives the shapes of the latents.

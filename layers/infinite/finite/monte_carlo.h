@@ -23,8 +23,8 @@ struct MonteCarloOptions {
 /// The empirical kernels of `draws` networks, each drawn from a separate split of `rng` (which
 /// advances by one block), computed on all threads. `use` gets them one at a time, in order, so
 /// that sums are the same with any number of threads; at most a few dozen are held at a time.
-/// Networks run in evaluation mode. Throws Error for a BatchNorm that has seen no batch, and as
-/// empirical_kernel() does.
+/// Networks run in evaluation mode. Throws Error for a BatchNorm that has seen no batch, and the
+/// Errors of empirical_kernel().
 void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs& b,
                       const MonteCarloOptions& options, Generator& rng,
                       const std::function<void(const EmpiricalKernel&)>& use);
@@ -35,8 +35,8 @@ std::vector<EmpiricalKernel> sample_kernels(const NetworkFactory& make, const In
 
 /// Means over networks, f64, and the standard errors of those means.
 struct MonteCarloKernel {
-  Tensor nngp, ntk;        ///< As EmpiricalKernel.
-  Tensor nngp_se, ntk_se;  ///< As RunningMoments.
+  Tensor nngp, ntk;        ///< Means of the members of EmpiricalKernel.
+  Tensor nngp_se, ntk_se;  ///< Their standard errors.
 };
 MonteCarloKernel monte_carlo_kernel(const std::vector<EmpiricalKernel>& draws);
 MonteCarloKernel monte_carlo_kernel(const NetworkFactory& make, const Inputs& a, const Inputs& b,

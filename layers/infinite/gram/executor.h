@@ -20,7 +20,7 @@ class GramExecutor {
   virtual int processes() const { return 1; }
   /// Side of the tiles that are stored already; 0 if there are none.
   virtual std::int64_t kept_side() const { return 0; }
-  /// Side of the tiles in all processes, each of which proposes its own `side`.
+  /// Side of the tiles that all processes use; each process proposes its own `side`.
   virtual std::int64_t agreed_side(std::int64_t side) const { return side; }
   /// Called with the finished plan, before anything is computed. Throws Error if stored tiles, or
   /// the call of another process, belong to another computation.

@@ -72,7 +72,7 @@ Gram gram(const Limit& limit, const Inputs& a, const GramOptions& options) {
 Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& options) {
   const NoGrad off;
   LADON_CHECK(x.x.defined() && x.x.rank() > 0, "gram_diagonal",
-              "the inputs are undefined; give a tensor with an axis of inputs");
+              "the inputs are undefined or a scalar; give a tensor with an axis of inputs");
   LADON_CHECK(options.replicates >= 2, "gram_diagonal", "replicates must be at least 2, got ",
               options.replicates);
   const auto graph = limit.graph(kind_of(x), options.get);

@@ -39,7 +39,8 @@ struct GramEstimate {
   std::string describe() const;
 };
 
-/// Reported once before anything is allocated, with nothing done, and after each tile.
+/// Progress report. The first is made before anything is allocated, with tiles_done = 0; another
+/// follows each tile.
 struct GramProgress {
   GramEstimate estimate;
   std::int64_t tiles_done = 0;  ///< Out of estimate.tiles.
@@ -51,18 +52,19 @@ struct GramOptions {
   Get get = Get::ntk;
   /// Pairs of positions that are computed, if the model ends with positions.
   Entries entries = Entries::full;
-  /// Inputs per side of a tile; for vectors it is rounded up to a multiple of vector_unit. 0: as
-  /// large as the caches and the budget allow.
+  /// Inputs per side of a tile; for vectors it is rounded up to a multiple of vector_unit. 0 means
+  /// as large as the caches and the budget allow.
   std::int64_t tile = 0;
-  /// Bytes that the result and the working memory may take together, without the inputs. 0: all
-  /// free memory.
+  /// Bytes that the result and the working memory may take together, without the inputs. 0 means
+  /// all free memory.
   std::uint64_t memory_budget = 0;
   /// Folder (made if it is missing) in which finished tiles are stored. A later call with the same
   /// inputs, model and options continues from them, also after the process was killed. Only one run
-  /// at a time: a second one in the same folder is an Error. gram() does not delete the folder.
-  /// Empty: tiles are not stored.
+  /// at a time: a second one in the same folder is an Error. gram() does not delete the folder. If
+  /// empty, tiles are not stored.
   std::string checkpoint = {};
-  double checkpoint_seconds = 10;  ///< Approximate seconds of work per file; 0: one tile per file.
+  double checkpoint_seconds = 10;  ///< Approximate seconds of work per file; 0 stands for one tile
+                                   ///< per file.
   /// Called by one thread at a time. Its exceptions end the computation and are rethrown by gram().
   std::function<void(const GramProgress&)> progress = {};
   /// Number of independent estimates that are averaged if a layer draws, at least 2. Their indices
@@ -91,21 +93,21 @@ struct Gram {
   std::string describe() const;
 };
 
-/// Memory and time of gram() with the same arguments, from measurements: computes blocks of more
-/// and more inputs as long as one takes less than about 0.1 s. Their processor time per pair gives
-/// `seconds`; their peak memory per pair bounds `working_bytes` (a block's tensors grow no faster
-/// than its number of pairs). Layers that draw take some of their draws for this, whose time is
-/// scaled; a matrix that is small without draws is computed whole. Self-kernels are computed once
-/// per input, and cached if they take at most a quarter of the budget. This process estimates
-/// alone: other ranks need not call it. Throws Error as gram() does.
+/// Estimates memory and time of gram() with the same arguments, from measurements: it computes
+/// blocks of more and more inputs as long as one takes less than about 0.1 s. Their processor time
+/// per pair gives `seconds`; their peak memory per pair bounds `working_bytes` (a block's tensors
+/// grow no faster than its number of pairs). Layers that draw make only some of their draws for
+/// this, and their time is scaled up; if no layer draws, a small matrix is computed as a whole.
+/// Self-kernels are computed once per input, and cached if they take at most a quarter of the
+/// budget. This process estimates alone: other ranks need not call it. Throws the Errors of gram().
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,
                            const GramOptions& options = {});
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const GramOptions& options = {});
 
 /// The kernels between all inputs of a and all of b. Throws Error, before it allocates the result,
-/// if the memory needed exceeds the budget (with both numbers, and the tile that would fit if there
-/// is one), or if the checkpoint holds tiles of another computation or another run is working in
-/// it.
+/// if the memory needed exceeds the budget (the message has both numbers, and the tile that would
+/// fit, if there is one), or if the checkpoint holds tiles of another computation or another run is
+/// working in it.
 Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, const GramOptions& options = {});
 /// Gram matrix of a with itself. The tiles on and above the diagonal are computed and mirrored, so
 /// that the result is exactly symmetric. On and above the diagonal it has the bits of
@@ -122,8 +124,9 @@ inline Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, Get get) 
 }
 
 /// Kernels of each input with itself: the diagonals of gram(limit, x), [N] (or [N, T, T] …), in
-/// time proportional to N. If the model draws, use the landmarks of the matrices that they belong
-/// to (Limit::with_landmarks). Of the options only get, entries and replicates are used.
+/// time proportional to N. If the model draws, the result fits a Gram matrix only if both use the
+/// same landmarks (Limit::with_landmarks). Of the options only get, entries and replicates are
+/// used.
 Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& options = {});
 
 }  // namespace ladon::infinite

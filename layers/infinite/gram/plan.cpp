@@ -23,8 +23,8 @@ constexpr double drawn_bytes = 1e8;    // the same size if layers draw
 constexpr double kept_bytes = 256e6;   // most memory for random matrices that tiles share
 constexpr double probe_bytes = 16e6;   // approximate memory that measuring may take
 constexpr double thread_bytes = 8e6;   // per thread: BLAS packing buffers, memory of the allocator
-constexpr double probe_share = 0.2;    // largest block measured: its side by that of the matrix
-constexpr double tile_share = 0.05;    // most of a tile's time that does not grow with its pairs
+constexpr double probe_share = 0.2;    // a block of this share of the matrix's side suffices
+constexpr double tile_share = 0.05;    // largest share of a tile's time for work done once per tile
 
 /// Measurements on a block of the first inputs.
 struct Probe {
@@ -32,7 +32,7 @@ struct Probe {
   double pair_bytes = 0, pair_seconds = 0;  // per pair of inputs
   double tile_bytes = 0, tile_seconds = 0;  // per tile, for what does not grow with its pairs
   double input_seconds = 0;                 // per input of a tile's sides, for its draws
-  double self_bytes = 0, self_seconds = 0;  // per input, for self-kernels that are kept; 0: none
+  double self_bytes = 0, self_seconds = 0;  // per input, for self-kernels that are kept; else 0
   double draw_bytes = 0;      // per replicate, for random matrices that all tiles share
   double landmark_bytes = 0;  // per replicate, for what passes over pairs need of the landmarks
   Kernel whole = {};          // kernels of all pairs, if the block has all inputs
@@ -64,7 +64,8 @@ double least_bytes(const Inputs& in, Entries entries, Get get) {
   return 8 * block * (get == Get::ntk ? 4 : 3);
 }
 
-/// Bytes of one input's self-kernels: 0 if all inputs' are too much, unless draws need them.
+/// Bytes of one input's self-kernels, if they are kept: always if a layer draws, otherwise only if
+/// those of all inputs take at most a quarter of the budget. 0 if they are not kept.
 double self_bytes(const GramPlan& plan, double budget) {
   const Passes& passes = plan.passes[0];
   const std::int64_t numbers = numbers_kept(passes.graph(), plan.wanted, passes.landmarks());
@@ -75,8 +76,8 @@ double self_bytes(const GramPlan& plan, double budget) {
 /// Cost of the kernels of the first inputs.
 struct Measured {
   double peak, seconds, self_seconds;
-  double of_inputs;  // part of `seconds`: draws of inputs
-  double spent;      // time that measuring took, of the block alone
+  double of_inputs;  // part of `seconds`: work per input, for its draws
+  double spent;      // time that measuring the block took, without self-kernels
   Kernel kernels;
 };
 
@@ -104,7 +105,8 @@ GramPlan first_inputs(const GramPlan& plan, std::int64_t rows, std::int64_t colu
   return part;
 }
 
-/// Computes a block. Layers that draw take only a few draws, and tell the time of the others.
+/// Measures the computation of a block. Layers that draw make only a few draws, and estimate the
+/// time of the others.
 Measured measure(const GramPlan& plan, const GramTile& block, bool selves) {
   const std::size_t before = Storage::bytes_in_use();
   Storage::reset_peak();
@@ -121,19 +123,21 @@ Measured measure(const GramPlan& plan, const GramTile& block, bool selves) {
   y.spent = processor_seconds() - start;
   y.seconds = y.spent + sample.left_out;
   y.of_inputs = sample.of_inputs;
-  // The counters are for the whole process: other threads may free more meanwhile.
+  // The counters are for the whole process: other threads may free more memory during the
+  // measurement.
   y.peak = static_cast<double>(std::max(Storage::peak_bytes(), before) - before);
   return y;
 }
 
-/// Number of pairs that are computed of a tile: layers that draw compute one of (n, m) and (m, n).
+/// Number of pairs of a tile that are computed. In a tile on the diagonal, layers that draw compute
+/// only one of the pairs (n, m) and (m, n).
 double computed_pairs(const GramPlan& plan, const GramTile& tile) {
   const auto rows = static_cast<double>(tile.rows), columns = static_cast<double>(tile.columns);
   const bool half = plan.estimate.sampled && plan.symmetric && tile.row == tile.column;
   return half ? rows * (rows + 1) / 2 : rows * columns;
 }
 
-/// Number of inputs that draw in a tile: those of a block with itself draw for both sides.
+/// Number of inputs that draw in a tile. In a tile on the diagonal both sides have the same inputs.
 std::int64_t tile_inputs(const GramPlan& plan, const GramTile& tile) {
   return plan.symmetric && tile.row == tile.column ? tile.rows : tile.rows + tile.columns;
 }
@@ -144,8 +148,8 @@ Tensor own(Tensor& x) {
   return y.contiguous() && y.storage().exclusive() ? y : clone(y);
 }
 
-// A block of n × n inputs makes tensors of n², n or 1 times a constant, so at n·c its peak is at
-// most c² times as high. The larger the block, the tighter this bound.
+// The tensors of a block of n × n inputs have sizes proportional to n², n or 1, so for c·n inputs
+// the peak is at most c² times as high. The larger the measured block, the tighter this bound.
 Probe probe(const GramPlan& plan, Get get, double budget, bool may_be_whole) {
   const KernelNode& end = plan.passes[0].graph().output();
   Probe found{.block = block_of(end.positions, plan.wanted)};
@@ -168,13 +172,13 @@ Probe probe(const GramPlan& plan, Get get, double budget, bool may_be_whole) {
   }
   if (drawn) found.tile_bytes = one.peak;  // nearly all of it is independent of the pairs
   found.draw_bytes = plan.draws->expected_bytes();
-  // Measuring is to cost little of the whole.
+  // Measuring should cost little compared with the whole computation.
   const std::int64_t enough =
       drawn ? 4
             : std::min(vector_unit, 1 + static_cast<std::int64_t>(probe_share * std::sqrt(all)));
   double spent = one.spent, peak = one.peak;
   for (std::int64_t n = 1;;) {
-    // No block is more than its pairs times as expensive as a single pair.
+    // A block costs at most as much as a single pair times its number of pairs.
     const double times = std::min({probe_seconds / (4 * spent), probe_bytes / (4 * peak), 1e6});
     n = std::min({most, std::max<std::int64_t>(2, enough),
                   n * std::max<std::int64_t>(2, static_cast<std::int64_t>(std::sqrt(times)))});
@@ -182,7 +186,7 @@ Probe probe(const GramPlan& plan, Get get, double budget, bool may_be_whole) {
     const Measured now = measure(plan, block, found.self_bytes > 0);
     const double pairs = static_cast<double>(block.rows * block.columns),
                  computed = computed_pairs(plan, block);
-    // At least the size of a pair's tensors in any layer.
+    // Lower bound: the size of a pair's tensors in any layer.
     const double least = drawn ? 8 * least_bytes(plan.a, plan.wanted, get) : 0;
     found.pair_bytes = std::max(now.peak - found.tile_bytes, least) / pairs;
     const double of_pairs = now.seconds - now.of_inputs, of_one = one.seconds - one.of_inputs;
@@ -214,7 +218,7 @@ class Sizes {
     draw_bytes_ = std::clamp(std::min(free / 2, kept_bytes), 0.0, p.draw_bytes * plan.replicates);
   }
 
-  /// Random matrices that tiles share, as far as the budget has room for tiles besides.
+  /// Bytes of random matrices that tiles share, as far as the budget leaves room for the tiles.
   double draw_bytes() const { return draw_bytes_; }
   double result_bytes() const {
     if (plan_.held_bytes) return *plan_.held_bytes;
@@ -246,8 +250,8 @@ class Sizes {
     const std::int64_t most = std::max(largest_, unit_);
     return side >= most ? most : (side + unit_ - 1) / unit_ * unit_;
   }
-  /// Side for tiles whose tensors stay in cache, and of which there are enough for all threads, but
-  /// which are so large that what a tile does once costs little.
+  /// Side at which the tensors of a tile stay in cache and there are enough tiles for all threads,
+  /// but tiles are so large that the work done once per tile costs little.
   std::int64_t chosen(double budget) const {
     if (probe_.whole.nngp.defined()) return fitting(largest_, budget);
     const bool drawn = plan_.estimate.sampled;
@@ -306,7 +310,7 @@ void check_budget(const GramPlan& plan, const Sizes& sizes, double budget, bool 
   const bool fits = sizes.result_bytes() + sizes.working_bytes(smaller) <= budget;
   detail::fail(
       "gram", "needs ", in_bytes(total), " (", plan.estimate.describe(), "), but ",
-      given ? "the memory budget is " : "the machine has free ", in_bytes(budget),
+      given ? "the memory budget is " : "the machine's free memory is ", in_bytes(budget),
       fits ? detail::join("; tiles of ", smaller, " × ", smaller, " would fit (GramOptions::tile)")
            : "; no tile is small enough: take fewer inputs at a time");
 }
@@ -370,10 +374,10 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
                    const GramOptions& options, const GramExecutor& executor,
                    std::optional<double> held_bytes) {
   check_blocks(a, b);
-  LADON_CHECK(
-      options.tile >= 0 && options.replicates >= 2 && options.checkpoint_seconds >= 0, "gram",
-      "tile and checkpoint_seconds must not be negative and replicates must be at least 2, got ",
-      options.tile, ", ", options.checkpoint_seconds, " and ", options.replicates);
+  LADON_CHECK(options.tile >= 0 && options.replicates >= 2 && options.checkpoint_seconds >= 0,
+              "gram", "needs tile ≥ 0, checkpoint_seconds ≥ 0 and replicates ≥ 2, got tile = ",
+              options.tile, ", checkpoint_seconds = ", options.checkpoint_seconds,
+              " and replicates = ", options.replicates);
   const auto budget =
       static_cast<double>(options.memory_budget > 0 ? options.memory_budget : free_memory());
   const NoGrad off;

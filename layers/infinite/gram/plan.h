@@ -40,7 +40,7 @@ struct GramPlan {
   bool symmetric = false;  ///< b is a, and only tiles on or above the diagonal are computed.
   Entries wanted = Entries::full;
   Shape shape;                       ///< Shape of each matrix.
-  std::optional<double> held_bytes;  ///< Bytes of the result in memory at a time; nullopt: all.
+  std::optional<double> held_bytes;  ///< Bytes of the result in memory at a time; nullopt for all.
   int replicates = 1;
   int processes = 1;  ///< Number of processes that share the tiles.
   GramEstimate estimate;
@@ -62,9 +62,9 @@ inline std::array<const Tensor*, 4> matrices_of(const Gram& g) {
 }
 
 class GramExecutor;
-/// Plans the tiles and estimates their cost. Takes the side of tiles that are stored already if the
-/// options name none. `held_bytes`: bytes of the result in memory at a time; nullopt: all. Throws
-/// Error as gram() does.
+/// Plans the tiles and estimates their cost. If the options name no side of the tiles, it is that
+/// of the tiles that are stored already, if any. `held_bytes` is the number of bytes of the result
+/// in memory at a time; nullopt stands for all. Throws the Errors of gram().
 GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
                    const GramOptions& options, const GramExecutor& executor,
                    std::optional<double> held_bytes = {});
@@ -75,7 +75,8 @@ void compute_selves(GramPlan& plan);
 /// The kernels of one tile for one replicate.
 Kernel gram_tile(const GramPlan& plan, const GramTile& tile, std::size_t replicate);
 
-/// The plan for the first inputs of both blocks, with the first replicate only.
+/// The plan for the first `rows` and `columns` inputs of the two blocks, with the first replicate
+/// only.
 GramPlan of_first(const GramPlan& plan, std::int64_t rows, std::int64_t columns);
 
 /// "12.3 MB", in units of 1000.

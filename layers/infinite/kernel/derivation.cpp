@@ -16,7 +16,7 @@ std::string numbered(char symbol, int number) {
   return y;
 }
 
-/// A formula with numbered kernels in place of $k, $t2 and $K.
+/// A formula with numbered kernels in place of symbols such as $k, $t2 and $K.
 std::string filled(const std::string& formula, const KernelGraph::Placed& step, int own) {
   std::string y;
   for (std::size_t i = 0; i < formula.size(); ++i) {

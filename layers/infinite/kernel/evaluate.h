@@ -22,7 +22,7 @@ using Selves = std::vector<Tensor>;
 
 /// Inputs whose tokens span the coordinates in which draws are made for all inputs (roots.h).
 struct Landmarks {
-  Pivots pivots;  ///< Pivots to use; empty: each factor finds its own.
+  Pivots pivots;  ///< Pivots to use; if empty, each factor finds its own.
   std::vector<RootFactor> factors;
   Selves selves;
 };
@@ -51,7 +51,8 @@ struct SelfRows {
 struct Walk {
   Entries wanted = Entries::full;  ///< Entries of the model's outputs, if they have positions.
   Get get = Get::ntk;              ///< Get::nngp leaves out the tangent kernels of a graph.
-  bool pairs = true;  ///< Kernels between two blocks; false: only of each input with itself.
+  bool pairs = true;  ///< Whether kernels between two blocks are computed, in addition to those of
+                      ///< each input with itself.
   std::array<SelfRows, 2> selves = {};
   /// If set, the second block is these landmarks, from which coordinates are computed.
   const Landmarks* landmarks = nullptr;

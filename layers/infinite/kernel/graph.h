@@ -31,7 +31,7 @@ class KernelGraph;
 /// Symbolic kernels of a layer's outputs, before they have numbers.
 struct KernelNode {
   Law law;                 ///< Distribution of the channels, as far as it is known.
-  Shape positions;         ///< {} for vectors, {T} or {H, W}; −1: not known yet.
+  Shape positions;         ///< {} for vectors, {T} or {H, W}; −1 if not yet known.
   bool masked = false;     ///< Whether positions may be padding.
   bool has_means = false;  ///< Whether Pairs::left_mean will be defined.
   int depth = 0;           ///< Number of branches (of sums, products) around this node.
@@ -39,7 +39,7 @@ struct KernelNode {
   int step = 0;  ///< Index of the step of the graph that computes the kernels.
 
   bool has_positions() const { return positions.rank() > 0; }
-  /// 1 for vectors; −1: not known yet.
+  /// Number of positions: 1 for vectors, −1 if it is not yet known.
   std::int64_t position_count() const;
   /// Whether tangent kernels are computed.
   bool ntk() const;
@@ -55,13 +55,13 @@ struct KernelNode {
 enum class Needs {
   full,      ///< All of them, blocks [T, T].
   diagonal,  ///< Each position with the same position of the other input, blocks [T].
-  wanted     ///< The pairs that are requested of its outputs: the map handles both layouts.
+  wanted     ///< Those requested of the step's outputs; its map handles both layouts.
 };
 
 /// Description of the draws of a step that averages over draws.
 struct Draws {
   /// Indices of the step's inputs for which it needs the coordinates of tokens (Pairs::left_root
-  /// and right_root). Empty: it draws without coordinates.
+  /// and right_root). If empty, it draws without coordinates.
   std::vector<int> of = {};
   std::int64_t coordinates = 0;  ///< Largest number of coordinates.
   bool automatic = false;        ///< Whether Limit chooses how many estimates to average.
@@ -90,12 +90,12 @@ struct Step {
   std::function<Formula()> formula = {};
   Needs needs = Needs::full;
   std::optional<Shape> positions = {};  ///< Positions of the outputs, if the step mixes positions.
-  /// Maps the inputs' masks to the outputs'; empty: unchanged.
+  /// Maps the masks of the inputs to those of the outputs; if empty, they are unchanged.
   std::function<Tensor(const Tensor&)> mask = {};
   std::optional<Draws> draws = {};
-  /// Map of the means over channels. nullopt: they pass unchanged through a step that keeps
-  /// channels and positions, and are unknown after one that mixes positions. Empty function: those
-  /// of the outputs are 0, or unknown.
+  /// Map of the means over channels. With nullopt, means pass unchanged through a step that keeps
+  /// channels and positions, and are unknown after a step that mixes positions. With an empty
+  /// function, the means of the outputs are 0 or unknown.
   std::optional<MeanMap> means = {};
   /// Whether the step's self-kernels are cached for use by all pairs; false if they are cheap to
   /// compute.

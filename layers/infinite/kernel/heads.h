@@ -33,7 +33,7 @@ struct HeadLatents {
 /// the heads.
 struct HeadMap {
   Tensor tokens;  ///< Φ [N, T, R], the tokens' coordinates.
-  Tensor mask;    ///< Keys that may be attended to, [N, T]; undefined: all.
+  Tensor mask;    ///< Keys that may be attended to, [N, T]; undefined if all may.
   /// Attention weights ζ(QK·Φ·B·Φᵀ) [S, N, T, T] of S heads, for their B (`forms`, [S, R, R]).
   std::function<Tensor(const Tensor& forms, const Tensor& tokens, const Tensor& mask)> weights;
 };

@@ -69,7 +69,7 @@ struct Rows {
   bool indices() const { return x.dtype() == i64; }
 
   Tensor source;   // [N, T, d], with its history
-  Tensor x;        // the same, contiguous
+  Tensor x;        // `source`, contiguous
   Tensor columns;  // [N, d, T], if there are several positions
   std::int64_t n, t, d;
 };
@@ -117,8 +117,8 @@ Tensor inner_products(const Rows& a, const Rows& b) {
   return k;
 }
 
-/// [N] or [N, T, T]: the diagonal of inner_products(a, a), computed by the same products. If both
-/// differed in the last bit, equal vectors would have an angle of 1e-8 instead of 0, and the
+/// [N] or [N, T, T]: the diagonal of inner_products(a, a), computed by the same products. If the
+/// two differed in the last bit, equal vectors would have an angle of 1e-8 instead of 0, and the
 /// derivative of an arc-cosine kernel would have an error of that size.
 Tensor self_products(const Rows& a) {
   const std::int64_t n = a.n, t = a.t, unit = vector_unit;
@@ -205,7 +205,7 @@ void check_mask(const Inputs& in, const Shape& positions) {
   if (!in.mask.defined()) return;
   LADON_CHECK(positions.rank() > 0, "input_kernel", "inputs of shape ", in.x.shape(),
               " have no positions, but a mask of shape ", in.mask.shape(),
-              " is given; leave it out");
+              " is given; leave out the mask");
   const Shape wanted = {in.count(), positions.count()};
   LADON_CHECK(in.mask.dtype() == boolean && in.mask.shape() == wanted, "input_kernel",
               "the mask of inputs of shape ", in.x.shape(), " must be bool ", wanted, ", got ",

@@ -15,7 +15,7 @@ namespace ladon::infinite {
 /// A block of network inputs.
 struct Inputs {
   Tensor x;          ///< Floating [N, d], [N, T, d] or [N, H, W, d]; or indices, i64 [N] or [N, T].
-  Tensor mask = {};  ///< bool [N, T] (or [N, H·W]), true = token; undefined: no padding.
+  Tensor mask = {};  ///< bool [N, T] (or [N, H·W]), true = token; undefined without padding.
 
   Inputs() = default;
   Inputs(Tensor values, Tensor token_mask = {})
@@ -68,7 +68,7 @@ struct Beginning {
 struct BeginningOptions {
   Get get = Get::ntk;
   Entries entries = Entries::full;
-  bool pairs = true;               ///< false: nngp and ntk are undefined.
+  bool pairs = true;               ///< If false, nngp and ntk are undefined.
   std::array<Tensor, 2> cov = {};  ///< Self-kernels of each block, if known.
   bool names = false, coordinates = false;
 };

@@ -45,7 +45,7 @@ Pairs Pairs::centered(const char* operation, double eps) const {
     LADON_CHECK(!any(mask.defined() ? logical_and(lost, mask) : lost).item<bool>(), operation,
                 "the channels of an input need a variance above 1e-12·mean², but at mean² = ",
                 number_of("limit", amax(m2)),
-                " theirs is lost in rounding; subtract a constant from the data");
+                " the variance is lost in rounding; subtract a constant from the data");
   };
   check_digits(left, left_mean, left_mask);
   check_digits(right, right_mean, right_mask);

@@ -36,14 +36,14 @@ enum class Entries : int {
 /// members whose names end in 2 are undefined.
 struct Kernel {
   Tensor nngp;          ///< [N1, N2]; with positions [N1, N2, T, T], or [N1, N2, T].
-  Tensor ntk;           ///< As nngp; undefined unless requested.
+  Tensor ntk;           ///< Same shape as nngp; undefined unless requested.
   Tensor cov1, cov2;    ///< NNGP kernel of each input with itself: [N], [N, T, T] or [N, T].
-  Tensor mask1, mask2;  ///< bool [N, T], true = token; undefined: no padding.
+  Tensor mask1, mask2;  ///< bool [N, T], true = token; undefined without padding.
   /// Means over the channels of data and of fixed tables: [N] or [N, T], with N = 1 if all inputs
-  /// have the same means. Undefined: the means are 0, or unknown (see law).
+  /// have the same means. Undefined if the means are 0 or unknown (see `law`).
   Tensor mean1, mean2;
   /// bool [N1, N2], true where both are the same input, for layers that draw once per input, such
-  /// as dropout; undefined: false everywhere.
+  /// as dropout; undefined if false everywhere.
   Tensor same;
   Shape positions;  ///< {} for vectors, {T} for sequences, {H, W} for images (T = H·W).
   Entries entries = Entries::full;  ///< Which entries the blocks have.
@@ -67,18 +67,18 @@ struct Kernel {
 /// input n with itself is k(n, n) = Φ·Φᵀ + Ψ·Ψᵀ.
 struct Root {
   Tensor common;  ///< Φ [N, T, R], in the R coordinates that all inputs share.
-  Tensor own;     ///< Ψ [N, T, T], in T coordinates of each input alone; undefined: 0.
+  Tensor own;     ///< Ψ [N, T, T], in T coordinates of each input alone; undefined if 0.
   /// i64 [N], never 0: hashes of the network's inputs. They key the random numbers for Ψ, which
   /// each input draws separately.
   Tensor names;
-  Tensor mask;  ///< bool [N, T], true = token; undefined: no padding. Φ and Ψ are 0 at padding.
+  Tensor mask;  ///< bool [N, T], true = token; undefined without padding. Φ and Ψ are 0 at padding.
 };
 
 /// Selects the random numbers of a step that draws. (The coordinates of the tokens are separate.)
 struct Drawn {
   std::uint64_t number = 0;     ///< Index of the draw in the model, different for each step.
   std::uint64_t replicate = 0;  ///< Index of the independent estimate.
-  /// Latents of finitely many heads; null: infinite.
+  /// Latents of finitely many heads; null for infinitely many.
   std::shared_ptr<const HeadLatents> heads = {};
 };
 
@@ -94,7 +94,7 @@ struct Pairs {
   Tensor nngp, ntk;    ///< [P], or with positions [P, T, T] or [P, T]; ntk may be undefined
   Tensor left, right;  ///< NNGP of x with itself, and of x' with itself; broadcast to nngp.
   Tensor left_mask, right_mask;  ///< bool [P, T], or undefined
-  Tensor same;                   ///< bool [P], true where x and x' are one input; undefined: never.
+  Tensor same;  ///< bool [P], whether x and x' are the same input; undefined if never.
   Tensor left_mean, right_mean;  ///< [P] or [P, T], or undefined, as Kernel::mean1
   bool has_positions = false;
   Entries entries = Entries::full;
@@ -125,8 +125,8 @@ struct Pairs {
   PairKernels each(const std::function<Tensor(const Tensor&)>& map) const;
 };
 
-/// cross_pairs: all pairs between the two blocks of k. self_pairs: each input of block 0 (cov1) or
-/// 1 (cov2) with itself. `roots` and `root` are undefined if no step draws.
+/// cross_pairs() returns all pairs between the two blocks of k, self_pairs() each input of block 0
+/// (cov1) or 1 (cov2) with itself. `roots` and `root` are undefined if no step draws.
 Pairs cross_pairs(const Kernel& k, const std::array<Root, 2>& roots = {});
 Pairs self_pairs(const Kernel& k, int block, const Root& root = {});
 

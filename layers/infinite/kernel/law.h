@@ -30,7 +30,7 @@ struct Law {
   /// Whether a channel is Gaussian with its kernel as covariance, and its tangent kernel does not
   /// depend on its value. Activations need both.
   bool gaussian = false;
-  /// Number of channels; 0: infinitely many, or unknown.
+  /// Number of channels; 0 if it is infinite or unknown.
   std::int64_t channels = 0;
 
   bool knows_means() const { return zero_given >= over_channels; }

@@ -1,5 +1,6 @@
 #pragma once
-// What gram() knows of a pass over pairs of inputs, and the limits of attention use to save work.
+// What gram() tells the limits of attention about a pass over pairs of inputs, so that they can
+// save work.
 
 #include "ladon/core/modes.h"
 
@@ -7,30 +8,31 @@ namespace ladon::infinite {
 
 class KeptDraws;
 
-/// Processor time of averages over draws in a pass that takes only a few of them.
+/// Processor time of averages over draws in a pass that makes only a few of the draws.
 struct PassSample {
-  double left_out = 0;   ///< Time that the others would take.
-  double of_inputs = 0;  ///< Time of all draws of what is done per input, not per pair.
+  double left_out = 0;   ///< Time that the draws not made would take.
+  double of_inputs = 0;  ///< Time that all draws would take for work per input, not per pair.
 };
 
 /// How a pass over pairs is made.
 struct PassOptions {
-  /// Not null: averages over draws take only the first few, and tell the time of the others here.
-  /// So a pass tells its cost for a fraction of it; its kernels are of no use.
+  /// If not null, averages over draws make only the first few draws, and write the estimated time
+  /// of the others here. So a pass measures its cost at a fraction of that cost; its kernels must
+  /// not be used.
   PassSample* sample = nullptr;
   /// Of pairs between a block and itself, only (n, m) with n ≤ m are used.
   bool upper_triangle = false;
 };
 
-/// While one is alive, passes on this thread are made with these options, and draw from a cache.
+/// While a PassScope exists, passes on this thread use its options, and take draws from its cache.
 class PassScope : private detail::Scoped<const PassScope*> {
  public:
   explicit PassScope(KeptDraws& kept, const PassOptions& options = {});
 
-  /// The cache of this thread's passes; null without one, and while draws are recorded or replayed
-  /// (core/random.h), for which each must be made.
+  /// The cache of this thread's passes. Null outside of any scope, and while draws are recorded or
+  /// replayed (core/random.h), because then every draw must be made.
   static KeptDraws* kept();
-  /// The options of this thread's passes; outside of any scope the default.
+  /// The options of this thread's passes; the default options outside of any scope.
   static PassOptions options();
 
  private:

@@ -116,8 +116,8 @@ RootFactor root_factor(const Tensor& between, std::int64_t rank,
 
 namespace {
 
-/// seen·inverse, [N, T, R] · [R, R], with a product per input: one product of all rows would have
-/// other last bits in another block of inputs.
+/// seen·inverse, [N, T, R] · [R, R], with a product per input: in one product of all rows, last
+/// bits would depend on the other inputs of the block.
 Tensor input_by_input(const Tensor& seen, const Tensor& inverse) {
   const Tensor x = contiguous(seen), m = contiguous(inverse);
   const std::int64_t n = x.size(0), t = x.size(1), r = x.size(2);

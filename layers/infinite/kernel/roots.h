@@ -10,8 +10,8 @@
 // The root is a pivoted Cholesky factor over tokens of some inputs, the landmarks (Williams and
 // Seeger 2001, "Using the Nyström method to speed up kernel machines"). The part of an input's
 // kernel that no landmark explains, E = k(n, n) − Φ_n·Φ_nᵀ for input n, is drawn for this input
-// alone, as in FITC (Snelson and Ghahramani 2006, "Sparse Gaussian processes using pseudo-inputs"):
-// so the distribution of every single input is exact, and only the covariance of two inputs'
+// alone, as in FITC (Snelson and Ghahramani 2006, "Sparse Gaussian processes using pseudo-inputs").
+// Then the distribution of every single input is exact, and only the covariance of two inputs'
 // unexplained parts is omitted. The random numbers for E are keyed by a hash of the network's input
 // (Root::names), and depend neither on its row nor on hyper-parameters: so kernels are continuous
 // in the hyper-parameters as long as the pivots stay the same (Limit::with_pivots). A changed input
@@ -43,9 +43,10 @@ struct RootFactor {
 /// Pivots of each factor of a model, in the order of its draws.
 using Pivots = std::vector<std::vector<std::int64_t>>;
 
-/// Factor of a kernel k of landmarks, [N, N, T, T]. Its pivots are the tokens `given`; or (null) at
-/// most `rank` tokens, in each step the one with the largest unexplained share of its variance. A
-/// token counts as explained if that share is below 1e-12, or if its variance is 0.
+/// Factor of a kernel k of landmarks, [N, N, T, T]. Its pivots are the tokens `given`. If `given`
+/// is null, they are at most `rank` tokens, each chosen as the one with the largest unexplained
+/// share of its variance. A token counts as explained if that share is below 1e-12, or if its
+/// variance is 0.
 RootFactor root_factor(const Tensor& k, std::int64_t rank,
                        const std::vector<std::int64_t>* given = nullptr);
 /// Φ [N, T, R] of inputs whose kernel with the landmarks is k [N, landmarks, T, T].
@@ -55,11 +56,11 @@ Tensor coordinates(const Tensor& k, const RootFactor& factor);
 Tensor own_root(const Tensor& cov, const Tensor& common);
 
 /// Lower triangular L with x = L·Lᵀ, for positive semi-definite x [.., T, T]. A column is zero if
-/// its pivot is lost in rounding: below 1e-12 of the token's variance, an element of the diagonal
-/// of `cov` [.., T, T]. Differentiable once with respect to x, on the nonzero columns.
+/// its pivot is lost in rounding, that is, below 1e-12 of the token's variance, which is on the
+/// diagonal of `cov` [.., T, T]. Differentiable once with respect to x, on the nonzero columns.
 Tensor lower_root(const Tensor& x, const Tensor& cov);
 
-/// Lower root of one x [n, n] in place, as lower_root(x, cov).
+/// lower_root() of one x [n, n], in place.
 void factorize(double* x, std::int64_t n, const double* cov);
 
 }  // namespace ladon::infinite

@@ -56,9 +56,8 @@ double chi_square_p_value(double statistic, std::int64_t degrees) {
 RankHistogram::RankHistogram(const RankHistogramOptions& options) : draws_(options.draws) {
   const bool possible = options.quantities >= 1 && options.quantities <= most && draws_ >= 1 &&
                         draws_ <= most && options.quantities * (draws_ + 1) <= 10 * most;
-  LADON_CHECK(possible, "RankHistogram", "cannot store histograms of ", options.quantities,
-              " quantities among ", draws_,
-              " draws; both must be 1 to 1,000,000, and the counts at most 10,000,000 in total");
+  LADON_CHECK(possible, "RankHistogram", "got ", options.quantities, " quantities and ", draws_,
+              " draws; each must be 1 to 1,000,000, and quantities·(draws + 1) at most 10,000,000");
   ranks_.assign(options.quantities, std::vector<std::int64_t>(draws_ + 1));
 }
 
@@ -98,8 +97,8 @@ const std::vector<std::int64_t>& RankHistogram::ranks(std::int64_t quantity) con
 Uniformity RankHistogram::uniformity(std::int64_t quantity, std::int64_t bins) const {
   const std::vector<std::int64_t>& ranks = this->ranks(quantity);
   LADON_CHECK(bins >= 2 && (draws_ + 1) % bins == 0, "RankHistogram", bins,
-              " bins do not divide the ", draws_ + 1,
-              " possible ranks evenly; use at least 2 bins, a divisor of L + 1");
+              " bins were requested for ", draws_ + 1,
+              " possible ranks; the number of bins must be at least 2, and a divisor of L + 1");
   LADON_CHECK(count_ > 0, "RankHistogram", "no ranks were added; call add() first");
   Uniformity result{.counts = std::vector<std::int64_t>(bins),
                     .chi_square = 0,

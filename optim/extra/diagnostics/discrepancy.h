@@ -24,10 +24,10 @@ struct DiscrepancyOptions {
   /// samples that do not converge to the density; with imq it cannot (Gorham and Mackey 2017,
   /// theorems 6 and 8).
   DiscrepancyKernel kernel = DiscrepancyKernel::imq;
-  /// Squared bandwidth h². If empty: the median of |x − y|² over all pairs (the median heuristic of
-  /// Gretton et al. 2012). Because that median depends on the samples, SteinDiscrepancy::u and
-  /// SampleMmd::unbiased are then unbiased only approximately, and results for different samples
-  /// are comparable only if you set the same h².
+  /// Squared bandwidth h². If empty, it is the median of |x − y|² over all pairs (the median
+  /// heuristic of Gretton et al. 2012). Because that median depends on the samples,
+  /// SteinDiscrepancy::u and SampleMmd::unbiased are then unbiased only approximately, and results
+  /// for different samples are comparable only if you set the same h².
   std::optional<double> h2 = {};
 };
 
@@ -55,7 +55,7 @@ struct SteinDiscrepancy {
 /// given, O(M²) for the median. Throws Error for other shapes, for values that are not finite, and
 /// if the median is 0 (for one sample, or if most samples are equal).
 SteinDiscrepancy ksd(const Tensor& x, const Tensor& score, const DiscrepancyOptions& options = {});
-/// The same for samples x [M, D], with scores computed from the density p.
+/// Kernelized Stein discrepancy of samples x [M, D], with scores computed from the density p.
 SteinDiscrepancy ksd(const Tensor& x, const LogDensity& p, const DiscrepancyOptions& options = {});
 
 /// The squared maximum mean discrepancy between two sets of samples.
@@ -68,8 +68,7 @@ struct SampleMmd {
 };
 
 /// MMD² between x [M, D] and y [N, D] (Gretton, Borgwardt, Rasch, Schölkopf and Smola 2012, section
-/// 2.2). The default h² is the median over pairs of both sets together. Throws Error where ksd()
-/// does.
+/// 2.2). The default h² is the median over pairs of both sets together. Throws the Errors of ksd().
 SampleMmd sample_mmd(const Tensor& x, const Tensor& y, const DiscrepancyOptions& options = {});
 
 /// P-value of a permutation test of the null hypothesis that both sets are independent samples of

@@ -24,7 +24,7 @@ struct LbfgsOptions {
   double gradient_tolerance = 1e-7;  ///< step() ends when max |g| is at most this value.
   double change_tolerance = 1e-9;    ///< step() ends when neither a parameter nor the loss changed
                                      ///< by more than this value.
-  bool line_search = true;           ///< Use strong_wolfe; false: step length lr throughout.
+  bool line_search = true;           ///< Whether to use strong_wolfe; if not, t = lr.
   WolfeOptions wolfe = {};
 };
 
@@ -53,8 +53,8 @@ class Lbfgs {
   std::int64_t iterations() const { return state_.iterations; }
 
   /// State to resume from: "iterations", "pairs" (i64), and for each parameter the pairs (s, y),
-  /// oldest first, as "steps.NAME" and "changes.NAME", f64 [pairs, parameter shape..]. Names, and
-  /// numbers for unnamed tensors, as in Optimizer::state_dict.
+  /// oldest first, as "steps.NAME" and "changes.NAME", f64 [pairs, parameter shape..]. NAME is the
+  /// parameter's name, or a number if it has none, as in Optimizer::state_dict.
   StateDict state_dict() const;
   /// Restores a state. Throws Error, and changes nothing, if the state belongs to other parameters
   /// (the message lists them), or for the first entry that does not fit.

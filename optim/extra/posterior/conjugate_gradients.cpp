@@ -51,8 +51,9 @@ class Iteration {
   }
   Tensor product(const Tensor& x) const { return applied(multiply_, "the product", x); }
   Tensor preconditioned(const Tensor& r) const {
-    return options_.preconditioner ? applied(options_.preconditioner, "the preconditioner's", r)
-                                   : r;
+    return options_.preconditioner
+               ? applied(options_.preconditioner, "the preconditioner's result", r)
+               : r;
   }
 
   /// Throws Error unless squares[c], a squared norm, is positive and finite for each active column

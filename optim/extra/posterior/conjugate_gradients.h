@@ -23,7 +23,7 @@ struct CgOptions {
   int max_iterations = 1000;  ///< Maximum number of products with A, not counting those that
                               ///< recompute the residual.
   /// b ↦ P⁻¹·b for a positive definite P that approximates A: the iteration then converges as fast
-  /// as for the matrix P^(−½)·A·P^(−½). Empty: P = I.
+  /// as for the matrix P^(−½)·A·P^(−½). If empty, P = I.
   LinearMap preconditioner = {};
   std::function<void(const CgProgress&)> progress = {};  ///< Called after each iteration.
 };

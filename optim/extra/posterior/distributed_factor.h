@@ -17,8 +17,8 @@
 
 namespace ladon {
 
-/// Cholesky factor L of A = K + (σ² + jitter·mean K_ii)·I = L·Lᵀ, of which each rank holds
-/// N²/count() numbers. All ranks must call its functions together, within one session of ranks.
+/// Cholesky factor L of A = K + (σ² + jitter·mean K_ii)·I = L·Lᵀ. Each rank holds N²/count() of its
+/// numbers. All ranks must call its functions together, within one session of ranks.
 class DistributedFactor : public Solver {
  public:
   std::int64_t size() const override { return factor_.size(); }
@@ -37,10 +37,10 @@ class DistributedFactor : public Solver {
   DType precision_;
 };
 
-/// Computes the factor of `gram` plus noise and jitter. Each rank reads the tiles of which it holds
-/// a part; tiles in memory are read only by the rank that holds them. Throws
-/// lapack::NotPositiveDefinite if A is not positive definite, and Error for a negative noise or
-/// jitter, for a damaged tile, and where ranks::Cholesky does.
+/// Computes the factor of `gram` plus noise and jitter. Each rank reads only the tiles that it
+/// needs for its part of the factor. A tile in memory can be read only by the rank that has it.
+/// Throws lapack::NotPositiveDefinite if A is not positive definite, and Error for a negative noise
+/// or jitter, for a damaged tile, and whenever ranks::Cholesky throws.
 DistributedFactor distribute_factor(const infinite::StoredGram& gram,
                                     const GpOptions& options = {});
 

@@ -33,7 +33,7 @@ FirstOrder::FirstOrder(const infinite::KernelMatrix& kernel, const Tensor& targe
               "the targets must be [N] or [N, O]");
   const std::int64_t n = targets.size(0), m = kernel_.size(0) - n;
   LADON_CHECK(m >= 0, operation, "there are ", n, " targets for a kernel of ", kernel_.size(0),
-              " inputs; it must contain the training inputs first");
+              " inputs; the kernel must contain all training inputs, before the test inputs");
   targets_ = clone(kernel_blocks::target_block(operation, "the targets", targets, n));
   const Tensor train = contiguous(head(head(kernel_, 0, n), 1, n));
   const Tensor factor = kernel_blocks::factorize(

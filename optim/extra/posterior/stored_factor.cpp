@@ -162,10 +162,10 @@ class Factorization {
     } catch (const lapack::NotPositiveDefinite& e) {
       throw lapack::NotPositiveDefinite(
           detail::join(operation, ": the kernel, with ", ridge_,
-                       " added to its diagonal, is not positive definite: rows ", state_.start(i),
-                       " to ", state_.start(i + 1), ", given those before, have the eigenvalue ",
-                       e.smallest_eigenvalue, "; add at least ", e.jitter,
-                       " to the noise (later rows may need more)"),
+                       " added to its diagonal, is not positive definite: the covariance of rows ",
+                       state_.start(i), " to ", state_.start(i + 1),
+                       ", given all rows before them, has the eigenvalue ", e.smallest_eigenvalue,
+                       "; add at least ", e.jitter, " to the noise (later rows may need more)"),
           e.smallest_eigenvalue, e.jitter);
     }
   }

@@ -22,7 +22,7 @@ struct StoredFactorProgress {
 
 struct StoredFactorOptions {
   /// Maximum number of bytes of tiles in memory at a time, in addition to those of the Gram matrix.
-  /// If a column of tiles does not fit, some tiles are read repeatedly. 0: the machine's free
+  /// If a column of tiles does not fit, some tiles are read repeatedly. 0 means the machine's free
   /// memory.
   std::uint64_t memory_budget = 0;
   /// Exceptions thrown by this function stop the computation and propagate from store_factor().
@@ -57,9 +57,9 @@ class StoredFactor : public Solver {
 };
 
 /// Computes the factor of `gram` in `folder`, which is created if missing; tiles from an earlier
-/// run that was stopped or killed are verified and reused. Left-looking: each tile is written once,
-/// computed from all tiles above it (Golub and Van Loan 2013, §4.2). The bits do not depend on the
-/// number of threads or the budget.
+/// run that was stopped or killed are verified and reused. The algorithm is left-looking: each tile
+/// is written once, computed from all tiles above it (Golub and Van Loan 2013, §4.2). The bits do
+/// not depend on the number of threads or the budget.
 ///
 /// Throws lapack::NotPositiveDefinite if A is not positive definite. The exception's
 /// smallest_eigenvalue is that of the covariance of a block of rows given all rows before it; its

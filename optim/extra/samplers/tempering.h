@@ -1,7 +1,6 @@
 #pragma once
-// Parallel tempering: replicas at several temperatures, of which the hot ones move between modes,
-// and swaps that carry the states of hot replicas to the cold replica (Swendsen and Wang 1986;
-// Geyer 1991).
+// Parallel tempering: replicas run at several temperatures. Hot replicas move between modes, and
+// swaps carry their states to the cold replica (Swendsen and Wang 1986; Geyer 1991).
 
 #include <cstdint>
 #include <functional>
@@ -16,8 +15,8 @@ namespace ladon {
 /// Options as in HmcOptions, and the inverse temperatures β of the levels. The step size ε is
 /// always adapted; each level has a separate ε and mass matrix M.
 struct TemperingOptions {
-  /// Inverse temperatures β, decreasing from 1. Empty: `levels` values in geometric progression
-  /// from 1 to `lowest`.
+  /// Inverse temperatures β, decreasing from 1. If empty, they are `levels` values in geometric
+  /// progression from 1 to `lowest`.
   std::vector<double> betas = {};
   std::int64_t levels = 8;
   double lowest = 0.01;

@@ -21,9 +21,9 @@
 namespace ladon {
 
 struct WeightAverageOptions {
-  /// In [0, 1]. Below 1: an exponential moving average (EMA) with a memory of 1/(1 − decay)
-  /// updates. 1: the mean over all updates with equal weights (stochastic weight averaging:
-  /// Izmailov et al. 2018, arXiv 1803.05407).
+  /// In [0, 1]. A value below 1 gives an exponential moving average (EMA) with a memory of 1/(1 −
+  /// decay) updates, the value 1 the mean over all updates with equal weights (stochastic weight
+  /// averaging: Izmailov et al. 2018, arXiv 1803.05407).
   double decay = 0.999;
 };
 
@@ -33,13 +33,13 @@ struct WeightAverageOptions {
 /// norm) are not averaged: the model keeps its own.
 class WeightAverage {
  public:
-  /// Average of the given parameters, all or some of a model's. Throws Error unless decay is in [0,
-  /// 1], if there is no parameter, and if two parameters share memory.
+  /// Average of the given parameters, all or some of a model's. Throws Error if decay is not in [0,
+  /// 1], if there is no parameter, or if two parameters share memory.
   explicit WeightAverage(const ParameterSet& parameters, WeightAverageOptions options = {});
   WeightAverage(const WeightAverage&) = delete;
   WeightAverage& operator=(const WeightAverage&) = delete;
 
-  /// Adds the parameters' present values to the average. Throws Error, and changes nothing, if a
+  /// Adds the parameters' current values to the average. Throws Error, and changes nothing, if a
   /// parameter was replaced by Module::to, or while a Scope of apply() exists.
   void update();
   std::int64_t updates() const { return updates_; }
@@ -74,8 +74,8 @@ class WeightAverage {
   [[nodiscard]] Scope apply() const;
 
   /// State to resume from: "updates" (i64) and for each parameter its average "parameter.NAME"
-  /// (f64), zeros before the first update. Names, and numbers for unnamed tensors, as in
-  /// Optimizer::state_dict.
+  /// (f64), zeros before the first update. NAME is the parameter's name, or a number if it has
+  /// none, as in Optimizer::state_dict.
   StateDict state_dict() const;
   /// Restores a state. Throws Error, and changes nothing, if the state belongs to other parameters
   /// (the message lists them), and for the first entry that does not fit. A state of version 0.1

@@ -52,21 +52,21 @@ void sum_gradients(const ParameterSet& parameters);
 ///   …
 ///     adam.zero_grad();
 ///     backward(loss);                              // exactly one backward pass
-//     sum.finish();                                // the same bits as sum_gradients()
+///     sum.finish();                                // the same bits as sum_gradients()
 ///     adam.step();
 ///
 /// From the start of the backward pass until finish() ranks must not communicate in any other way.
 class OverlappedSum {
  public:
-  /// Divides the parameters into buckets of about `bucket` elements of one dtype. Throws Error, in
-  /// all ranks, where sum_gradients() does, and if bucket sizes differ between ranks.
+  /// Divides the parameters into buckets of about `bucket` elements of one dtype. Throws, in all
+  /// ranks, the Errors of sum_gradients(), and an Error if bucket sizes differ between ranks.
   explicit OverlappedSum(const ParameterSet& parameters, std::int64_t bucket = 1 << 20);
   ~OverlappedSum();  ///< Waits for sums that have started.
   OverlappedSum(const OverlappedSum&) = delete;
   OverlappedSum& operator=(const OverlappedSum&) = delete;
 
   /// Waits for all sums, and sets every parameter's gradient to its sum over ranks, as
-  /// sum_gradients() does. Throws Error where sum_gradients() does. backward() throws Error for a
+  /// sum_gradients() does. Throws the Errors of sum_gradients(). backward() throws Error for a
   /// parameter that still has a gradient of an earlier backward pass.
   void finish();
 
@@ -102,8 +102,8 @@ void broadcast_state(const Module& model, int from = 0);
 
 /// Copies the gradients of particles between ranks, so that all ranks have those of all M particles
 /// of each block. Before, each rank must have run backward() for its part of the particles,
-/// ranks::share_of(M). Call share_gradients() before apply(): then all ranks move all particles
-/// alike, although each computes only a part of the gradients. Throws Error if blocks differ
+/// ranks::share_of(M). Call share_gradients() before apply(): then all ranks move all particles in
+/// the same way, although each computes only a part of the gradients. Throws Error if blocks differ
 /// between ranks.
 ///   const ranks::Share mine = ranks::share_of(models.size());
 ///   for (i = mine.first; i < mine.last; ++i) backward(loss(*models[i]));

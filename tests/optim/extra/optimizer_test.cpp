@@ -282,7 +282,8 @@ TEST(Optimizer, RefusesSquaresBelowZero) {
       StateDict state = optimizer.state_dict();
       ASSERT_TRUE(state.contains(entry));
       state[entry] = tensor({1, value});
-      expect_error([&] { optimizer.load_state_dict(state); }, "must be a mean of squares");
+      expect_error([&] { optimizer.load_state_dict(state); },
+                   "as a sum or mean of squares it must be");
     }
     StateDict state = optimizer.state_dict();
     state[entry] = tensor({0, 2});

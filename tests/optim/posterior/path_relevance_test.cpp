@@ -127,7 +127,7 @@ TEST(PathRelevance, RefusesWhatDoesNotFit) {
   test::expect_error([&] { path_kernel(c, {.heads = {2}, .widths = {}, .readout = 3}); },
                      "have sizes 1 and 0");
   test::expect_error([&] { path_kernel(c, {.heads = {2}, .widths = {1}, .readout = 3}); },
-                     "at least its 2 paths");
+                     "an input of width 1 and 2 paths");
   test::expect_error([&] { path_kernel(c, {.heads = {3}, .widths = {4}, .readout = 3}); },
                      "must be [3, 3, N, N]");
   test::expect_error([&] { path_kernel(c * NAN, good); }, "finite");

@@ -100,7 +100,7 @@ TEST(Collect, RefusesWhatDoesNotFitAndKeepsItsOwn) {
          [](StateDict& s) { s["lr"] = scalar(1); });
   refuse("expected i64 of shape []", [](StateDict& s) { s["every"] = scalar(8, f64); });
   for (const double every : {0., 1., 6., 7.})
-    refuse("must be the option's 2 times a power of two",
+    refuse("must be the option `every`, 2, times a power of two",
            [=](StateDict& s) { s["every"] = scalar(every, i64); });
   refuse("\"every\" is -2", [](StateDict& s) { s["every"] = scalar(-2, i64); });
   refuse("at most 4", [](StateDict& s) { s["draws"] = zeros({5, 2}, f64); });
@@ -111,7 +111,7 @@ TEST(Collect, RefusesWhatDoesNotFitAndKeepsItsOwn) {
       [&] {
         free.load_state_dict({{"every", scalar(4, i64)}});
       },
-      "must be the option's 2");
+      "must be the option `every`, 2");
   free.load_state_dict({{"every", scalar(2, i64)}});
   EXPECT_EQ(free.count(), 0);
 }

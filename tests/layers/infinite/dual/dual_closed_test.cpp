@@ -85,7 +85,7 @@ TEST(ClosedDual, WhatIsWrongIsSaid) {
   error({}, identity, "one is empty");
   error(
       relu_squared, [](const Tensor& p, const Tensor&, const Tensor&) { return sum(p); },
-      "E must give f64 of c's shape [4], got f64 []");
+      "E must return an f64 tensor of c's shape [4], got f64 []");
   // sign jumps: ∂E/∂c is that of the jump too, which a network's gradient never sees.
   error([](const Tensor& x) { return sign(x); },
         [](const Tensor& p, const Tensor& q, const Tensor& c) {

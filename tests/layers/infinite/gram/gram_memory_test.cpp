@@ -175,7 +175,7 @@ TEST(Gram, RefusesWhatIsOverTheBudget) {
   Storage::reset_peak();
   test::expect_error([&] { gram(limit(net), x, {.memory_budget = 1'000'000'000}); },
                      "needs 1.6 PB");
-  test::expect_error([&] { gram(limit(net), x); }, "the machine has free");
+  test::expect_error([&] { gram(limit(net), x); }, "the machine's free memory is");
   const Tensor long_sequence = expand(zeros({1, 1, 2}, f64), {2, 10'000'000, 2});
   test::expect_error([&] { gram(limit(net), long_sequence); }, "for one pair of inputs");
   EXPECT_LT(Storage::peak_bytes() - before, 10'000'000u);
@@ -204,8 +204,8 @@ TEST(Gram, ReportsProgress) {
 TEST(Gram, RefusesMalformedRequests) {
   const Sequential net = relu_net(2);
   test::expect_error([&] { gram(limit(net), Inputs()); }, "undefined");
-  test::expect_error([&] { gram(limit(net), draw({2, 2}), {.tile = -1}); }, "negative");
-  test::expect_error([&] { gram(limit(net), draw({2, 2}), {.replicates = 1}); }, "at least 2");
+  test::expect_error([&] { gram(limit(net), draw({2, 2}), {.tile = -1}); }, "needs tile ≥ 0");
+  test::expect_error([&] { gram(limit(net), draw({2, 2}), {.replicates = 1}); }, "replicates ≥ 2");
 }
 
 }  // namespace

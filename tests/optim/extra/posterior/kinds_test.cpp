@@ -159,7 +159,7 @@ TEST(NegativeVariance, BeyondRoundingIsAnError) {
     for (const bool variances : {false, true}) {
       const Tensor test = variances ? clone(diagonal(p.test)) : p.test;
       EXPECT_NO_THROW(gp.predict(p.cross, test));
-      const std::string hint = "are K* and K** of one kernel with K, in the same units?";
+      const std::string hint = "K, K* and K** must be blocks of the same kernel, in the same units";
       expect_error([&] { gp.predict(p.cross, 0.1 * test); }, hint);
       expect_error([&] { gp.predict(3.0 * p.cross, test); }, hint);
       expect_error([&] { gp.predict(3.0 * p.cross, test); }, "with_landmarks");
@@ -171,7 +171,7 @@ TEST(NegativeVariance, BeyondRoundingIsAnError) {
       [&] {
         flow.ensemble(infinite_time, p.cross, {p.train, p.cross, 0.1 * p.test});
       },
-      "of one kernel");
+      "of the same kernel");
 }
 
 TEST(NegativeVariance, IsJudgedByWhatRoundingCanBe) {
