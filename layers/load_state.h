@@ -44,7 +44,8 @@ void check_writable(const char* operation, const std::string& name, const Tensor
 /// contain the same tensors. Floating and half-precision dtypes are cast. Throws Error, and changes
 /// nothing, if a strict load does not fit (as load_state_dict); if two names of one tied tensor
 /// have different values (strict or not); if a finite element is beyond the range of the module's
-/// dtype; if a tensor of the module is expanded; if no entry has the prefix; and if `own` is not empty but no tensor can be loaded.
+/// dtype; if a tensor of the module is expanded; if no entry has the prefix; and if `own` is not
+/// empty but no tensor can be loaded.
 LoadReport load_state(const StateDict& own, const StateDict& state, const LoadOptions& options);
 /// As load_state() of the state dict in a safetensors file. Throws Error for a saved TrainingRun.
 /// Errors name the file.

@@ -230,6 +230,8 @@ AttentionOptions MultiHeadAttention::options(const AttentionMask& mask, const At
 /// The mask, restricted to the window of each query.
 AttentionMask MultiHeadAttention::windowed(const AttentionMask& mask, std::int64_t queries,
                                            std::int64_t keys) const {
+  LADON_CHECK(window >= 0, "MultiHeadAttention", "window is ", window,
+              "; it must be positive, or 0 for none");
   if (window == 0 || keys <= window) return mask;
   const Tensor back = unsqueeze(arange(queries), 1) - arange(keys);
   return mask & allowed(less(back, double(window)));

@@ -19,6 +19,17 @@ namespace {
 
 constexpr std::string_view operation = "sample_posterior";
 
+/// Kernels [P, count, count] of the latents z [P, dim].
+Tensor kernels_of(const infinite::LatentKernel& kernel, const Tensor& z, std::int64_t count) {
+  const Tensor k = kernel.at(z, count);
+  const Shape expected{z.size(0), count, count};
+  LADON_CHECK(k.defined() && k.dtype() == f64 && k.shape() == expected, operation, "for latents ",
+              z.shape(), " and ", count, " inputs `at` returns ",
+              k.defined() ? detail::join(k.dtype(), " ", k.shape()) : "an undefined tensor",
+              "; it must return kernels f64 ", expected);
+  return k;
+}
+
 /// Targets Y [N, O] whitened by the Cholesky factor L of K + σ²I: L⁻¹Y, and their log density
 /// (Rasmussen and Williams 2006, eq. 2.30).
 struct Whitened {
@@ -91,7 +102,7 @@ struct Problem {
     const std::int64_t rows = state.z.size(0);
     for (std::int64_t start = 0; start < rows; start += held) {
       const Tensor z = slice(state.z, 0, {.start = start, .stop = start + held});
-      const Tensor kernels = kernel.at(z, inputs);
+      const Tensor kernels = kernels_of(kernel, z, inputs);
       const auto make = [&](std::int64_t i) {
         return posterior_of(select(kernels, 0, i), targets, noise);
       };
@@ -131,7 +142,7 @@ LogLikelihood latent_likelihood(const infinite::LatentKernel& kernel, const Tens
   const std::int64_t n = targets.size(0);
   const Tensor y = clone(kernel_blocks::target_block(operation, "the targets", targets, n));
   return [kernel, y, n, noise](const Tensor& z) {
-    const Tensor kernels = kernel.at(z, n);
+    const Tensor kernels = kernels_of(kernel, z, n);
     const NoGrad off;
     std::vector<double> values(z.size(0));
     parallel::for_range(z.size(0), 16, [&](std::int64_t i, std::int64_t end) {
@@ -151,7 +162,7 @@ Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
               "latents must be [F, ", kernel.dim, "], got ",
               latents.defined() ? latents.shape() : Shape{});
   const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, targets.size(0));
-  const Tensor kernels = kernel.at(contiguous(latents), inputs);
+  const Tensor kernels = kernels_of(kernel, contiguous(latents), inputs);
   const Generator source = rng.split(rng.reserve(1));
   std::vector<Tensor> functions;
   for (std::int64_t i = 0; i < latents.size(0); ++i) {

@@ -19,6 +19,28 @@ constexpr const char* operation = "RegressionTask";
 
 using Functions = std::function<Tensor(const Tensor& theta, std::int64_t inputs)>;
 
+/// Throws Error unless the numbers of a task are possible, for a task may be made without `make`.
+void check(const RegressionTask& task) {
+  LADON_CHECK(std::isfinite(task.noise) && task.noise > 0, operation, "the noise is ", task.noise,
+              "; it must be positive");
+  LADON_CHECK(task.targets.defined() && task.targets.rank() == 1, operation,
+              "the targets must be [N], one number per training input, got ",
+              task.targets.defined() ? task.targets.shape() : Shape{});
+  LADON_CHECK(task.inputs >= task.targets.size(0), operation, "there are ", task.targets.size(0),
+              " targets for ", task.inputs, " inputs, of which the first belong to the targets");
+}
+
+/// The functions' outputs [P, count] at the first `count` inputs.
+Tensor outputs(const RegressionTask& task, const Tensor& theta, std::int64_t count) {
+  LADON_CHECK(task.functions, operation,
+              "`functions` is empty; it must map Θ [P, D] and a number of inputs to outputs");
+  const Tensor y = task.functions(theta, count);
+  LADON_CHECK(y.defined() && y.shape() == Shape({theta.size(0), count}), operation, "for Θ ",
+              theta.shape(), " and ", count, " inputs `functions` returns shape ",
+              y.defined() ? y.shape() : Shape{}, "; it must be ", Shape({theta.size(0), count}));
+  return y;
+}
+
 RegressionTask make(std::int64_t dim, Functions functions, const Tensor& inputs,
                     const Tensor& targets, double noise) {
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
@@ -100,19 +122,29 @@ RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& ta
 }
 
 Tensor misfit(const RegressionTask& task, const Tensor& functions, const Tensor& targets) {
-  const Tensor seen = slice(functions, 1, {.stop = task.targets.size(0)});
+  check(task);
+  const std::int64_t n = task.targets.size(0);
+  LADON_CHECK(functions.defined() && functions.rank() == 2 && functions.size(1) >= n, "misfit",
+              "functions must be [P, at least ", n, "], got ",
+              functions.defined() ? functions.shape() : Shape{});
+  LADON_CHECK(!targets.defined() || targets.shape() == Shape({functions.size(0), n}), "misfit",
+              "targets must be ", Shape({functions.size(0), n}),
+              ", a row for each of functions, got ", targets.defined() ? targets.shape() : Shape{});
+  const Tensor seen = slice(functions, 1, {.stop = n});
   return sum(square(seen - (targets.defined() ? targets : task.targets)), 1) / (2 * task.noise);
 }
 
 LogDensity log_posterior(const RegressionTask& task) {
+  check(task);
   return LogDensity(task.dim, [task](const Tensor& theta) {
-    return -0.5 * sum(square(theta), 1) - misfit(task, task.functions(theta, task.targets.size(0)));
+    return -0.5 * sum(square(theta), 1) - misfit(task, outputs(task, theta, task.targets.size(0)));
   });
 }
 
 Tensor test_functions(const RegressionTask& task, const Tensor& theta) {
+  check(task);
   const NoGrad off;
-  const Tensor all = task.functions(theta, task.inputs);
+  const Tensor all = outputs(task, theta, task.inputs);
   return contiguous(slice(all, 1, {.start = task.targets.size(0)}));
 }
 

@@ -109,6 +109,12 @@ SmcResult tempered_smc(std::int64_t dim, const LogLikelihood& f, const SmcOption
   SmcResult run;
   run.state.z = normal({options.particles, dim}, start, 0, 1, f64);
   run.state.log_likelihood = f(run.state.z);
+  const Tensor& values = run.state.log_likelihood;
+  LADON_CHECK(
+      values.defined() && values.dtype() == f64 && values.shape() == Shape{options.particles},
+      operation, "for ", options.particles, " particles the likelihood must return f64 ",
+      Shape{options.particles}, ", got ",
+      values.defined() ? detail::join(values.dtype(), " ", values.shape()) : "an undefined tensor");
   run.judged = options.particles;
   std::uint64_t moves = 2;
   const std::int64_t width = dim / options.parts;

@@ -134,6 +134,8 @@ namespace {
 
 void check_latents(const HeadLatents& z) {
   const Tensor& form = z.logits.defined() ? z.logits : z.query;
+  LADON_CHECK(!z.logits.defined() || (!z.query.defined() && !z.key.defined()), "finite_heads",
+              "latents of a layer have both logits, and a query or key; give only one form");
   LADON_CHECK(form.defined() && form.rank() == 3 && form.size(0) > 0, "finite_heads",
               "latents of a layer need logits [H, R, R], or query and key [H, R, d_k]");
   LADON_CHECK(z.logits.defined() ? form.size(1) == form.size(2)
@@ -159,6 +161,8 @@ Kernel FiniteHeads::given(const Inputs& x, const Latents& z, Get get, Entries wa
                     "latents for all of them (FiniteHeads::draw)");
         const HeadLatents& own = z[layer++];
         check_latents(own);
+        LADON_CHECK(own.heads() == options_.heads, "finite_heads", "latents of layer ", layer - 1,
+                    " are of ", own.heads(), " heads, but the option `heads` is ", options_.heads);
         LADON_CHECK(own.rank() == rank, "finite_heads",
                     "latents must be drawn for the same inputs: those of layer ", layer - 1,
                     " have ", own.rank(), " coordinates, but its tokens have ", rank);

@@ -49,12 +49,20 @@ CgSolver::CgSolver(KernelMap kernel, const GpOptions& options, const CgSolverOpt
 
 LinearSolution CgSolver::solve(const Tensor& b, double tolerance) const {
   const NoGrad off;
-  const CgResult y =
-      conjugate_gradients([this](const Tensor& v) { return kernel_.multiply(v) + ridge_ * v; }, b,
-                          {.tolerance = tolerance,
-                           .max_iterations = options_.max_iterations,
-                           .preconditioner = [this](const Tensor& r) { return near_->solve(r); },
-                           .progress = options_.progress});
+  const CgResult y = conjugate_gradients(
+      [this](const Tensor& v) {
+        const Tensor product = kernel_.multiply(v);
+        LADON_CHECK(product.defined() && product.shape() == v.shape(), operation,
+                    "the kernel's `multiply` maps ", v.shape(), " to ",
+                    product.defined() ? product.shape() : Shape{},
+                    "; the shape must stay the same");
+        return product + ridge_ * v;
+      },
+      b,
+      {.tolerance = tolerance,
+       .max_iterations = options_.max_iterations,
+       .preconditioner = [this](const Tensor& r) { return near_->solve(r); },
+       .progress = options_.progress});
   return {y.x, y.residual, maximum(sum(y.residual * near_->solve(y.residual), 0), 0), y.iterations};
 }
 

@@ -439,6 +439,17 @@ TEST(KeyValueCache, PositionsOfQueriesAreThoseOfItsTokens) {
   expect_error([&] { cache.next_positions(2, -1); }, "neither may be negative");
 }
 
+TEST(MultiHeadAttention, AWindowIsNotNegative) {
+  Generator rng(36);
+  MultiHeadAttention layer({.dim = 8, .heads = 2, .causal = true}, rng);
+  layer.window = -3;
+  const Tensor x = normal({1, 3, 8}, rng);
+  KeyValueCache cache;
+  expect_error([&] { layer(x); }, "window is -3");
+  expect_error([&] { layer(x, cache); }, "window is -3");
+  EXPECT_TRUE(cache.lengths().empty());
+}
+
 // The first layer fits, and the second does not.
 TEST(DecodingCache, ChangesAllItsLayersOrNone) {
   Generator rng(35);

@@ -379,6 +379,24 @@ TEST(FiniteHeads, RefuseWhatDoesNotFit) {
   error([&] { finite_heads(net, {.heads = 0}); }, "heads must be positive, got 0");
   error([&] { finite_heads(net, {.key_width = -1}); }, "must not be negative");
   error([&] { heads.kernel(given_inputs(), {}); }, "latents of 0 layers");
+  HeadLatents one = given_heads()[0], both = one;
+  one.logits = slice(one.logits, 0, {.stop = 1});
+  if (one.output.defined()) one.output = slice(one.output, 0, {.stop = 1});
+  error([&] { heads.kernel(given_inputs(), {one}); }, "of 1 heads, but the option `heads` is 2");
+  both.query = both.key = zeros({2, both.rank(), 4}, f64);
+  error([&] { heads.kernel(given_inputs(), {both}); }, "both logits, and a query or key");
+  error([&] { both.form(); }, "either logits, or a query and a key");
+  error([] { HeadLatents().form(); }, "either logits, or a query and a key");
+  const Tensor four = zeros({2, 3, 4}, f64);
+  error([&] { HeadLatents{.query = four}.form(); }, "either logits, or a query and a key");
+  for (const Tensor& key : {zeros({2, 5, 4}, f64), zeros({1, 3, 4}, f64), zeros({3, 4}, f64)})
+    error([&] { HeadLatents{.query = four, .key = key}.form(); }, "must both be [H, R, d_k]");
+  error([&] { HeadLatents{.logits = four}.form(); }, "logits must be [H, R, R]");
+  error(
+      [&] {
+        HeadLatents{.logits = zeros({2, 3, 3}, f64), .output = zeros({5, 4}, f64)}.scale();
+      },
+      "output must be [2, d_v]");
   error(
       [&] {
         heads.kernel(given_inputs(), {given_heads()[0], given_heads()[0]});

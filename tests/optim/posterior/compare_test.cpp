@@ -211,6 +211,45 @@ TEST(RegressionTask, OfANetworkHasItsGradient) {
                     -0.5 * sum(square(theta), 1) - sum(square(f - task.targets), 1) / 0.2, 1e-10);
 }
 
+// A task made by hand: functions [P, 1] of three targets were broadcast.
+TEST(RegressionTask, AsksForItsShapesAndNumbers) {
+  const auto outputs = [](const Tensor& theta, std::int64_t n) {
+    return expand(sum(theta, Axes(1), Dims::keep), {theta.size(0), n});
+  };
+  const RegressionTask good{3, outputs, 5, draws({3}, 1), 0.1};
+  const Tensor theta = draws({2, 3}, 2), f = draws({2, 5}, 3);
+  const auto refuses = [&](const RegressionTask& task, const std::string& message) {
+    test::expect_error([&] { log_posterior(task)(theta); }, message);
+    test::expect_error([&] { test_functions(task, theta); }, message);
+  };
+  log_posterior(good)(theta);
+  EXPECT_EQ(test_functions(good, theta).shape(), Shape({2, 2}));
+  RegressionTask bad = good;
+  bad.inputs = 2;
+  refuses(bad, "3 targets for 2 inputs");
+  for (const double noise : {0.0, -1.0, double(NAN), double(INFINITY)}) {
+    bad = good;
+    bad.noise = noise;
+    refuses(bad, "it must be positive");
+    test::expect_error([&] { misfit(bad, f); }, "it must be positive");
+  }
+  for (const Tensor& targets : {Tensor(), draws({3, 1}, 1)}) {
+    bad = good;
+    bad.targets = targets;
+    refuses(bad, "the targets must be [N]");
+  }
+  const std::vector<RegressionTask> shapes{
+      {3, {}, 5, good.targets, 0.1},
+      {3, [](const Tensor& t, auto) { return sum(t, Axes(1), Dims::keep); }, 5, good.targets, 0.1},
+      {3, [](const Tensor& t, auto) { return sum(t, 1); }, 5, good.targets, 0.1},
+      {3, [](auto&&...) { return Tensor(); }, 5, good.targets, 0.1}};
+  for (const RegressionTask& task : shapes) refuses(task, "`functions`");
+  for (const Shape& shape : {Shape{2, 2}, {3}})
+    test::expect_error([&] { misfit(good, draws(shape, 1)); }, "[P, at least 3]");
+  for (const Shape& shape : {Shape{1, 3}, {3}, {2, 5}, {2, 1}})
+    test::expect_error([&] { misfit(good, f, draws(shape, 1)); }, "targets must be [2, 3]");
+}
+
 TEST(RegressionTask, RefusesWhatDoesNotFit) {
   const WideHeadsOptions options{.dim = 2};
   const Tensor x = draws({4, 3, 2}, 1), y = draws({3}, 2);

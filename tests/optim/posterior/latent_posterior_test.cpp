@@ -172,6 +172,22 @@ TEST(LatentPosterior, RefusesWhatDoesNotFit) {
   test::expect_error([&] { sample_posterior(k, 2, y, {.noise = 1}, rng); },
                      "2 targets for 2 inputs");
   test::expect_error([&] { sample_posterior({}, 3, y, {.noise = 1}, rng); }, "has no latents");
+  const std::vector<Tensor> odd{Tensor(),
+                                eye(3, f64),
+                                zeros({1, 3, 3}, f64),
+                                ones({4, 2, 2}, f64),
+                                ones({9, 9, 9}, f64),
+                                ones({4, 3, 3})};
+  for (const Tensor& wrong : odd) {
+    LatentKernel other = k;
+    other.at = [wrong](auto&&...) { return wrong; };
+    test::expect_error([&] { sample_posterior(other, 3, y, {.noise = 1}, rng); }, "`at` returns");
+    test::expect_error(
+        [&] {
+          draw_functions(other, 3, y, 1, zeros({4, other.dim}, f64), rng);
+        },
+        "`at` returns");
+  }
   int told = 0;
   const LatentPosteriorOptions stops{
       .noise = 1, .smc = {.particles = 4}, .progress = [&](std::int64_t done, std::int64_t of) {

@@ -141,5 +141,16 @@ TEST(Solver, MustBeThere) {
   test::expect_error([] { GpPrediction{ones({1, 1}, f64)}.variance(); }, "there is no covariance");
 }
 
+TEST(CgSolver, NamesTheProductOfAnotherShape) {
+  KernelMap map = kernel_map(eye(3, f64));
+  map.multiply = [](const Tensor&) { return ones({3, 2}, f64); };
+  const CgSolver solver(map, {.noise = 0.1});
+  test::expect_error(
+      [&] {
+        solver.solve(ones({3, 1}, f64));
+      },
+      "the kernel's `multiply` maps [3, 1] to [3, 2]");
+}
+
 }  // namespace
 }  // namespace ladon
