@@ -26,7 +26,9 @@ class KeyValueCache {
   const std::vector<std::int64_t>& lengths() const { return lengths_; }
   /// Positions of the next tokens: i64 [batch, count]. mask: bool [batch, count], true = token;
   /// undefined: all are tokens. Padding gets the position of the next token, and does not advance
-  /// it. Throws Error for a batch size other than that of the cache.
+  /// it; in one pass over all positions, without a cache, padding has positions of its own, so that
+  /// tokens behind padding have larger positions there. Throws Error for a batch size other than
+  /// that of the cache.
   Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
 
   /// Keys and values that the queries of the new positions see.

@@ -19,10 +19,11 @@ namespace ladon {
 ///       if (text.error) …;                        // std::rethrow_exception(text.error)
 ///       else …;
 ///
-/// The tokens of a request are those that generate() gives it alone, bit for bit: they depend
-/// neither on the other texts in the batch nor on their failures. If a pass over all texts throws,
-/// each text is processed alone. A text that fails alone, or whose `on_token` throws, ends with the
-/// exception in its Generated::error, and the others go on. Not recorded, and under
+/// For attention with softmax weights, the tokens of a request are those that generate() gives it
+/// alone, bit for bit: they depend neither on the other texts in the batch nor on their failures.
+/// With other weights logits may differ by rounding, which may change a token. If a pass over all
+/// texts throws, each text is processed alone. A text that fails alone, or whose `on_token` throws,
+/// ends with the exception in its Generated::error, and the others go on. Not recorded, and under
 /// RowwiseProducts. `on_token` may cancel requests; add() and step() throw Error inside it.
 class ContinuousBatch {
  public:
