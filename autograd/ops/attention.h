@@ -27,7 +27,10 @@ struct AttentionOptions {
 /// axes are equal or broadcast. H is a multiple of Hkv: query head h uses key head ⌊h/(H/Hkv)⌋
 /// (grouped-query attention). Without dropout, second derivatives or a mask that requires a
 /// gradient it runs fused, in tiles, and never stores the Tq × Tk matrix (Dao et al. 2022; Rabe and
-/// Staats 2021).
+/// Staats 2021). Fused and formed from the matrix it has the same gradients up to rounding, with
+/// one exception: if causal attention hides a NaN or ∞ from some queries only, the fused gradient
+/// of these queries is finite, while that of the other form (second derivatives, gradients per
+/// example, create_graph) may be NaN, as it multiplies what is hidden by 0.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});
 

@@ -60,6 +60,7 @@ struct MultiHeadAttentionOptions {
   /// 2023; for kv_heads = 1 Shazeer 2019). 0: as `heads`. Error if kv_heads does not divide heads.
   std::int64_t kv_heads = 0;
   /// > 0: a query sees only the last `window` positions, including its own; needs causal attention.
+  /// Padding counts among them in one pass, but not with a cache (KeyValueCache::next_positions()).
   std::int64_t window = 0;
   std::int64_t value_head_dim = 0;  ///< Width of a head's values; 0: head_dim.
   std::int64_t out = 0;             ///< Width of the output; 0: dim.
@@ -127,8 +128,11 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
 
   /// Self-attention of new positions x [batch, T, dim] to themselves and to all positions in
   /// `cache`. The result equals that of one pass over all positions: up to rounding, and bitwise
-  /// under RowwiseProducts with softmax weights. mask: bool [batch, T], false = padding. Not
-  /// recorded. Throws Error unless attention is causal, and if `positions` are added to the inputs.
+  /// under RowwiseProducts with softmax weights. mask: bool [batch, T], false = padding. With padding
+  /// before a token (on the left, or in between) the two may differ: a cache numbers tokens alone,
+  /// one pass numbers all places 0 to T − 1, which positional encodings, position biases and `window`
+  /// depend on. To get equal results, remove padding before tokens first. Not recorded. Throws
+  /// Error unless attention is causal, and if `positions` are added to the inputs.
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
   /// Cross-attention to a memory that is used many times: project_memory() computes its keys and
   /// values once, and forward() attends to them. `key_mask` is that of the AttentionMask given to

@@ -28,7 +28,9 @@ class KeyValueCache {
   std::vector<std::int64_t> lengths() && { return std::move(lengths_); }
   /// Positions of the next tokens: i64 [batch, count]. mask: bool [batch, count], true = token;
   /// undefined: all are tokens. Padding gets the position of the next token, and does not advance
-  /// it. Throws Error for a batch size other than that of the cache, and for negative sizes.
+  /// it; in one pass over all positions, without a cache, padding has positions of its own, so that
+  /// tokens behind padding have larger positions there. Throws Error for a batch size other than
+  /// that of the cache, and for negative sizes.
   Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
 
   /// Keys and values that the queries of the new positions see.

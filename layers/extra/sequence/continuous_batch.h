@@ -20,13 +20,14 @@ namespace ladon {
 ///       if (text.error) …;                        // std::rethrow_exception(text.error)
 ///       else …;
 ///
-/// The tokens of a request are those that generate() gives it alone, bit for bit: they depend
-/// neither on the other texts in the batch nor on their failures. If a pass over all texts throws,
-/// each text is processed alone. A text that fails alone, or whose `on_token` throws, ends with the
-/// exception in its Generated::error, and the others go on. Not recorded, and under
-/// RowwiseProducts. `on_token` may cancel requests; add() and step() throw Error inside it, as add(),
-/// step() and cancel() do inside the model function. So they do, until the step has returned, in
-/// the object to which the batch is moved inside `on_token`.
+/// For attention with softmax weights, the tokens of a request are those that generate() gives it
+/// alone, bit for bit: they depend neither on the other texts in the batch nor on their failures.
+/// With other weights logits may differ by rounding, which may change a token. If a pass over all
+/// texts throws, each text is processed alone. A text that fails alone, or whose `on_token` throws,
+/// ends with the exception in its Generated::error, and the others go on. Not recorded, and under
+/// RowwiseProducts. `on_token` may cancel requests; inside it add() and step() throw Error, and
+/// inside the model function add(), step() and cancel() do; likewise, until the step has returned,
+/// in an object to which the batch is moved inside `on_token`.
 class ContinuousBatch {
  public:
   /// Throws Error for an empty function.

@@ -54,10 +54,11 @@ struct Generated {
 
 /// Generates a text for each row of `prompt` (i64 [batch, T], T > 0; prompts of unequal length are
 /// padded on the right, with the mask of NextToken). `start` is the initial cache: for a decoder it
-/// holds the memory. Not recorded, and under RowwiseProducts: a text depends neither on the other
-/// rows of the batch nor on whether there is a cache. Row b draws from its own split of rng, which
-/// advances by one block (not with beams, which draw nothing). Throws Error for an empty function,
-/// options out of range, logits of a wrong shape, and logits that are NaN.
+/// holds the memory. Not recorded, and under RowwiseProducts: for attention with softmax weights, a
+/// text depends neither on the other rows of the batch nor on whether there is a cache. With other
+/// weights logits may differ by rounding, which may change a token. Row b draws from its own split
+/// of rng, which advances by one block (not with beams, which draw nothing). Throws Error for an
+/// empty function, options out of range, logits of a wrong shape, and logits that are NaN.
 std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,
                                 const GenerateOptions& options, Generator& rng,
                                 const Tensor& mask = {}, const DecodingCache& start = {});

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/extra/ranks/ranks.h"
@@ -24,7 +25,8 @@ void add(detail::Checksum& hash, const Tensor& x) {
 std::string hash_of(const Inputs& in) {
   detail::Checksum hash;
   add(hash, in.x);
-  add(hash, in.mask);
+  // A mask that hides nothing means the same as none.
+  if (in.mask.defined() && !all(in.mask).item<bool>()) add(hash, in.mask);
   return hash.text();
 }
 

@@ -144,6 +144,17 @@ TEST_F(GramCheckpoint, RefusesTilesOfAnotherComputation) {
   refused(shallower, x_, stored(), "its \"model\" is");
 }
 
+TEST_F(GramCheckpoint, AMaskThatHidesNothingIsNone) {
+  const Sequential net(relu_net(5), MeanPositions());
+  const Tensor x = draw({3, 4, 5}), all = ones({3, 4}, boolean);
+  const Gram bare = gram(limit(net), x, stored());
+  expect_same_bits(gram(limit(net), infinite::Inputs(x, all), stored()), bare, "all visible");
+  Tensor some = clone(all);
+  some.mutable_data<bool>()[3] = false;
+  test::expect_error([&] { gram(limit(net), infinite::Inputs(x, some), stored()); },
+                     "its \"inputs\" is");
+}
+
 TEST_F(GramCheckpoint, KnowsItsReplicates) {
   run(stored());
   test::expect_error([&] { gram(limit(net_).with_replicate(1), x_, stored()); },
