@@ -28,6 +28,7 @@ Tensor mean_positions(const Tensor& x, const Tensor& mask = {});
 Tensor max_positions(const Tensor& x, const Tensor& mask = {});
 /// The vector of the first position, even if it is padding.
 Tensor first_token(const Tensor& x);
+/// Throws Error unless the mask is bool [batch, T], whatever the kind.
 Tensor pool(Pooling kind, const Tensor& x, const Tensor& mask = {});
 
 // --- layers ---

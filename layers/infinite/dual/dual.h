@@ -103,7 +103,7 @@ class DualFunction {
   const std::string& name() const { return name_; }
   /// φ, if the dual was made from it, as by closed() and numeric(); else empty.
   const Pointwise& function() const { return function_; }
-  const DualRule& rule() const { return *rule_; }
+  const DualRule& rule() const;  ///< Throws Error after being moved from.
 
  private:
   DualFunction(std::string name, std::shared_ptr<const DualRule> rule, Pointwise function = {});
