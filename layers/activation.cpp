@@ -51,6 +51,14 @@ std::string Activation::describe() const {
 
 // --- polynomials ---
 
+namespace {
+
+void check_coefficients(const std::vector<double>& coefficients) {
+  LADON_CHECK(!coefficients.empty(), "Polynomial", "has no coefficients: it was moved from");
+}
+
+}  // namespace
+
 Polynomial::Polynomial(std::vector<double> c, Basis b) : coefficients(std::move(c)), basis(b) {
   dual_function();  // throws for a wrong number of coefficients
 }
@@ -73,6 +81,7 @@ DualFunction Polynomial::dual_function() const {
 //   b_k = c_k + r_k·x·b_{k+1} + s_{k+1}·b_{k+2},  φ(x) = b_0.
 // Powers: r = 1, s = 0 (Horner). Orthonormal Hermite: r_k = 1/√(k+1), s_k = −√(k/(k+1)).
 Tensor Polynomial::forward(const Tensor& x) const {
+  check_coefficients(coefficients);
   const bool power = basis == Basis::power;
   Tensor b = full(x.shape(), coefficients.back(), x.dtype()), before;
   for (std::size_t k = coefficients.size() - 1; k-- > 0;) {
@@ -86,10 +95,12 @@ Tensor Polynomial::forward(const Tensor& x) const {
 }
 
 infinite::KernelNode Polynomial::limit(const infinite::KernelNode& k) const {
+  check_coefficients(coefficients);
   return limit_of(describe(), dual_function(), k);
 }
 
 std::string Polynomial::describe() const {
+  if (coefficients.empty()) return "Polynomial(moved from)";
   return detail::join("Polynomial(", basis == Basis::power ? "power" : "hermite", ", degree ",
                       coefficients.size() - 1, ")");
 }
@@ -104,6 +115,11 @@ Elementwise::Elementwise(DualFunction d)
   LADON_CHECK(static_cast<bool>(function), "Elementwise", "the dual `", title,
               "` does not hold its function φ, which the layer must apply; use Activation, or make "
               "the dual with DualFunction::closed");
+}
+
+Tensor Elementwise::forward(const Tensor& x) const {
+  LADON_CHECK(static_cast<bool>(function), "Elementwise", "has no function: it was moved from");
+  return function(x);
 }
 
 infinite::KernelNode Elementwise::limit(const infinite::KernelNode& k) const {

@@ -66,7 +66,7 @@ struct Elementwise : Layer {
   /// Layer of a dual from DualFunction::closed or numeric, titled with the dual's name. Throws
   /// Error for any other dual, since only these store their function.
   explicit Elementwise(infinite::DualFunction dual);
-  Tensor forward(const Tensor& x) const override { return function(x); }
+  Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}

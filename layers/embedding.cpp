@@ -19,7 +19,7 @@ Embedding::Embedding(const EmbeddingOptions& o, Generator& rng)
     : padding_index(o.padding_index), init_std(o.stddev) {
   LADON_CHECK(o.count > 0 && o.dim > 0, "Embedding",
               "sizes must be positive, got count = ", o.count, ", dim = ", o.dim);
-  LADON_CHECK(o.stddev >= 0, "Embedding", "stddev must not be negative, got ", o.stddev);
+  detail::check_size("Embedding", "stddev", o.stddev);
   LADON_CHECK(padding_index < o.count, "Embedding", "padding_index ", padding_index,
               " is outside a table of ", o.count, " rows");
   const bool in_front = o.parameterization == Parameterization::ntk;

@@ -18,9 +18,8 @@ Linear::Linear(const LinearOptions& o, Generator& rng) {
   LADON_CHECK(o.in > 0 && o.out > 0, "Linear", "sizes must be positive, got in = ", o.in,
               ", out = ", o.out);
   if (o.parameterization == Parameterization::ntk) {
-    LADON_CHECK(o.weight_std >= 0 && o.bias_std >= 0, "Linear",
-                "standard deviations must not be negative, got weight_std = ", o.weight_std,
-                ", bias_std = ", o.bias_std);
+    detail::check_size("Linear", "weight_std", o.weight_std);
+    detail::check_size("Linear", "bias_std", o.bias_std);
     weight_std = scalar(o.weight_std, f64);
     bias_std = scalar(o.bias_std, f64);
     weight = initialize(Init::normal, {o.out, o.in}, rng);

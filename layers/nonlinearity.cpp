@@ -67,7 +67,12 @@ constexpr std::array<Row, 19> rows = {{
 }};
 static_assert(rows.size() == static_cast<std::size_t>(Nonlinearity::count));
 
-const Row& row(Nonlinearity f) { return rows[static_cast<std::size_t>(f)]; }
+const Row& row(Nonlinearity f) {
+  const auto index = static_cast<std::size_t>(f);
+  LADON_CHECK(index < rows.size(), "Nonlinearity", "there is no nonlinearity of number ", index,
+              "; count is their number");
+  return rows[index];
+}
 
 }  // namespace
 
@@ -84,6 +89,8 @@ bool detail::has_parameter(Nonlinearity f) { return !std::isnan(row(f).parameter
 double detail::checked_parameter(Nonlinearity f, std::optional<double> parameter) {
   LADON_CHECK(!parameter || detail::has_parameter(f), "Activation", to_string(f),
               " has no parameter (leaky_relu and rbf have one), got ", parameter.value_or(0));
+  LADON_CHECK(std::isfinite(parameter.value_or(0)), "Activation", "the parameter of ", to_string(f),
+              " must be finite, got ", parameter.value_or(0));
   LADON_CHECK(f != Nonlinearity::rbf || parameter.value_or(1) >= 0, "Activation", "rbf's γ is ",
               parameter.value_or(1), "; it must not be negative");
   return parameter.value_or(row(f).parameter);

@@ -7,19 +7,27 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
 
-LayerNorm::LayerNorm(const LayerNormOptions& options) : dim(options.dim), eps(options.eps) {
+void detail::check_not_moved(const char* layer, bool given, const Tensor& tensor) {
+  LADON_CHECK(!given || tensor.defined(), layer, "has lost its tensors: it was moved from");
+}
+
+LayerNorm::LayerNorm(const LayerNormOptions& options)
+    : dim(options.dim), eps(options.eps), affine(options.affine) {
   LADON_CHECK(dim > 0, "LayerNorm", "dim must be positive, got ", dim);
-  if (!options.affine) return;
+  detail::check_size("LayerNorm", "eps", eps);
+  if (!affine) return;
   weight = parameter(ones({dim}));
   bias = parameter(zeros({dim}));
 }
 
 Tensor LayerNorm::forward(const Tensor& x) const {
+  detail::check_not_moved("LayerNorm", affine, weight);
   detail::warn_of_precision("LayerNorm", x, weight);
   LADON_CHECK(x.rank() > 0 && x.size(-1) == dim, "LayerNorm", "expects [.., ", dim, "], got shape ",
               x.shape());
@@ -68,6 +76,7 @@ infinite::KernelNode normalized(const infinite::KernelNode& k, bool centered, do
 }  // namespace
 
 infinite::KernelNode LayerNorm::limit(const infinite::KernelNode& k) const {
+  detail::check_not_moved("LayerNorm", affine, weight);
   k.law.need_means("LayerNorm");
   const bool trained = weight.defined();
   return normalized(k, true, eps, trained, 1, k.law.after_trained_scale(trained && k.ntk()));
@@ -82,12 +91,15 @@ std::string LayerNorm::describe() const { return detail::join("LayerNorm(", dim,
 
 // --- RmsNorm ---
 
-RmsNorm::RmsNorm(const RmsNormOptions& options) : dim(options.dim), eps(options.eps) {
+RmsNorm::RmsNorm(const RmsNormOptions& options)
+    : dim(options.dim), eps(options.eps), affine(options.affine) {
   LADON_CHECK(dim > 0, "RmsNorm", "dim must be positive, got ", dim);
-  if (options.affine) weight = parameter(ones({dim}));
+  detail::check_size("RmsNorm", "eps", eps);
+  if (affine) weight = parameter(ones({dim}));
 }
 
 Tensor RmsNorm::forward(const Tensor& x) const {
+  detail::check_not_moved("RmsNorm", affine, weight);
   detail::warn_of_precision("RmsNorm", x, weight);
   LADON_CHECK(x.rank() > 0 && x.size(-1) == dim, "RmsNorm", "expects [.., ", dim, "], got shape ",
               x.shape());
@@ -100,6 +112,7 @@ Tensor RmsNorm::forward(const Tensor& x) const {
 }
 
 infinite::KernelNode RmsNorm::limit(const infinite::KernelNode& k) const {
+  detail::check_not_moved("RmsNorm", affine, weight);
   const bool trained = weight.defined();
   infinite::Law makes = k.law.after_trained_scale(trained && k.ntk());
   if (k.has_means)
@@ -113,19 +126,27 @@ std::string RmsNorm::describe() const { return detail::join("RmsNorm(", dim, ")"
 
 // --- GroupNorm and InstanceNorm ---
 
-GroupNorm::GroupNorm(const GroupNormOptions& o) : groups(o.groups), dim(o.dim), eps(o.eps) {
+GroupNorm::GroupNorm(const GroupNormOptions& o)
+    : groups(o.groups), dim(o.dim), eps(o.eps), affine(o.affine) {
   LADON_CHECK(dim > 0 && groups > 0 && dim % groups == 0, "GroupNorm", groups,
               " groups do not divide ", dim,
               " channels evenly; dim must be a positive multiple of groups");
-  if (!o.affine) return;
+  detail::check_size("GroupNorm", "eps", eps);
+  if (!affine) return;
   weight = parameter(ones({dim}));
   bias = parameter(zeros({dim}));
 }
 
 Tensor GroupNorm::forward(const Tensor& x) const {
+  detail::check_not_moved("GroupNorm", affine, weight);
   detail::warn_of_precision("GroupNorm", x, weight);
   LADON_CHECK(x.rank() > 1 && x.size(-1) == dim, "GroupNorm", "expects [N, .., ", dim,
               "], got shape ", x.shape());
+  const std::int64_t positions = x.shape().sub(1, x.rank() - 1).count();
+  LADON_CHECK(positions * (dim / groups) != 1, describe(),
+              "normalizes groups of a single number, which would all be 0: inputs ", x.shape(),
+              " have ", positions, " position and ", dim / groups,
+              " channel per group; use LayerNorm for vectors");
   const Tensor y = group_norm(x, groups, weight, bias, eps);
   if (ParameterUses::active() && weight.defined())
     ParameterUses::report_affine(group_norm(x, groups, {}, {}, eps), y);

@@ -5,6 +5,11 @@
 
 namespace ladon {
 
+namespace detail {
+/// Throws Error naming a layer that has lost a tensor which its options gave it.
+void check_not_moved(const char* layer, bool given, const Tensor& tensor);
+}  // namespace detail
+
 struct LayerNormOptions {
   std::int64_t dim;
   double eps = 1e-5;
@@ -16,6 +21,7 @@ struct LayerNorm : Layer {
   Tensor weight, bias;  ///< [dim]; undefined when affine = false
   std::int64_t dim;
   double eps;
+  bool affine;
 
   explicit LayerNorm(const LayerNormOptions& options);
   Tensor forward(const Tensor& x) const override;
@@ -39,11 +45,13 @@ struct GroupNormOptions {
 };
 
 /// Zero mean and unit variance of each group of channels, over all positions of an example:
-/// [N, positions.., dim] → the same   (Wu and He 2018). A mask, and limit(), throw Error.
+/// [N, positions.., dim] → the same   (Wu and He 2018). A mask, limit(), and groups of a single
+/// number, which would be 0 for all inputs, throw Error.
 struct GroupNorm : Layer {
   Tensor weight, bias;  ///< [dim]; undefined when affine = false
   std::int64_t groups, dim;
   double eps;
+  bool affine;
 
   /// Throws Error unless `groups` divides dim.
   explicit GroupNorm(const GroupNormOptions& options);
@@ -80,6 +88,7 @@ struct RmsNorm : Layer {
   Tensor weight;  ///< [dim]; undefined when affine = false
   std::int64_t dim;
   double eps;
+  bool affine;
 
   explicit RmsNorm(const RmsNormOptions& options);
   Tensor forward(const Tensor& x) const override;

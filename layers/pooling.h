@@ -28,8 +28,8 @@ Tensor mean_positions(const Tensor& x, const Tensor& mask = {});
 Tensor max_positions(const Tensor& x, const Tensor& mask = {});
 /// The vector of the first position, which must be visible: this function knows of no mask.
 Tensor first_token(const Tensor& x);
-/// The function of this kind. Throws Error if the mask is not bool [batch, T], and for
-/// Pooling::first if the mask hides the first position of an input.
+/// The function of this kind. Throws Error unless the mask is bool [batch, T], whatever the kind,
+/// and for Pooling::first if it hides the first position of an input.
 Tensor pool(Pooling kind, const Tensor& x, const Tensor& mask = {});
 
 // --- layers ---

@@ -59,6 +59,10 @@ void check_options(const MultiHeadAttentionOptions& o) {
   const char* layer = "MultiHeadAttention";
   LADON_CHECK(o.dim > 0 && o.heads > 0, layer, "dim and heads must be positive, got ", o.dim,
               " and ", o.heads);
+  for (const std::int64_t width : {o.head_dim, o.key_dim, o.value_dim, o.value_head_dim, o.out})
+    LADON_CHECK(width >= 0, layer,
+                "head_dim, key_dim, value_dim, value_head_dim and out must not be negative, got ",
+                width);
   LADON_CHECK(o.head_dim > 0 || o.dim % o.heads == 0, layer, o.heads,
               " heads do not divide dim = ", o.dim, "; give head_dim");
   LADON_CHECK(o.dropout >= 0 && o.dropout <= 1, layer, "dropout must lie in [0, 1], got ",
@@ -76,9 +80,9 @@ void check_options(const MultiHeadAttentionOptions& o) {
               "a window needs causal attention and must not be negative; got ", o.window,
               o.causal ? "" : "; set causal");
   const AttentionPrior& p = o.prior;
-  LADON_CHECK(p.query_key_std >= 0 && p.value_output_std >= 0 && p.bias_std >= 0, layer,
-              "standard deviations must not be negative, got query_key_std = ", p.query_key_std,
-              ", value_output_std = ", p.value_output_std, ", bias_std = ", p.bias_std);
+  detail::check_size(layer, "query_key_std", p.query_key_std);
+  detail::check_size(layer, "value_output_std", p.value_output_std);
+  detail::check_size(layer, "bias_std", p.bias_std);
   LADON_CHECK(
       o.limit_draws.per_estimate() >= 2 && o.limit_draws.coordinates >= 0, layer,
       "limit_draws: samples must be at least 2 (or 0, to choose the number automatically), and "

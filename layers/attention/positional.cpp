@@ -10,6 +10,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
+#include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/infinite/dual/quadrature.h"
 #include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/init.h"
@@ -194,7 +195,7 @@ Tensor square_root(const Tensor& r) {
 }  // namespace
 
 std::function<double(double)> decaying_correlation(double decay) {
-  LADON_CHECK(decay >= 0, "decaying_correlation", "decay must not be negative, got ", decay);
+  detail::check_size("decaying_correlation", "decay", decay);
   return [decay](double squared_distance) { return std::exp(-decay * squared_distance); };
 }
 
@@ -206,7 +207,7 @@ RandomPositions::RandomPositions(const RandomPositionsOptions& o, Generator& rng
   const std::int64_t width = merge == PositionMerge::sum ? in : o.channels;
   LADON_CHECK(in > 0 && width > 0, "RandomPositions", "widths must be positive, got in = ", in,
               ", channels = ", o.channels);
-  LADON_CHECK(o.stddev >= 0, "RandomPositions", "stddev must not be negative, got ", o.stddev);
+  detail::check_size("RandomPositions", "stddev", o.stddev);
   correlation = correlation_of(o);
   factor = o.correlation ? square_root(correlation) : correlation;
   weight = initialize(Init::normal, {grid.count(), width}, rng);

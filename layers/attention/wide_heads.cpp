@@ -5,6 +5,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/random.h"
+#include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/masked.h"
 
 namespace ladon {
@@ -53,9 +54,8 @@ WideHeads::WideHeads(const WideHeadsOptions& given, Generator& rng) : options(gi
   LADON_CHECK(given.dim > 0 && given.heads > 0 && given.out > 0, operation,
               "dim, heads and out must be positive, got ", given.dim, ", ", given.heads, " and ",
               given.out);
-  for (const double std : {given.query_key_std, given.value_output_std})
-    LADON_CHECK(std >= 0 && std::isfinite(std), operation, "a standard deviation is ", std,
-                "; it must be finite and at least 0");
+  detail::check_size(operation, "query_key_std", given.query_key_std);
+  detail::check_size(operation, "value_output_std", given.value_output_std);
   query_key = parameter(normal({given.heads, given.dim, given.dim}, rng));
   value_output = parameter(normal({given.heads, given.dim, given.out}, rng));
 }

@@ -2,6 +2,7 @@
 
 #include "ladon/autograd/graph.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/masked.h"
 #include "ladon/layers/transformer/transformer_block.h"
 
@@ -71,8 +72,7 @@ std::string TransformerEncoderLayer::describe() const {
 }
 
 TransformerEncoder::TransformerEncoder(const TransformerEncoderOptions& options, Generator& rng) {
-  LADON_CHECK(options.layers > 0, "TransformerEncoder", "layers must be positive, got ",
-              options.layers);
+  check_depth("TransformerEncoder", options.layers);
   for (std::int64_t i = 0; i < options.layers; ++i) layers.emplace_back(options.layer, rng);
   final_norm = final_norm_of(options);
 }

@@ -92,6 +92,7 @@ std::string describe_layer(const char* name, NormPlacement placement, const Feed
 
 FeedForward::FeedForward(const TransformerEncoderLayerOptions& o, Generator& rng)
     : activation(o.activation) {
+  LADON_CHECK(o.hidden >= 0, "FeedForward", "hidden must not be negative, got ", o.hidden);
   const std::int64_t hidden =
       o.hidden > 0 ? o.hidden : detail::checked_product("FeedForward", 4, o.dim);
   expand = Linear(linear_options(o, o.dim, hidden), rng);

@@ -1,5 +1,6 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/core/error.h"
+#include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/masked.h"
 #include "ladon/layers/transformer/transformer_block.h"
 
@@ -102,8 +103,7 @@ std::string TransformerDecoderLayer::describe() const {
 
 TransformerDecoder::TransformerDecoder(const TransformerEncoderOptions& options, Generator& rng)
     : final_norm(final_norm_of(options)) {
-  LADON_CHECK(options.layers > 0, "TransformerDecoder", "layers must be positive, got ",
-              options.layers);
+  check_depth("TransformerDecoder", options.layers);
   for (std::int64_t i = 0; i < options.layers; ++i) layers.emplace_back(options.layer, rng);
 }
 

@@ -258,8 +258,10 @@ Particles particles(Module& model, const ParticleOptions& options) {
       "particles", "`include` lists a part of a head twice; list each part once");
   const std::vector<NamedAttention> found = attentions_in(model);
   std::vector<ParticleBlock> blocks;
+  std::int64_t selected = 0;
   for (const auto& [name, attention] : found) {
     if (options.select && !options.select(name)) continue;
+    ++selected;
     ParameterSet joint;
     for (const HeadPart part : options.include) {
       const NamedPart p = part_of(*attention, part);
@@ -277,8 +279,13 @@ Particles particles(Module& model, const ParticleOptions& options) {
         blocks.push_back(
             ParticleBlock::stacked(name.empty() ? p.name : name + "." + p.name, {p.parameter}));
     }
-    if (options.space == HeadSpace::joint) blocks.push_back(ParticleBlock::stacked(name, joint));
+    if (options.space == HeadSpace::joint && !joint.empty())
+      blocks.push_back(ParticleBlock::stacked(name, joint));
   }
+  LADON_CHECK(
+      selected == 0 || !blocks.empty(), "particles", "the ", selected,
+      " selected attention layers have none of the parts in `include`: with tied queries and "
+      "keys there is no key; include HeadPart::query");
   LADON_CHECK(!blocks.empty(), "particles", "the model has ", found.size(),
               " attention layers, none of which was selected; select at least one "
               "MultiHeadAttention");

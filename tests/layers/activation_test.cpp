@@ -48,6 +48,10 @@ TEST(Activation, ParametersBelongToTheirFunctions) {
   test::expect_error([] { Activation(Nonlinearity::relu, 0.1); }, "relu has no parameter");
   test::expect_error([] { activate(Nonlinearity::tanh, points, 1); }, "tanh has no parameter");
   test::expect_error([] { Activation(Nonlinearity::rbf, -1); }, "negative");
+  test::expect_error([] { Activation(Nonlinearity::rbf, INFINITY); }, "finite");
+  test::expect_error([] { Activation(Nonlinearity::leaky_relu, NAN); }, "finite");
+  test::expect_error([] { activate(Nonlinearity::count, points); }, "no nonlinearity of number");
+  test::expect_error([] { to_string(Nonlinearity::count); }, "no nonlinearity of number");
 }
 
 TEST(Polynomial, Powers) {

@@ -76,6 +76,14 @@ TEST(Positions, LearnedTableHasAnEnd) {
   test::expect_error([&] { layer(zeros({5, 6, 3})); }, "has 6 positions, the table 4");
 }
 
+TEST(Pooling, ChecksItsMaskWhateverItsKind) {
+  for (const Pooling kind : {Pooling::mean, Pooling::max, Pooling::first}) {
+    EXPECT_NO_THROW(pool(kind, ones({2, 3, 4}), ones({2, 3}, boolean)));
+    test::expect_error([&] { pool(kind, ones({2, 3, 4}), ones({2, 3})); }, "mask must be bool");
+    test::expect_error([&] { pool(kind, ones({2, 3, 4}), ones({2, 4}, boolean)); }, "[2, 3], got");
+  }
+}
+
 TEST(Pooling, LeavesPaddingOut) {
   const Tensor x = tensor({1, -8, 3, -6, 5, -1, 7, 9}, {2, 2, 2});
   const Tensor mask = cast(tensor({1, 1, 0, 0}, {2, 2}), boolean);

@@ -128,7 +128,8 @@ TEST(WideHeads, RefuseWhatDoesNotFit) {
       },
       "the mask must be bool [2, 4]");
   test::expect_error([&] { WideHeads({.dim = 0}, rng); }, "must be positive, got 0");
-  test::expect_error([&] { WideHeads({.dim = 1, .query_key_std = -1}, rng); }, "deviation is -1");
+  test::expect_error([&] { WideHeads({.dim = 1, .query_key_std = -1}, rng); },
+                     "query_key_std must be finite and must not be negative, got -1");
   const WideHeadsOptions one{.dim = 3};
   test::expect_error(
       [&] {

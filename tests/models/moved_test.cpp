@@ -41,6 +41,44 @@ Sequential network(Generator& rng) {
                     Linear({.in = 8, .out = 1, .parameterization = Parameterization::ntk}, rng));
 }
 
+/// Uses of a layer after it was moved from: forward, and its limit if it has one.
+template <class L>
+std::vector<Use> uses(L& layer, const Tensor& x, bool has_limit = true) {
+  const L now = std::move(layer);
+  const std::string name = now.describe();
+  std::vector<Use> all{{name, [&layer, x] { layer(x); }}};
+  if (has_limit) all.push_back({name + "'s limit", [&layer, x] { infinite::limit(layer)(x); }});
+  return all;
+}
+
+// Norms computed without their weights; the others crashed or named another layer's shapes.
+TEST(MovedFrom, Layers) {
+  Generator rng(1);
+  const Tensor x = normal({2, 5, 4}, rng, 0, 1, f64), image = normal({2, 5, 5, 4}, rng, 0, 1, f64);
+  LayerNorm layer_norm({.dim = 4});
+  RmsNorm rms_norm({.dim = 4});
+  GroupNorm group_norm({.groups = 2, .dim = 4});
+  BatchNorm batch_norm({.dim = 4}), tracked({.dim = 4, .affine = false});
+  Polynomial polynomial({1, 2});
+  Elementwise elementwise([](const Tensor& t) { return tanh(t); });
+  Conv1d conv({.in = 4, .out = 3, .window = {3}}, rng);
+  Conv2d conv2d({.in = 4, .out = 3, .window = {3, 3}}, rng);
+  AveragePool average({.window = {2}});
+  MaxPool largest({.window = {2}});
+  for (const auto& each : {uses(layer_norm, x), uses(rms_norm, x), uses(group_norm, x, false),
+                           uses(batch_norm, x, false), uses(tracked, x, false), uses(conv, x),
+                           uses(conv2d, image), uses(average, x), uses(largest, x, false)})
+    expect_refused(each);
+  expect_refused(uses(polynomial, x, false));
+  expect_refused(uses(elementwise, x, false));
+  expect_error([&] { polynomial.limit({}); }, moved);
+  EXPECT_EQ(polynomial.describe(), "Polynomial(moved from)");
+  auto f = infinite::DualFunction::relu();
+  const auto g = std::move(f);
+  const Tensor one = scalar(1, f64);
+  expect_error([&] { infinite::dual(f, one, one, one, true); }, moved);
+}
+
 TEST(MovedFrom, KernelsAndFactorsOnDisk) {
   const TemporaryFolder folder;
   Generator rng(1);

@@ -78,6 +78,15 @@ TEST(Particles, FindAttentionByDottedName) {
   expect_error([&] { particles(linear); }, "0 attention layers");
 }
 
+TEST(Particles, SayThatTiedAttentionHasNoKeys) {
+  Generator rng(1);
+  MultiHeadAttention tied({.dim = 4, .heads = 2, .form = {.tied = true}}, rng);
+  for (const HeadSpace space : {HeadSpace::separate, HeadSpace::joint})
+    expect_error([&] { particles(tied, {.space = space, .include = {HeadPart::key}}); },
+                 "with tied queries and keys there is no key");
+  EXPECT_NO_THROW(particles(tied, {.include = {HeadPart::query, HeadPart::key}}));
+}
+
 struct Twice : Module {
   MultiHeadAttention inner = attention(1, {.dim = 4, .heads = 2});
   void visit(Visitor& v) override {

@@ -196,6 +196,8 @@ EmbeddingTable embedding_table(const Vocabulary& vocabulary, const Glove& glove,
                   glove.vectors.size(0) == static_cast<std::int64_t>(glove.words.size()),
               "embedding_table", "needs f32 vectors of shape [n, d], one row for each of the ",
               glove.words.size(), " words");
+  LADON_CHECK(scale >= 0 && std::isfinite(scale), "embedding_table",
+              "scale must be finite and must not be negative, got ", scale);
   std::unordered_map<std::string_view, std::int64_t> rows;
   for (std::size_t i = 0; i < glove.words.size(); ++i)
     rows.emplace(glove.words[i], static_cast<std::int64_t>(i));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "ladon/autograd/extra/attention/rotary.h"
 #include "ladon/autograd/ops/index.h"
@@ -24,8 +26,9 @@ Tensor ahead_of(const AttentionHeads& h) {
 RotaryPositions::RotaryPositions(const RotaryOptions& o) : options(o) {
   LADON_CHECK(o.dim >= 0 && o.dim % 2 == 0, "RotaryPositions",
               "channels are rotated in pairs; dim must be even and not negative, got ", o.dim);
-  LADON_CHECK(o.base > 0 && o.scale > 0, "RotaryPositions", "base and scale must be positive, got ",
-              o.base, " and ", o.scale);
+  LADON_CHECK(o.base > 0 && o.scale > 0 && std::isfinite(o.base) && std::isfinite(o.scale),
+              "RotaryPositions", "base and scale must be positive and finite, got ", o.base,
+              " and ", o.scale);
 }
 
 AttentionHeads RotaryPositions::heads(const AttentionHeads& h) const {
@@ -91,8 +94,9 @@ RelativeBias::RelativeBias(const RelativeBiasOptions& o, Generator& rng) : optio
 std::int64_t RelativeBias::bucket(std::int64_t ahead) const {
   const std::int64_t count = options.bidirectional ? options.buckets / 2 : options.buckets;
   const std::int64_t first = options.bidirectional && ahead > 0 ? count : 0;
-  const std::int64_t far =
-      options.bidirectional ? std::abs(ahead) : std::max<std::int64_t>(0, -ahead);
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t back = ahead < -most ? most : -ahead;  // −(−2⁶³) is not representable
+  const std::int64_t far = std::max(back, options.bidirectional ? ahead : 0);
   const std::int64_t single = count / 2;
   if (far < single) return first + far;
   const double growth = std::log(double(far) / double(single)) /

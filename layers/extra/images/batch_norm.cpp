@@ -13,20 +13,28 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/random.h"
+#include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/infinite/kernel/graph.h"
+#include "ladon/layers/norm.h"
 #include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
 
-BatchNorm::BatchNorm(const BatchNormOptions& o) : dim(o.dim), eps(o.eps), momentum(o.momentum) {
+BatchNorm::BatchNorm(const BatchNormOptions& o)
+    : dim(o.dim),
+      eps(o.eps),
+      momentum(o.momentum),
+      affine(o.affine),
+      track_running_stats(o.track_running_stats) {
   LADON_CHECK(dim > 0, "BatchNorm", "dim must be positive, got ", dim);
+  detail::check_size("BatchNorm", "eps", eps);
   LADON_CHECK(!momentum || (*momentum >= 0 && *momentum <= 1), "BatchNorm",
               "momentum must lie in [0, 1], got ", momentum.value_or(0));
-  if (o.affine) {
+  if (affine) {
     weight = parameter(ones({dim}));
     bias = parameter(zeros({dim}));
   }
-  if (!o.track_running_stats) return;
+  if (!track_running_stats) return;
   running_mean = zeros({dim});
   running_var = ones({dim});
   num_batches_tracked = scalar(0, i64);
@@ -52,6 +60,8 @@ Tensor visible_places(const Tensor& x, const Tensor& mask) {
 Tensor BatchNorm::forward_masked(const Tensor& x, const Tensor& mask) const {
   LADON_CHECK(x.rank() > 1 && x.size(-1) == dim, "BatchNorm", "expects [N, .., ", dim,
               "], got shape ", x.shape());
+  detail::check_not_moved("BatchNorm", affine, weight);
+  detail::check_not_moved("BatchNorm", track_running_stats, running_mean);
   const bool tracked = running_mean.defined(), own = training() || !tracked;
   detail::refuse_in_evaluation("BatchNorm", training(), own);
   detail::warn_of_precision("BatchNorm", x, weight);

@@ -35,6 +35,7 @@ struct BatchNorm : Layer {
   std::int64_t dim;
   double eps;
   std::optional<double> momentum;
+  bool affine, track_running_stats;
 
   /// Throws Error unless dim is positive and momentum in [0, 1].
   explicit BatchNorm(const BatchNormOptions& options);

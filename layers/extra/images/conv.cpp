@@ -65,7 +65,7 @@ std::int64_t Conv::in() const {
 }
 
 Tensor Conv::forward_masked(const Tensor& x, const Tensor& mask) const {
-  const int axes = static_cast<int>(windows.size());
+  const int axes = detail::axes_of(name_, windows);
   detail::warn_of_precision(name_, x, on_patches.weight);
   LADON_CHECK(x.rank() == axes + 2 && x.size(-1) == in(), name_, "expects [N, ",
               axes == 1 ? "T, " : "H, W, ", in(), "], got shape ", x.shape(),

@@ -87,6 +87,11 @@ std::vector<SlidingWindow> detail::windows_of(std::string_view operation, const 
   return windows;
 }
 
+int detail::axes_of(std::string_view operation, const std::vector<SlidingWindow>& windows) {
+  LADON_CHECK(!windows.empty(), operation, "has no windows: it was moved from");
+  return static_cast<int>(windows.size());
+}
+
 Shape detail::sizes_of(const std::vector<SlidingWindow>& windows) {
   Shape sizes;
   for (const SlidingWindow& w : windows) sizes.append(w.size);
@@ -106,7 +111,7 @@ std::string detail::channels_hint(const Tensor& x, int axes, std::int64_t channe
 
 Shape detail::window_counts(std::string_view operation, const std::vector<SlidingWindow>& windows,
                             const Shape& positions, bool masked) {
-  LADON_CHECK(positions.rank() == static_cast<int>(windows.size()), operation, "has windows over ",
+  LADON_CHECK(positions.rank() == axes_of(operation, windows), operation, "has windows over ",
               windows.size(), " axes, but the inputs have positions ", positions);
   Shape counts;
   for (std::size_t i = 0; i < windows.size(); ++i)

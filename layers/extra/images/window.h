@@ -54,6 +54,8 @@ namespace detail {
 /// One window per axis. Throws Error naming `operation` if a size, stride or dilation is not
 /// positive, if a number of zeros is negative, and if lists differ in length.
 std::vector<SlidingWindow> windows_of(std::string_view operation, const WindowSizes& sizes);
+/// Number of axes of the windows. Throws Error if there is none: their layer was moved from.
+int axes_of(std::string_view operation, const std::vector<SlidingWindow>& windows);
 /// The size of each window.
 Shape sizes_of(const std::vector<SlidingWindow>& windows);
 /// Hint for an Error: "; channels come last: permute(x, {0, 2, 3, 1})" if x has its channels after

@@ -39,7 +39,7 @@ std::vector<SlidingWindow> checked_windows(const char* name, const PoolOptions& 
 /// Number of windows per axis of x, which must have one axis of positions per window.
 Shape counts_on(const char* name, const std::vector<SlidingWindow>& windows, const Tensor& x,
                 const Tensor& mask) {
-  LADON_CHECK(x.rank() == 2 + static_cast<int>(windows.size()), name, "has windows over ",
+  LADON_CHECK(x.rank() == 2 + detail::axes_of(name, windows), name, "has windows over ",
               windows.size(), " axes, got shape ", x.shape());
   return detail::window_counts(name, windows, x.shape().sub(1, x.rank() - 1), mask.defined());
 }

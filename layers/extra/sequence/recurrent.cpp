@@ -8,6 +8,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/extra/kernels/recurrent/recurrent.h"
+#include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
@@ -28,9 +29,9 @@ const char* name_of(RecurrentCell cell) {
 
 Recurrent::Recurrent(RecurrentCell which, const RecurrentOptions& o, Generator& rng)
     : cell(which), options(o), dropout(o.dropout, rng) {
-  LADON_CHECK(o.in > 0 && o.hidden > 0 && o.layers > 0, name_of(cell),
-              "sizes must be positive, got in = ", o.in, ", hidden = ", o.hidden,
-              ", layers = ", o.layers);
+  LADON_CHECK(o.in > 0 && o.hidden > 0, name_of(cell), "sizes must be positive, got in = ", o.in,
+              ", hidden = ", o.hidden);
+  detail::check_depth(name_of(cell), o.layers);
   const std::int64_t gates = cell == RecurrentCell::lstm ? 4 : cell == RecurrentCell::gru ? 3 : 1;
   const std::int64_t rows = detail::checked_product(name_of(cell), gates, o.hidden),
                      out = detail::checked_product(name_of(cell), sides(), o.hidden);

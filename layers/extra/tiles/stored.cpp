@@ -239,6 +239,8 @@ Tensor StoredGram::diagonal() const { return clone(state().diagonal); }
 
 std::int64_t StoredGram::across() const { return (size() + estimate().tile - 1) / estimate().tile; }
 std::int64_t StoredGram::first(std::int64_t i) const {
+  LADON_CHECK(0 <= i && i <= across(), "StoredGram::first", "there is no tile row ", i,
+              ": the matrix has ", across(), " per side");
   return std::min(size(), i * estimate().tile);
 }
 

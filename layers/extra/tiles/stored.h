@@ -84,7 +84,7 @@ class StoredGram {
 
   /// Number of tiles per side.
   std::int64_t across() const;
-  /// The first input of tile row i; first(across()) is N.
+  /// The first input of tile row i; first(across()) is N. Throws Error for any other i.
   std::int64_t first(std::int64_t i) const;
   /// The tile in tile row i and tile column j, f64; in new memory unless the tile is kept. Throws
   /// Error for a tile in the memory of another rank.

@@ -12,6 +12,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
+#include "ladon/core/held.h"
 #include "ladon/core/view.h"
 #include "ladon/layers/infinite/dual/rule.h"
 
@@ -49,6 +50,8 @@ Tensor not_negative(const Tensor& p) {
 DualFunction::DualFunction(std::string name, std::shared_ptr<const DualRule> rule,
                            Pointwise function)
     : name_(std::move(name)), function_(std::move(function)), rule_(std::move(rule)) {}
+
+const DualRule& DualFunction::rule() const& { return detail::held("DualFunction", rule_); }
 
 DualResult SlopedRule::evaluate(const Tensor& p, const Tensor& q, const Tensor& c,
                                 bool with_derivative) const {

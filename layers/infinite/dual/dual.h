@@ -108,7 +108,7 @@ class DualFunction {
   /// φ, if the dual was made from it, as by closed() and numeric(); else empty.
   const Pointwise& function() const& { return function_; }
   Pointwise function() && { return std::move(function_); }
-  const DualRule& rule() const& { return *rule_; }
+  const DualRule& rule() const&;  ///< Throws Error after being moved from.
   void rule() && = delete;
 
  private:

@@ -98,7 +98,8 @@ DualFunction DualFunction::exp(double a, double b) {
 }
 
 DualFunction DualFunction::rbf(double gamma) {
-  LADON_CHECK(gamma >= 0, "rbf", "gamma is ", gamma, "; it must not be negative");
+  LADON_CHECK(gamma >= 0 && std::isfinite(gamma), "rbf", "gamma is ", gamma,
+              "; it must be finite and must not be negative");
   return {"rbf", family(Dual::exponential, {1, -gamma, 2 * gamma})};
 }
 

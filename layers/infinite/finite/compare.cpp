@@ -205,6 +205,9 @@ Comparison compare(const SizedFactory& make_network, const Inputs& x,
   LADON_CHECK(!options.networks.kernel.full, "compare",
               "needs kernels averaged over channels, which full = true does not give; set "
               "networks.kernel.full = false");
+  LADON_CHECK(options.gaussian_channels >= 1 && options.mmd_samples >= 3, "compare",
+              "gaussian_channels must be at least 1 and mmd_samples at least 3, got ",
+              options.gaussian_channels, " and ", options.mmd_samples);
   const NoGrad off;
   Comparison result;
   for (const SweepPoint& point : sweep)

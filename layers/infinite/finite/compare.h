@@ -85,9 +85,11 @@ struct CompareOptions {
   /// Options of the networks. kernel.channels matters for wide outputs: the NTK costs a backward
   /// pass per channel and position.
   MonteCarloOptions networks = {};
-  std::int64_t gaussian_channels = 64;  ///< Largest number of outputs kept per network.
-  std::int64_t mmd_samples = 2000;  ///< Largest number of vectors that the MMD is computed from.
-  GramOptions limit = {};           ///< Options of the limit's computation.
+  /// Largest number of outputs kept per network, at least 1.
+  std::int64_t gaussian_channels = 64;
+  /// Largest number of vectors that the MMD is computed from, at least 3.
+  std::int64_t mmd_samples = 2000;
+  GramOptions limit = {};  ///< Options of the limit's computation.
   /// Called for each network drawn, by one thread at a time.
   std::function<void(const SweepPoint&)> progress = {};
 };

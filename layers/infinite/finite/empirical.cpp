@@ -236,12 +236,20 @@ void verify_reports(Layer& network, const Pass& pass) {
 
 // --- the two methods ---
 
+/// Number of channels that the NTK is of.
+std::int64_t channels_of(const Pass& pass, const EmpiricalOptions& options) {
+  const std::int64_t all = pass.output.size(2), some = options.channels;
+  LADON_CHECK(some >= 0 && some <= all, "empirical_kernel", "the NTK of the first ", some,
+              " outputs was requested (channels), but the network has ", all,
+              "; 0 means all of them");
+  return some > 0 ? some : all;
+}
+
 /// Result of `part` for the rows of all channels at once if all pairs of channels are requested
 /// (full); otherwise the mean of its results for each channel.
 template <class Part>
 Tensor over_channels(const Pass& pass, const EmpiricalOptions& options, const Part& part) {
-  const std::int64_t all = pass.output.size(2), positions = pass.output.size(1);
-  const std::int64_t count = options.channels > 0 ? std::min(options.channels, all) : all;
+  const std::int64_t positions = pass.output.size(1), count = channels_of(pass, options);
   if (options.full) return part(Rows{positions, 0, count});
   Tensor total = part(Rows{positions, 0, 1});
   for (std::int64_t o = 1; o < count; ++o) total = total + part(Rows{positions, o, o + 1});
@@ -311,8 +319,7 @@ EmpiricalKernel kernels_of(Layer& network, const Pass& a, const Pass& b,
   k.nngp = pairwise(nngp, a.positions, positions, false);
   if (options.get == Get::nngp) return k;
   if (k.nngp.count() == 0) {
-    const std::int64_t all = f1.size(2);
-    const std::int64_t channels = options.channels > 0 ? std::min(options.channels, all) : all;
+    const std::int64_t channels = channels_of(a, options);
     Shape shape = k.nngp.shape();
     for (int i = 0; options.full && i < 2; ++i) shape.append(channels);
     k.ntk = zeros(shape, f64);

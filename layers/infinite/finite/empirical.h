@@ -19,8 +19,9 @@ enum class NtkMethod {
 struct EmpiricalOptions {
   Get get = Get::ntk;
   NtkMethod method = NtkMethod::layerwise;
-  std::int64_t channels = 0;  ///< The NTK is that of the first `channels` outputs; 0 for all.
-  bool full = false;          ///< All pairs of those channels, instead of their average.
+  /// The NTK is that of the first `channels` outputs; 0 for all. Error for more than there are.
+  std::int64_t channels = 0;
+  bool full = false;  ///< All pairs of those channels, instead of their average.
   /// Checks that the last example has the same outputs alone as in its batch and, for the layerwise
   /// method, that the layers' reports account for every trained tensor, by comparing one gradient.
   /// Costs about a backward pass and a forward pass of one example. With two blocks, the first that

@@ -77,6 +77,10 @@ double identity_kurtosis(const Tensor& keys, const Tensor& values, const Attenti
               "identity_kurtosis", "both kernels must be [T, T], got shapes ", keys.shape(),
               " and ", values.shape());
   LADON_CHECK(widths.heads > 0, "identity_kurtosis", "heads must be positive, got ", widths.heads);
+  LADON_CHECK(widths.key_width > 0 && widths.value_width > 0 && widths.readout_width > 0,
+              "identity_kurtosis",
+              "widths must be positive (∞ is the default), got key_width = ", widths.key_width,
+              ", value_width = ", widths.value_width, ", readout_width = ", widths.readout_width);
   const NoGrad off;
   const Tensor product =
       matmul(near_one(cast(keys, f64), {0, 1}), near_one(cast(values, f64), {0, 1}));

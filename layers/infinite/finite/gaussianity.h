@@ -47,7 +47,8 @@ struct AttentionWidths {
 /// has excess kurtosis 3·Var s/(E s)² = (3/H)·Var q/(E q)². For wide keys g ~ N(0, c·k) with a
 /// constant c, so that E q = c·tr(k·k_v) and Var q = 2c²·tr((k·k_v)²). With finite d_k, |Wx|² of
 /// the query makes c a χ²/d_k variable, and with finite d_v, q is a mean of squares: each
-/// multiplies E q² by 1 + 2/width.
+/// multiplies E q² by 1 + 2/width. Throws Error for a width or a number of heads that is not
+/// positive.
 double identity_kurtosis(const Tensor& keys, const Tensor& values, const AttentionWidths& widths);
 
 /// Excess kurtosis for any ζ and wide heads: (3/H)·Var q/(E q)² with q = (wᵀζ(G))·k_v·(wᵀζ(G))ᵀ,

@@ -221,6 +221,16 @@ TEST(BatchNorm, IsOneOperationInTraining) {
         }
 }
 
+TEST(InstanceNorm, RefusesGroupsOfOneNumber) {  // all of which were 0
+  const InstanceNorm norm({.dim = 3});
+  test::expect_error([&] { norm(ones({4, 3})); }, "groups of a single number");
+  test::expect_error([&] { norm(ones({4, 1, 3})); }, "use LayerNorm for vectors");
+  test::expect_error([&] { GroupNorm({.groups = 3, .dim = 3})(ones({4, 3})); }, "[4, 3]");
+  EXPECT_NO_THROW(norm(ones({4, 2, 3})));
+  EXPECT_NO_THROW(norm(ones({4, 0, 3})));
+  EXPECT_NO_THROW(GroupNorm({.groups = 1, .dim = 3})(ones({4, 3})));
+}
+
 TEST(GroupNorm, LiesBetweenLayerNormAndInstanceNorm) {
   Generator rng(6);
   const Tensor x = normal({2, 1, 6}, rng), image = normal({2, 3, 2, 4}, rng);
