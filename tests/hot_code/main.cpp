@@ -70,6 +70,8 @@ const Reason reasons_of_libm[] = {
     {"write_by_beams", "a number a beam"},
     {"nodes", "nodes of quadrature, once a process"},
     {"ExponentialUnit", "duals without a vector form: a few functions a number"},
+    {"beside_larger", "the dual of gelu_tanh for variances far apart: a few entries"},
+    {"check_pointwise", "24 numbers, once a function"},
     {"SeriesSide", "duals: two bounds per variance, beside its coefficients"},
     {"added", "duals by series, in higher-order numbers"},
     {"mixture", "a sum of duals, a number for each"},
