@@ -74,7 +74,12 @@ std::map<std::string, std::function<void()>> calls() {
       {"radial", [] { radial("mine", {}, {}); }},
       {"conjugate_gradients", [=] { conjugate_gradients({}, k); }},
       {"PivotedCholesky", [=] { PivotedCholesky(x, {}); }},
-      {"CgSolver", [=] { CgSolver(KernelMap{.diagonal = x}, {.noise = 1}); }},
+      {"CgSolver",
+       [=] {
+         KernelMap kernel;
+         kernel.diagonal = x;
+         CgSolver(kernel, {.noise = 1});
+       }},
       {"kolmogorov_smirnov", [=] { kolmogorov_smirnov(x, std::function<double(double)>()); }},
       {"head_kurtosis", [=] { head_kurtosis(map, 1, k, k, x, 1, 10, rng); }},
       {"for_each_network", [=] { for_each_network({}, x, x, {}, rng, [](auto&) {}); }},
