@@ -36,10 +36,16 @@ Tensor column_mask(const char* operation, const Tensor& x, const Tensor& mask) {
   return unsqueeze(mask, 2);
 }
 
-/// Throws Error if the first position of an input is masked. mask: bool [batch, T], or undefined.
+/// Whether the first position of an input is visible, or none is. mask: bool [.., T].
+Tensor begins(const Tensor& mask) {
+  return logical_or(select(mask, -1, 0), logical_not(any(mask, -1)));
+}
+
+/// Throws Error if the first position of an input is masked, and another is visible. mask: bool
+/// [batch, T], or undefined.
 void check_first_visible(const char* operation, const Tensor& mask) {
   if (!mask.defined() || mask.size(1) == 0) return;
-  const Tensor first = mapped::show(select(mask, 1, 0)).detach();
+  const Tensor first = mapped::show(begins(mask)).detach();
   if (all(first).item<bool>()) return;
   const std::vector<bool> visible = flatten(first).to_vector<bool>();
   const auto batch = static_cast<std::size_t>(mask.size(0));  // of each mapped example
@@ -47,6 +53,14 @@ void check_first_visible(const char* operation, const Tensor& mask) {
   while (visible[input]) ++input;
   LADON_CHECK(false, operation, "the first position of input ", input % batch,
               " is masked; remove padding in front, or use the mean over positions");
+}
+
+/// The vector of the first position; 0 for a sequence whose positions are all masked.
+Tensor first_visible(const char* operation, const Tensor& x, const Tensor& mask) {
+  check_first_visible(operation, mask);
+  const Tensor first = first_token(x);
+  if (!mask.defined() || mask.size(1) == 0) return first;
+  return masked_fill(first, unsqueeze(logical_not(any(mask, 1)), 1), 0);
 }
 
 }  // namespace
@@ -87,8 +101,7 @@ Tensor pool(Pooling kind, const Tensor& x, const Tensor& mask) {
   if (kind == Pooling::mean) return mean_positions(x, mask);
   if (kind == Pooling::max) return max_positions(x, mask);
   column_mask("pool", x, mask);
-  check_first_visible("pool", mask);
-  return first_token(x);
+  return first_visible("pool", x, mask);
 }
 
 // --- helpers of the layers ---
@@ -188,8 +201,7 @@ Tensor FirstToken::forward(const Tensor& x) const {
 
 Tensor FirstToken::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_mask(x, mask);
-  check_first_visible("FirstToken", mask);
-  return forward(x);
+  return first_visible("FirstToken", as_sequence("FirstToken", x), mask);
 }
 
 KernelNode FirstToken::limit(const KernelNode& k) const {
@@ -199,7 +211,7 @@ KernelNode FirstToken::limit(const KernelNode& k) const {
   step.formula = [] { return infinite::Formula{"$k_00", "$t_00"}; };
   return infinite::map_pairs(k, step, [](const Pairs& pairs) {
     for (const Tensor* mask : {&pairs.left_mask, &pairs.right_mask})
-      LADON_CHECK(!mask->defined() || all(select(*mask, -1, 0)).item<bool>(), "FirstToken",
+      LADON_CHECK(!mask->defined() || all(begins(*mask)).item<bool>(), "FirstToken",
                   "the first position of an input is masked; remove padding in front, or use the "
                   "mean over positions");
     return pairs.each([&](const Tensor& block) { return select(pairs.own(block), -1, 0); });

@@ -127,9 +127,11 @@ Tensor misfit(const RegressionTask& task, const Tensor& functions, const Tensor&
   LADON_CHECK(functions.defined() && functions.rank() == 2 && functions.size(1) >= n, "misfit",
               "functions must be [P, at least ", n, "], got ",
               functions.defined() ? functions.shape() : Shape{});
-  LADON_CHECK(!targets.defined() || targets.shape() == Shape({functions.size(0), n}), "misfit",
-              "targets must be ", Shape({functions.size(0), n}),
-              ", a row for each of functions, got ", targets.defined() ? targets.shape() : Shape{});
+  LADON_CHECK(!targets.defined() || targets.shape() == Shape({functions.size(0), n}) ||
+                  targets.shape() == Shape({1, n}),
+              "misfit", "targets must be ", Shape({functions.size(0), n}),
+              ", a row for each of functions, or one row for all, got ",
+              targets.defined() ? targets.shape() : Shape{});
   const Tensor seen = slice(functions, 1, {.stop = n});
   return sum(square(seen - (targets.defined() ? targets : task.targets)), 1) / (2 * task.noise);
 }

@@ -423,7 +423,7 @@ TEST(FiniteHeads, RefuseWhatDoesNotFit) {
                                         .key = zeros({1, 2, 4}, f64),
                                         .output = {}}});
       },
-      "of one shape");
+      "query and key must both be [H, R, d_k]");
 }
 
 TEST(ScaleMixture, OfExtremeVariances) {

@@ -35,8 +35,10 @@ struct Network {
 
 template <class... L>
 std::unique_ptr<Layer> net(Generator& rng, L... layers) {
-  return std::make_unique<Sequential>(Linear({.in = 6, .out = 6}, rng), std::move(layers)...,
-                                      MeanPositions(), Linear({.in = 6, .out = 1}, rng));
+  constexpr auto ntk = Parameterization::ntk;  // network_task() asks for it
+  return std::make_unique<Sequential>(Linear({.in = 6, .out = 6, .parameterization = ntk}, rng),
+                                      std::move(layers)..., MeanPositions(),
+                                      Linear({.in = 6, .out = 1, .parameterization = ntk}, rng));
 }
 
 std::vector<Network> networks() {

@@ -134,7 +134,7 @@ TEST(RankHistogram, RefusesBadInputAndAddsNothingThen) {
   expect_error([&] { ranks.uniformity(0, 5); }, "no ranks were added");
   expect_error([&] { ranks.uniformity(0, 3); }, "3 bins were requested for 5 possible ranks");
   expect_error([&] { ranks.uniformity(2, 5); }, "no quantity 2");
-  expect_error([] { RankHistogram({.draws = 0}); }, "among 0 draws");
+  expect_error([] { RankHistogram({.draws = 0}); }, "1 quantities and 0 draws");
 }
 
 }  // namespace
