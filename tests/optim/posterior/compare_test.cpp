@@ -246,7 +246,7 @@ TEST(RegressionTask, AsksForItsShapesAndNumbers) {
   for (const RegressionTask& task : shapes) refuses(task, "`functions`");
   for (const Shape& shape : {Shape{2, 2}, {3}})
     test::expect_error([&] { misfit(good, draws(shape, 1)); }, "[P, at least 3]");
-  for (const Shape& shape : {Shape{1, 3}, {3}, {2, 5}, {2, 1}})
+  for (const Shape& shape : {Shape{3, 3}, {3}, {2, 5}, {2, 1}})
     test::expect_error([&] { misfit(good, f, draws(shape, 1)); }, "targets must be [2, 3]");
 }
 
