@@ -5,6 +5,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/infinite/kernel/graph.h"
+#include "ladon/layers/masked.h"
 
 namespace ladon {
 
@@ -14,6 +15,12 @@ Dropout::Dropout(double probability, Generator& source)
 }
 
 Tensor Dropout::forward(const Tensor& x) const { return training() ? dropout(x, p, rng) : x; }
+
+// One draw, whatever stands in padding: Layer::forward_masked() may run forward() twice.
+Tensor Dropout::forward_masked(const Tensor& x, const Tensor& mask) const {
+  check_mask(x, mask);
+  return detail::blank_masked(forward(detail::blank_masked(x, mask)), mask);
+}
 
 infinite::KernelNode Dropout::limit(const infinite::KernelNode& k) const {
   if (!training() || p == 0) return k;

@@ -15,6 +15,7 @@ struct Dropout : Layer {
   /// Throws Error unless 0 ≤ p ≤ 1.
   Dropout(double p, Generator& rng);
   Tensor forward(const Tensor& x) const override;
+  Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   bool per_position() const override { return true; }
   /// In training mode, the variance of each element (the kernel of an input and a position with
   /// themselves) is multiplied by E[mask²]/(1 − p)² = 1/(1 − p), where two inputs are known to be

@@ -40,7 +40,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
 constexpr double junk = -12345;
 std::vector<double> fills(DType dtype) {
   const double huge = dtype == f64 ? 1e300 : 3e38;
-  return {junk, 7, 100, -1000, -1e9, 4e17, huge, -huge, nan, infinity, -infinity};
+  return {junk, 7, 100, -1000, -1e9, 4e17, 1e18, huge, -huge, nan, infinity, -infinity};
 }
 
 /// [N, positions] → as it stands on x.
