@@ -23,10 +23,10 @@ namespace ladon {
 /// The tokens of a request are those that generate() gives it alone, bit for bit: they depend
 /// neither on the other texts in the batch nor on their failures. If a pass over all texts throws,
 /// each text is processed alone. A text that fails alone, or whose `on_token` throws, ends with the
-/// exception in its Generated::error, and the others go on. Not recorded, and under
-/// RowwiseProducts. `on_token` may cancel requests; add() and step() throw Error inside it, as add(),
-/// step() and cancel() do inside the model function. So they do, until the step has returned, in
-/// the object to which the batch is moved inside `on_token`.
+/// exception in its Generated::error, and the others go on. The model runs under NoGrad and
+/// RowwiseProducts. Inside `on_token`, cancel() may be called, but add() and step() throw Error;
+/// inside the model function all three throw Error. If `on_token` moves the batch to another
+/// object, this holds for that object too, until the step has returned.
 class ContinuousBatch {
  public:
   /// Throws Error for an empty function.
@@ -36,8 +36,8 @@ class ContinuousBatch {
 
   /// Adds a request: prompt i64 [T], T > 0; draws from its own split of rng, as generate() does.
   /// Returns the number of the request (0, 1, …), which is the row given to `on_token`. The model
-  /// processes the prompt at once. Throws Error as generate(), for beams or `cached` = false, and
-  /// if the prompt and `length` tokens exceed the model's positions
+  /// processes the prompt within this call. Throws Error whenever generate() does, for beams or
+  /// `cached` = false, and if the prompt and `length` tokens exceed the model's positions
   /// (DecodingCache::most_positions); if anything is thrown, neither the batch nor rng has changed.
   std::int64_t add(const Tensor& prompt, const GenerateOptions& options, Generator& rng);
   /// Generates the next token of every open text. Returns the texts that end with this token, with
