@@ -17,11 +17,11 @@ namespace ladon {
 /// leaves the generators unchanged, and uses the modes RowwiseProducts and ComposedForms of the
 /// first. Apart from that f must do the same in both runs: the backward pass throws Error if a
 /// tensor that the first run used was edited since (an input, a parameter that another optimizer
-/// has updated, a constant), or if the second run of f draws other random numbers (because the
-/// model was switched to eval(), say), depends on more or fewer trained tensors (because the
-/// functional_call that put them into a model has ended), or returns an output that differs in any
-/// bit. (Parameters may be frozen or unfrozen between the runs. Fast and composed forms (forms.h)
-/// may then replace each other, so the outputs may differ by rounding.)
+/// has updated, a constant), or if the second run of f draws other random numbers (for example
+/// because the model was switched to eval()), depends on more or fewer trained tensors (for example
+/// because the functional_call that put them into a model has ended), or returns an output that
+/// differs in any bit. (Parameters may be frozen or unfrozen between the runs. Fast and composed
+/// forms (forms.h) may then replace each other, so the outputs may differ by rounding.)
 Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs);
 
 }  // namespace ladon

@@ -7,7 +7,7 @@ namespace ladon::detail {
 
 /// While such an object is alive on this thread, dropout and every other layer in training mode
 /// that draws random numbers or updates running statistics throws Error naming `operation`. This
-/// includes the parallel loops and background tasks that the thread starts meanwhile. With
+/// includes the parallel loops and background tasks that the thread starts during this time. With
 /// `examples_alone`, normalization by batch statistics throws too, because it makes the output for
 /// one example depend on the other examples. Scopes nest; the restrictions of all of them apply.
 class EvaluationScope {

@@ -7,16 +7,16 @@
 
 namespace ladon::detail {
 
-/// mapped::merge (map_examples: the first axis of x becomes the hidden axis of the level) and its
-/// inverse mapped::divide (list_examples), recorded for backward. A tensor that is not mapped by
-/// the level is repeated by list_examples, once per example.
+/// map_examples() makes the first axis of x the hidden axis of the level; list_examples() is the
+/// inverse, and repeats a tensor that the level does not map once per example. They are
+/// mapped::merge and mapped::divide as operations that backward can differentiate.
 Tensor map_examples(const Tensor& x, const mapped::Level& level);
 Tensor list_examples(const Tensor& x, const mapped::Level& level);
-/// x mapped by all these levels: repeated over the examples of each level that it lacks.
+/// Returns x mapped by all the `levels`: repeated over the examples of each level that it lacks.
 Tensor repeat_examples(Tensor x, const mapped::Levels& levels);
-/// `gradient` summed over the examples of all levels that are not in `input`, the levels of the
-/// tensor that the gradient belongs to. Levels of running vmaps are not summed: there each example
-/// has a separate gradient.
+/// Sums `gradient` over the examples of each of its levels that the tensor it belongs to does not
+/// have; that tensor's levels are `input`. Levels of running vmaps are kept even so: each example
+/// of such a level has a separate gradient.
 Tensor sum_examples(Tensor gradient, const mapped::Levels& input);
 
 }  // namespace ladon::detail

@@ -16,7 +16,7 @@ namespace detail {
 bool take_fast(const char* name, std::initializer_list<Input> inputs);
 }  // namespace detail
 
-/// Returns composed() if operations on `inputs` are recorded at present (an input requires a
+/// Returns composed() if an operation on `inputs` would now be recorded (an input requires a
 /// gradient or is a dual number), else fast(). `inputs` are the tensors for which the fast form has
 /// no gradient. Inside a gradient rule operations are recorded only with create_graph, so the same
 /// call chooses between a fused and a composed gradient:

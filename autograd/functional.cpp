@@ -203,8 +203,8 @@ void check_jacobian(const Tensor& reverse, const Tensor& central, std::size_t in
   }
 }
 
-/// gradcheck() of f, with central differences of `values` instead of f: a function with the same
-/// values.
+/// gradcheck() of f, but with central differences of `values`, a function with the same values as
+/// f.
 bool check_against_differences(const TensorFunction& f, const std::vector<Tensor>& inputs,
                                GradcheckOptions options, const TensorFunction& values) {
   const EnableGrad enable_grad;

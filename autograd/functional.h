@@ -51,9 +51,9 @@ bool gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
 
 /// A user-defined operation. `forward` is not recorded; `gradient(g, inputs, output)` receives the
 /// gradient g of the output and returns one gradient per input: an undefined tensor for an input
-/// without a gradient. Write it in public operations if second derivatives are wanted. Backward
-/// throws Error if it returns the wrong number of gradients, or a gradient whose shape is not that
-/// of its input.
+/// without a gradient. Write `gradient` in public operations if second derivatives are wanted.
+/// Backward throws Error if `gradient` returns the wrong number of gradients, or a gradient whose
+/// shape is not that of its input.
 struct CustomFunction {
   std::string name;
   TensorFunction forward;

@@ -153,7 +153,7 @@ class Sweep final : detail::GradientSink {
   template <class Arrived>
   void run(const Arrived& arrived) {
     const GradMode mode(create_graph_);
-    // the operation that errors from inside name; restored when a nested backward pass ends
+    // operation named by Errors from inside the pass; a nested pass restores it at its end
     const detail::Bracket scope(detail::modes.sweeping, "");
     for (const std::size_t i : order()) {
       Visit& visit = visits_[i];

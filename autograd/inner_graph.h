@@ -17,16 +17,14 @@ Tensor as_leaf(const Tensor& x);
 Tensor alias(const Tensor& x);
 
 /// The gradients of ⟨cotangent, output⟩ with respect to `ends`, computed by a backward pass inside
-/// another one, which continues from them: the inner pass stops at each of the `ends`, and leaves
-/// their hooks to the outer pass. A gradient is undefined if `output` does not depend on that end.
-/// The graph is kept.
+/// another one. The inner pass stops at the `ends`; the outer pass calls their hooks and continues
+/// from them. A gradient is undefined if `output` does not depend on that end. The graph is kept.
 std::vector<Tensor> grad_up_to(const std::vector<Tensor>& ends, const Tensor& output,
                                const Tensor& cotangent, bool create_graph);
 
-/// Tensors that a function captured: those on which its `output` depends and whose node has a
-/// number below `first`, parameters and results of operations alike. (A leaf counts as captured
-/// whatever its number.) Each is returned as a scalar that shares the tensor's node; tensors in
-/// `known` are left out.
+/// Tensors that a function captured: the leaves on which its `output` depends, and those results of
+/// operations on which it depends whose node has a number below `first`. Each is returned as a
+/// scalar that shares the tensor's node; tensors in `known` are left out.
 std::vector<Tensor> captured_by(const Tensor& output, const std::vector<Tensor>& known,
                                 std::uint64_t first);
 

@@ -1,7 +1,7 @@
 #pragma once
 // Interfaces of autograd: the classes to derive from and the functions to call to extend it. Each
 // entry says what the interface is for, when not to use it, and why it has its form; the contract
-// is in the header named beside it.
+// is in the header named next to it.
 //
 // 1. An operation: record(), record_joint()   (record.h, elementwise.h, forms.h)
 //    A function of tensors computes its value by kernels of core and passes it to record() with one
@@ -13,7 +13,7 @@
 //    and tangents without further code.
 //
 // 2. A user's own operation: CustomFunction   (functional.h)
-//    An operation written outside the library, with one gradient function for all inputs, as
+//    An operation written outside the library, with one gradient function for all inputs, like
 //    torch.autograd.Function. Do not use it inside the library: its forward function runs
 //    unrecorded and its inputs are always kept.
 //

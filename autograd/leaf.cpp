@@ -32,7 +32,8 @@ void Leaf::set_gradient(Tensor g) {
 }
 
 // The sum is computed outside the lock: a thread that finds a stored gradient removes it, adds its
-// own gradient, and tries again to store the sum. So no thread holds the lock during arithmetic.
+// own gradient, and tries again to store the sum. Therefore no thread holds the lock during
+// arithmetic.
 //
 // The first gradient is stored without a copy if its memory has no other owner, else copied, so
 // that editing one leaf's gradient in place never changes the gradient of another leaf, nor a

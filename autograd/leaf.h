@@ -39,9 +39,9 @@ class Leaf final : public detail::Node {
 
   Tensor gradient() const;
   void set_gradient(Tensor g);
-  /// Adds g to the gradient. Throws Error as check_accumulates() does.
+  /// Adds g to the gradient. Throws Error if check_accumulates(g) does.
   void accumulate(Tensor g, bool create_graph);
-  /// Throws Error if g cannot be added to the present gradient: if that was rewritten, or if g
+  /// Throws Error if g cannot be added to the gradient: if the gradient was rewritten, or if g
   /// differs between the examples of a vmap.
   void check_accumulates(const Tensor& g) const;
   /// Throws Error naming `operation` if the gradient was rewritten.
@@ -61,19 +61,20 @@ class Leaf final : public detail::Node {
   void freeze(bool on) { frozen_ = on; }
   bool frozen() const override { return frozen_; }
 
-  /// Records that the operation `by` ("Module::to(f64)") put another tensor in the place of this
-  /// parameter in its model.
+  /// Records that the operation `by`, such as "Module::to(f64)", replaced this parameter of a model
+  /// by another tensor.
   void replace(std::string by);
   /// Undoes replace(): this leaf is a model's parameter again.
   void put_back() { replaced_by_.clear(); }
-  /// Throws Error naming `operation` if another tensor replaced this one after the caller, an
-  /// optimizer say, obtained this leaf: the caller would train a tensor that no model uses any
-  /// more. `taken` is the value of replacements() when the caller obtained the leaf. A leaf that
-  /// was already replaced at that time is accepted, as chosen on purpose.
+  /// Throws Error naming `operation` if another tensor replaced this one after the caller, such as
+  /// an optimizer, obtained this leaf: the caller would train a tensor that no model uses. `taken`
+  /// is the value of replacements() when the caller obtained the leaf. A leaf that was already
+  /// replaced at that time is accepted: the caller chose it on purpose.
   void check_in_place(const char* operation, std::uint64_t taken = 0) const;
 
-  /// Marks the leaf as holding a temporary value, until give_back(): that of the scope `to`
-  /// ("WeightAverage::apply()"), which then restores the old value, so writes in between are lost.
+  /// Marks the leaf, until give_back(), as holding a temporary value that the scope `to`, such as
+  /// "WeightAverage::apply()", has put there. The scope then restores the old value, so writes in
+  /// between are lost.
   void lend(std::string to) { lent_to_ = std::move(to); }
   void give_back() { lent_to_.clear(); }
   /// Throws Error naming `operation`, which is about to write to the leaf, if the leaf holds a

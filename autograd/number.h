@@ -15,9 +15,10 @@
 
 namespace ladon {
 
-/// Throws Error naming `operation`, and x as `what`, if reading x as numbers would lose a derivative: if x requires a
-/// gradient and recording is on (grad_enabled()), or if x is a dual number of a running jvp. Throws
-/// also if x holds the examples of a vmap, which have different values.
+/// Throws Error if reading x as numbers would lose a derivative: if x requires a gradient and
+/// recording is on (grad_enabled()), or if x is a dual number of a running jvp. Also throws if x
+/// holds the examples of a vmap, which have different values. The message names `operation`, and
+/// calls x `what`.
 void check_plain(const char* operation, const Tensor& x, std::string_view what = "a tensor");
 
 /// Whether x passes check_plain(): reading its elements as numbers loses no gradient, no tangent

@@ -13,7 +13,7 @@
 
 namespace ladon {
 
-/// Throws Error where an operand is an undefined tensor.
+/// Throws Error if an operand is an undefined tensor.
 inline void check_defined(std::string_view operation,
                           std::initializer_list<detail::Input> operands) {
   for (const detail::Input& x : operands)
@@ -35,7 +35,8 @@ inline void check_boolean(const char* operation, const Tensor& x) {
   LADON_CHECK(x.dtype() == boolean, operation, "needs a bool tensor, got ", x.dtype());
 }
 
-/// Throws Error unless s is positive, also after it is rounded to the dtype it is used in.
+/// Throws Error unless s is positive, and still positive when rounded to `dtype`, in which it is
+/// used.
 inline void check_positive(const char* operation, const char* what, double s, DType dtype,
                            const char* hint = "") {
   LADON_CHECK(s > 0, operation, what, " is ", s, "; it must be positive", hint);

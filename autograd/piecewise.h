@@ -1,7 +1,8 @@
 #pragma once
-// Operations that are one piecewise function (core/kernels/piecewise.h): one loop for the value,
-// one for the gradient, and beside it the gradient in public operations, which has derivatives of
-// every order. For authors of operations (record.h); users call ops/pointwise.h and ops/loss.h.
+// Operations that are one piecewise function (core/kernels/piecewise.h): one loop computes the
+// value and one the gradient; the gradient is also given in public operations, which have
+// derivatives of every order. For authors of operations (record.h); users call ops/pointwise.h and
+// ops/loss.h.
 
 #include <utility>
 
@@ -32,7 +33,7 @@ Tensor piecewise(const char* name, kernels::Piecewise f, const Tensor& x, kernel
 }
 
 /// The loss of each prediction x and target t, of one shape and dtype. composed(g, x, t) is
-/// g·∂loss/∂x; by_target(rule of x, g, x, t) is g·∂loss/∂t, for which it may call the rule of x.
+/// g·∂loss/∂x. by_target(r, g, x, t) is g·∂loss/∂t; it may call r(g, x, t), which is g·∂loss/∂x.
 template <class Composed, class ByTarget>
 Tensor pointwise_loss(const char* name, kernels::Loss f, const Tensor& x, const Tensor& t,
                       kernels::Numbers p, Composed composed, ByTarget by_target) {

@@ -18,9 +18,9 @@ struct Read {
 };
 
 /// While such an object is alive on this thread, it records those inputs of operations that existed
-/// before: trained tensors, results of earlier operations, constants. Results of the computation
-/// itself are left out. Without history they cannot be recognized at once, and are removed from the
-/// record when no other tensor shares their memory any more.
+/// before the object: trained tensors, results of earlier operations, constants. Results of the
+/// computation itself are left out; those without history cannot be recognized at once, and are
+/// removed from the record once no other tensor shares their memory.
 class RecordReads : private Scoped<RecordReads*> {
  public:
   /// Nodes numbered from `first` on belong to the computation itself.

@@ -146,8 +146,8 @@ class Saved {
   std::uint32_t version_ = 0;
 };
 inline Saved saved(const Tensor& x) { return Saved(x); }
-/// Saves x only if `input` needs a derivative; for an x that only the derivative with respect to
-/// `input` reads.
+/// Saves x only if `input` needs a derivative. Use it for an x that only the derivative with
+/// respect to `input` reads.
 inline Saved saved_for(const Tensor& input, const Tensor& x) {
   return input.requires_grad() || input.tangent() ? Saved(x) : Saved();
 }
@@ -376,7 +376,7 @@ Tensor record(const char* operation, Tensor y, std::initializer_list<detail::Inp
 
 /// Records y as record() does, but with one rule for all inputs: rule(g, sink) or rule(g, y, sink),
 /// which calls sink.give(i, gradient) for each input i (and may skip those for which sink.needs(i)
-/// is false). For fused gradients and any number of inputs.
+/// is false). Use it for fused gradients, and if the number of inputs is not fixed.
 template <class Rule>
 Tensor record_joint(const char* operation, Tensor y, std::span<const Tensor> inputs, Rule rule) {
   if (!recorded(inputs)) return y;

@@ -42,7 +42,8 @@ class Tangent {
 /// The tangent in the list that has the highest level below `level`; null if there is none.
 const std::shared_ptr<const Tangent>& first_below(const std::shared_ptr<const Tangent>& tangent,
                                                   std::uint64_t level);
-/// The tangent of the highest level visible at present (modes.tangents_below); null if none is.
+/// The tangent of x of the highest level that is visible now (modes.tangents_below); null if none
+/// is.
 const std::shared_ptr<const Tangent>& visible(const Tensor& x);
 /// Levels of vmap of x and of its visible tangents.
 mapped::Levels levels_of(const Tensor& x);

@@ -24,7 +24,7 @@ inline constexpr DType bf16 = DType::bf16;  ///< Upper half of an f32: 8 signifi
 inline constexpr DType f32 = DType::f32;
 inline constexpr DType f64 = DType::f64;
 
-/// Whether t is for storage alone: f16 or bf16.
+/// Whether t is for storage only, that is, f16 or bf16.
 constexpr bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
 
 /// Bytes of one element: 1, 2, 4 or 8.
@@ -81,7 +81,7 @@ constexpr DType dtype_of() {
   return DType::f64;
 }
 
-/// Calls `f.template operator()<T>()` with T the C++ type of `t`, for computing. Throws Error for
+/// Calls `f.template operator()<T>()` with the C++ type T of `t`, for computing. Throws Error for
 /// f16 and bf16.
 template <class F>
 decltype(auto) visit_dtype(DType t, F&& f) {

@@ -1,6 +1,6 @@
 #pragma once
 // Errors. A user's mistake throws `ladon::Error`, whose message reads
-//   [operation] what is wrong, both values; a hint
+//   [operation] what is wrong, with the values involved; a hint
 // A bug in Ladon itself throws `ladon::InternalError`. Ladon never aborts the program.
 
 #include <initializer_list>
@@ -24,7 +24,7 @@ class InternalError : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-// Internals, kept out of users' names.
+// Internals, in a nested namespace so that `using namespace ladon` does not import their names.
 namespace detail {
 
 // Printing of numbers and text, declared here because <ostream> itself is slow to compile in every
@@ -93,9 +93,9 @@ void require(bool ok, const char* invariant);
 
 }  // namespace detail
 
-/// LADON_CHECK(ok, operation, parts…) throws Error("[operation] parts…") unless `ok`. A macro, so
-/// that the parts are evaluated only if the check fails: a message may use values that exist only
-/// then, and costs nothing otherwise.
+/// LADON_CHECK(ok, operation, parts…) throws Error("[operation] parts…") unless `ok`. It is a
+/// macro, so that the parts are evaluated only if the check fails: a message may use values that
+/// exist only then, and costs nothing otherwise.
 #define LADON_CHECK(ok, operation, ...)              \
   do {                                               \
     if (!(ok)) [[unlikely]]                          \

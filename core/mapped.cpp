@@ -32,7 +32,7 @@ Tensor leading(const Tensor& x, const Shape& first, int replaced) {
   return y.defined() ? y : view::try_reshape(kernels::clone(x), shape);
 }
 
-/// Number of examples of all levels outside `level`, and of all inside it.
+/// Number of examples of all levels outside `level`, and of all levels inside it.
 std::pair<std::int64_t, std::int64_t> around(const Levels& levels, const Level& level) {
   const Level* at = levels.place(level);
   const bool has = levels.contains(level);
@@ -71,7 +71,7 @@ Tensor divide(const Tensor& x, const Level& level) {
 
 Tensor repeat(const Tensor& x, const Levels& levels) {
   if (!x.mapped() || x.levels() == levels) return x;
-  Shape own, all;  // one axis per run of levels that x has, or that x lacks
+  Shape own, all;  // one axis per run of consecutive levels that x has, or that x lacks
   bool had = false;
   for (const Level& level : levels) {
     const bool has = x.levels().contains(level);

@@ -66,8 +66,8 @@ struct Modes {
 };
 inline constinit thread_local Modes modes;
 
-/// Sets a mode for one block. Local variables only: brackets must end in reverse order of
-/// construction.
+/// Sets a mode for one block of code. It must be a local variable, because brackets must end in
+/// reverse order of construction.
 template <class T>
 class Bracket {
  public:

@@ -14,9 +14,10 @@
 
 namespace ladon {
 
-/// Form of packed weights. float32: unchanged. bfloat16: rounded, half the bytes. int8: integers up
-/// to ±127 times a scale, with one scale per output and block of 64 inputs (the largest |weight| of
-/// the block, divided by 127): 0.27 times the bytes, and each weight errs by at most half a scale.
+/// Form of packed weights. float32 keeps them unchanged. bfloat16 rounds them, and takes half the
+/// bytes. int8 stores integers up to ±127 and one scale per output and block of 64 inputs (the
+/// largest |weight| of the block, divided by 127); it takes 0.27 times the bytes, and each weight
+/// errs by at most half a scale.
 enum class WeightForm { float32, bfloat16, int8 };
 
 /// Copies of weights, in the order in which products read them, for inference:
@@ -24,12 +25,12 @@ enum class WeightForm { float32, bfloat16, int8 };
 ///   const PackedWeights packed(model.parameters(), WeightForm::int8);
 ///   generate(next_token(model), prompt, {}, rng);
 ///
-/// While the object is alive on this thread, products with these weights, if f32, as the matrix
-/// ([.., m, k] · [k, n]: every Linear, projection of attention, and tied embedding) read the
-/// copies, unless the product is recorded for autograd (so use NoGrad). With few rows, as in
-/// decoding, a product takes as long as reading its weights, so fewer bytes are faster. Results
-/// are, bit for bit, those of RowwiseProducts (core/rowwise.h) with the packed values of the
-/// weights: rows do not depend on each other.
+/// While the object is alive on this thread, products [.., m, k] · [k, n] in which the matrix
+/// [k, n] is one of these weights, in f32, read its copy: those of every Linear, projection of
+/// attention, and tied embedding. Products that are recorded for autograd do not, so use NoGrad.
+/// With few rows, as in decoding, a product takes as long as reading its weights, so fewer bytes
+/// are faster. Results are, bit for bit, those under RowwiseProducts (core/rowwise.h) with the
+/// packed values of the weights, so rows do not depend on each other.
 ///
 /// A weight is copied at the first product with it, and again at the first one after it was written
 /// to. The weights themselves keep their values and their memory; bytes() counts the copies alone.
@@ -64,7 +65,7 @@ class PackedWeights : private detail::Scoped<const PackedWeights*> {
   Storage room(std::size_t bytes, std::byte*& place) const;
 
   std::vector<Tensor> weights_;
-  std::size_t other_dtypes_ = 0;  // given matrices that are not f32
+  std::size_t other_dtypes_ = 0;  // number of given matrices that are not f32
   WeightForm form_;
   mutable std::atomic<std::int64_t> passed_over_ = 0;
   std::size_t slab_bytes_ = 0;

@@ -25,13 +25,13 @@ constexpr std::uint64_t pair(std::uint32_t low, std::uint32_t high) {
   return low | std::uint64_t{high} << 32;
 }
 
-// Elements of a dtype per block.
+// Number of elements of type T per block.
 template <class T>
 constexpr int per_block = sizeof(T) == 4 ? 4 : 2;
 
 // An integer in [0, n) from the words of a block (Lemire, "Fast random integer generation in an
 // interval", 2019): the high half of x·n; x is rejected if the low half of x·n is below 2⁶⁴ mod n.
-// A block whose words are all rejected is the counter of the next block.
+// If all words of a block are rejected, the block serves as the counter of the next block.
 std::uint64_t below(std::uint64_t n, Words words, std::array<std::uint32_t, 2> key) {
   const std::uint64_t rejected = (0 - n) % n;
   for (;; words = philox4x32(words, key)) {
@@ -120,7 +120,8 @@ Words Generator::block(std::uint64_t position) const {
       {low_word(seed_), high_word(seed_)});
 }
 
-// Nested replays read the innermost tape; every recorder notes the position returned.
+// Nested replays read the innermost tape; every RecordDraws on this thread records the position
+// returned.
 std::uint64_t Generator::reserve(std::uint64_t blocks) {
   LADON_CHECK(!mapped::active(), "random",
               "a single number drawn inside vmap would be the same for every example; draw a "

@@ -5,8 +5,8 @@
 //
 // The layout, which files rely on. A block is four words w0 … w3 = philox4x32(counter, key) with
 //   counter = (position low, position high, stream low, stream high), key = (seed low, seed high),
-// low and high being 32-bit halves. One scalar draw uses one block; a tensor of n elements uses
-// consecutive blocks for consecutive elements in row-major order:
+// where `low` and `high` are 32-bit halves. One scalar draw uses one block; a tensor of n elements
+// uses consecutive blocks for consecutive elements in row-major order:
 //   elements per block      f32                          f64
 //   uniform, bernoulli    4: one word each             2: (w0, w1), (w2, w3)     (bernoulli: 4)
 //   normal                4: pairs from (w0, w1), …    2: a pair from ((w0, w1), (w2, w3))
@@ -71,8 +71,8 @@ class Generator {
 
 namespace detail {
 
-// Replay of draws, from any generators, so that a computation that is run a second time
-// (autograd/functional.h, checkpoint) gets the same numbers.
+// Replay of draws from any generators, so that a computation that runs a second time (checkpoint in
+// autograd/functional.h) gets the same numbers.
 
 /// The blocks of random numbers that one thread reserved, in order.
 struct DrawTape {
@@ -119,8 +119,8 @@ bool replaying();
 
 }  // namespace detail
 
-// Tensors of independent draws. Throw Error if the dtype is not floating-point, a size is negative
-// or a parameter is outside its stated range.
+// Tensors of independent draws. The functions throw Error if the dtype is not floating-point, a
+// size is negative or a parameter is outside its stated range.
 
 /// Uniform in [low, high), low < high, both finite.
 Tensor uniform(const Shape& shape, Generator& rng, double low = 0, double high = 1,

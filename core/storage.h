@@ -41,7 +41,7 @@ class Storage {
   /// there. Never true of borrowed memory, which belongs to its owner and may be read-only.
   bool exclusive() const { return owners() == 1 && !block_->borrowed(); }
   bool borrowed() const { return block_ && block_->borrowed(); }
-  /// Handles that share the block.
+  /// Number of handles that share the block.
   int owners() const { return block_ ? block_->owners.load(std::memory_order_relaxed) : 0; }
   std::uint32_t version() const {
     return block_ ? block_->version.load(std::memory_order_relaxed) : 0;

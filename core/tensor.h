@@ -82,7 +82,7 @@ class Tensor {
     check_row_major();
     return strided_data<T>();
   }
-  /// As data(), for writing: a call counts as an in-place edit, which autograd detects.
+  /// data() for writing: a call counts as an in-place edit, which autograd detects.
   template <class T>
   T* mutable_data() {
     check_row_major();
@@ -199,7 +199,8 @@ Tensor eye(std::int64_t n, DType dtype = f32);
 /// or if dtype cannot hold a value.
 Tensor tensor(std::initializer_list<double> values, DType dtype = f32);
 Tensor tensor(std::initializer_list<double> values, const Shape& shape, DType dtype = f32);
-/// From a vector of bool, std::int64_t, float or double; the dtype follows T.
+/// A tensor with the elements of a vector of bool, std::int64_t, float or double, in row-major
+/// order; its dtype is that of T.
 template <ComputedElement T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape);
 

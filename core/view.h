@@ -13,8 +13,8 @@ namespace ladon::view {
 /// Axes in a new order: result axis i is axis order[i] of x. `order` is already normalized.
 Tensor permute(const Tensor& x, const std::vector<int>& order);
 Tensor transpose(const Tensor& x, int a, int b);
-/// View of x with `shape`, which has no −1 and as many elements as x; undefined if the strides of x
-/// allow no such view.
+/// View of x with `shape`, which must have no −1, and as many elements as x. Returns an undefined
+/// tensor if the strides of x allow no such view.
 Tensor try_reshape(const Tensor& x, const Shape& shape);
 /// Stretches axes of size 1 and adds leading axes, with stride 0.
 Tensor expand(const Tensor& x, const Shape& shape);

@@ -34,7 +34,7 @@ struct LayerContainer : Layer {
 };
 
 /// Layers in sequence:  Sequential net(Linear({.in = 4, .out = 64}, rng), Activation(…));
-/// Calling it throws Error if it has no layers, as after being moved from.
+/// Calling it throws Error if it has no layers, for example after it was moved from.
 struct Sequential : LayerContainer {
   template <class... L>
   explicit Sequential(L... list) {
@@ -91,9 +91,9 @@ struct ConcatenateBranches : LayerContainer {
 
 /// y = sqrt(alpha)·x + sqrt(1 − alpha)·branch(x), with the limit
 ///   k' = alpha·k + (1 − alpha)·k_branch:
-/// y has the variance of x if branch(x) has it. With attention as the branch it is the residual
-/// attention of Hron et al. 2020. The branch must end in a random linear map (limit() throws Error
-/// if not).
+/// y has the variance of x if branch(x) has the same variance. With attention as the branch, this
+/// is the residual attention of Hron et al. 2020. The branch must end in a random linear map
+/// (limit() throws Error if not).
 struct Residual : Layer {
   double alpha;
   Owned<Layer> branch;

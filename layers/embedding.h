@@ -7,9 +7,9 @@ namespace ladon {
 
 struct EmbeddingOptions {
   std::int64_t count, dim;
-  std::int64_t padding_index = -1;  ///< ≥ 0: index of a row that is zero and gets no gradient.
+  std::int64_t padding_index = -1;  ///< If ≥ 0, index of a row that is zero and gets no gradient.
   double stddev = 1;                ///< σ: rows are N(0, σ²).
-  /// ntk: rows are N(0, 1), and the output is multiplied by σ.
+  /// In ntk parameterization rows are N(0, 1), and the output is multiplied by σ.
   Parameterization parameterization = Parameterization::standard;
 };
 
@@ -24,9 +24,9 @@ struct Embedding : Layer {
   Embedding(const EmbeddingOptions& options, Generator& rng);
   Tensor forward(const Tensor& index) const override;
   bool per_position() const override { return true; }
-  /// Limit for indices i and i', from the kernel of indices (input_kernel): k' = σ²·1{i = i'}, and
-  /// t' = 1{i = i'}, or k' in NTK parameterization. The limit does not see which indices are
-  /// padding_index: mask their positions.
+  /// Limit for indices i and i', from the kernel of indices (input_kernel): k' = σ²·1{i = i'}; t' =
+  /// 1{i = i'} in standard parameterization, and t' = k' in NTK parameterization. The limit does
+  /// not see which indices are padding_index: mask their positions.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -25,9 +25,10 @@ class Layer : public Module {
     return called([this, &x] { return forward(x); });
   }
   /// Output for sequences of unequal length: `mask` (bool [batch, T] for T positions) is true at
-  /// tokens and false at padding; undefined: no padding. Layers that mix positions override it. The
-  /// default throws Error for a mask unless the layer is per_position(). layer(x, mask) calls it
-  /// with an x in which NaN, ∞ and indices at padding are replaced by 0 (layers/masked.h).
+  /// tokens and false at padding; an undefined mask means no padding. Layers that mix positions
+  /// override it. The default throws Error for a mask unless the layer is per_position(). layer(x,
+  /// mask) calls it with an x in which NaN, ∞ and indices at padding are replaced by 0
+  /// (layers/masked.h).
   virtual Tensor forward_masked(const Tensor& x, const Tensor& mask) const;
   /// Calls forward_masked(x, mask). Throws Error unless the mask fits the positions of x: [batch,
   /// T] for x [batch, T, dim], [batch, H, W, dim] (T = H·W) or indices [batch, T]. Vectors [batch,

@@ -16,7 +16,7 @@ struct LinearOptions {
   // ntk parameterization: N(0, 1) weights and biases are multiplied by σ_w/sqrt(in) and σ_b, where
   // σ_w is weight_std and σ_b is bias_std.
   double weight_std = 1;
-  double bias_std = 0;  ///< 0: no bias.
+  double bias_std = 0;  ///< 0 means no bias.
 };
 
 /// y = x·Wᵀ + b (standard), or σ_w/sqrt(in)·x·Wᵀ + σ_b·b (NTK):  [.., in] → [.., out].
@@ -39,7 +39,8 @@ struct Linear : Layer {
   /// scale·x and bias_scale·b; scaled_bias() is undefined without a bias.
   Tensor scaled_input(const Tensor& x) const;
   Tensor scaled_bias() const;
-  /// Reports y = x·Wᵀ + bias_scale·b, where x is already scaled (layers/parameter_uses.h).
+  /// Records the use y = x·Wᵀ + bias_scale·b of weight and bias in the thread's ParameterUses
+  /// object, if there is one (layers/parameter_uses.h). x must already be scaled.
   void report(const Tensor& x, const Tensor& y) const;
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }

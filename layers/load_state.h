@@ -36,8 +36,8 @@ std::ostream& operator<<(std::ostream& out, const LoadReport& report);
 
 namespace detail {
 
-/// Throws Error for an expanded tensor, which repeats elements along an axis: to be called for all
-/// tensors before the first of them is written.
+/// Throws Error for an expanded tensor, which repeats elements along an axis. Call this for all
+/// tensors before writing to the first of them.
 void check_writable(const char* operation, const std::string& name, const Tensor& x);
 
 /// Copies `state` into the tensors of `own`, which share storage with the module; `state` may
@@ -47,8 +47,8 @@ void check_writable(const char* operation, const std::string& name, const Tensor
 /// dtype; if a tensor of the module is expanded; if no entry has the prefix; and if `own` is not
 /// empty but no tensor can be loaded.
 LoadReport load_state(const StateDict& own, const StateDict& state, const LoadOptions& options);
-/// As load_state() of the state dict in a safetensors file. Throws Error for a saved TrainingRun.
-/// Errors name the file.
+/// Calls load_state() with the state dict in a safetensors file. Throws Error for the file of a
+/// saved TrainingRun. Errors name the file.
 LoadReport load_state(const StateDict& own, const std::string& path, const LoadOptions& options);
 
 }  // namespace detail

@@ -12,11 +12,11 @@ namespace ladon::detail {
 /// and has at least one axis of positions.
 Shape mask_shape(const Tensor& x);
 
-/// x with 0 at masked positions, where `mask` (bool [N, positions]) is false: in floating
-/// x [N, .., d] only elements that are not finite or so large that their square may overflow, in
-/// indices i64 [N, T] all elements. Without this, NaN in padding would make gradients of weights
-/// NaN, since 0·NaN is NaN. Returns x itself if there is no mask or nothing to replace, and for a
-/// mask of a wrong shape, which the layer then rejects.
+/// Returns x with 0 in place of elements at masked positions, where `mask` (bool [N, positions]) is
+/// false: in floating x [N, .., d] those that are not finite or so large that their square may
+/// overflow, in indices i64 [N, T] all. Without this, NaN in padding would make gradients of
+/// weights NaN, since 0·NaN is NaN. Returns x itself if there is no mask or nothing to replace, and
+/// for a mask of a wrong shape, which the layer then rejects.
 ///
 /// layer(x, mask) calls it for every layer, user-written ones too. Code that takes a mask in
 /// another way (AttentionMask, a cache, a memory) calls it itself. Other padding values stay, so
@@ -32,8 +32,8 @@ Tensor zero_masked(std::string_view operation, const Tensor& x, const Tensor& ma
 
 /// f(x) for an f that acts on each position of x [N, .., d] separately. Where its output at padding
 /// is NaN, ∞ or huge (exp(100), a product of three factors), which could make gradients NaN, the
-/// result is recomputed with 0 as input at that padding. An infinite slope at a finite output, as
-/// of sqrt at 0, is not detected.
+/// result is recomputed with 0 as input at that padding. An infinite slope at a finite output, such
+/// as that of sqrt at 0, is not detected.
 Tensor settled(const std::function<Tensor(const Tensor& x)>& f, const Tensor& x,
                const Tensor& mask);
 

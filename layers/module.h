@@ -82,7 +82,7 @@ class Visitor {
   void operator()(std::string_view name, std::optional<M>& m) {
     if (m) module(name, *m);
   }
-  /// A tensor that is saved with the module but not trained (a position table).
+  /// A tensor that is saved with the module but not trained, such as a position table.
   virtual void buffer(std::string_view name, Tensor& x) = 0;
   /// A scalar buffer (rank 0) that sets the prior of trained tensors, such as the standard
   /// deviation of a weight.
@@ -107,9 +107,9 @@ class Module {
   /// Trained tensors in visiting order; a tensor that several members share comes once.
   std::vector<Tensor> parameters() const;
   ParameterSet named_parameters() const;
-  /// Subset of named_parameters(), as ParameterSet::choose: the parameters whose names match a
-  /// pattern, such as "*.attention.query"; for which a function of name and tensor is true; which
-  /// are inside modules for which a function is true; or inside modules of one type,
+  /// Subset of named_parameters(), chosen as by ParameterSet::choose: the parameters whose names
+  /// match a pattern, such as "*.attention.query"; for which a function of name and tensor is true;
+  /// which are inside modules for which a function is true; or inside modules of one type,
   /// choose<LayerNorm>().
   ParameterSet choose(const std::string& pattern) const;
   ParameterSet choose(std::initializer_list<const char*> patterns) const;  ///< Matches any pattern.
@@ -145,9 +145,9 @@ class Module {
   /// leaves the module unchanged; likewise if two names of one tied tensor have different values.
   ///   std::cout << model.load("old.safetensors", {.strict = false});   // lists what did not fit
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {});
-  /// Writes the state dict to a safetensors file, or reads it. Throws Error as the file functions
-  /// and load_state_dict do. save() also throws for a module without tensors, such as a moved-from
-  /// container.
+  /// Writes the state dict to a safetensors file, or reads it. Throws Error whenever the file
+  /// functions or load_state_dict() do. save() also throws for a module without tensors, such as a
+  /// moved-from container.
   void save(const std::string& path) const;
   LoadReport load(const std::string& path, const LoadOptions& options = {});
 

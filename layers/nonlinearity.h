@@ -45,7 +45,8 @@ Tensor activate(Nonlinearity f, const Tensor& x, std::optional<double> parameter
 infinite::DualFunction dual_of(Nonlinearity f, std::optional<double> parameter = {});
 namespace detail {
 
-/// The given parameter, or f's default. Throws Error if f takes none, and if rbf's γ is negative.
+/// The given parameter, or f's default. Throws Error if one is given and f takes none, and if rbf's
+/// γ is negative.
 double checked_parameter(Nonlinearity f, std::optional<double> parameter);
 bool has_parameter(Nonlinearity f);
 

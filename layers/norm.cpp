@@ -39,7 +39,7 @@ Tensor LayerNorm::forward(const Tensor& x) const {
 
 namespace {
 
-/// Limit of a layer that normalizes inputs to unit power. If `trained`, the weight adds the new
+/// Limit of a layer that normalizes inputs to mean square 1. If `trained`, the weight adds the new
 /// NNGP kernel to the NTK, and the bias adds `beside` (1 for a trained bias, else 0).
 infinite::KernelNode normalized(const infinite::KernelNode& k, bool centered, double eps,
                                 bool trained, double beside, const infinite::Law& makes) {

@@ -93,9 +93,9 @@ struct RmsNorm : Layer {
   explicit RmsNorm(const RmsNormOptions& options);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// As LayerNorm::limit, but without centring, so that channels may have any mean, and without the
-  /// + 1 of a bias. If a fixed table of positions gave the channels a mean, this mean is unknown
-  /// after the layer, which divides it by each input's power.
+  /// Limit as for LayerNorm, but without centring, so that channels may have any mean, and without
+  /// the + 1 of a bias. If a fixed table of positions gave the channels a mean, this mean is
+  /// unknown after the layer, because it is divided by the root mean square of each input.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -59,8 +59,8 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   ParameterSet(std::initializer_list<Tensor> tensors) : ParameterSet(std::vector(tensors)) {}
 
   std::vector<Tensor> tensors() const;
-  /// The same tensors with `prefix` (for example "encoder.") before each name. An optimizer stores
-  /// its state by name, so the parameters of two models in one optimizer need different names.
+  /// These tensors with `prefix` (for example "encoder.") before each name. An optimizer stores its
+  /// state by name, so the parameters of two models in one optimizer need different names.
   ParameterSet with_prefix(const std::string& prefix) const;
 
   // --- subsets ---
@@ -75,11 +75,10 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   ParameterSet choose(std::initializer_list<const char*> patterns) const;
   /// Parameters that `choice` picks, possibly none. Throws Error for an empty function.
   ParameterSet choose(const ParameterChoice& choice) const;
-  /// Parameters that do not match `pattern`, or are not in `others`. A pattern that matches nothing
-  /// is no Error.
+  /// Parameters that do not match `pattern`, or are not in `others`. The pattern may match nothing.
   ParameterSet except(const std::string& pattern) const;
   ParameterSet except(const ParameterSet& others) const;
-  /// Parameters that are not frozen. Throws Error as check_in_place does.
+  /// Parameters that are not frozen. Throws Error whenever check_in_place() does.
   ParameterSet trained() const;
   /// Union: these parameters, and those of `others` that are not among them.
   ParameterSet operator|(const ParameterSet& others) const;
@@ -92,8 +91,8 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   /// leaf: make it with parameter(x).
   void freeze() const { set_frozen(true); }
   void thaw() const { set_frozen(false); }
-  /// Clears all gradients. Throws Error as check_in_place does, since the tensors that are now in
-  /// the model would keep their gradients.
+  /// Clears all gradients. Throws Error whenever check_in_place() does: the tensors that are now in
+  /// the model would otherwise keep their gradients.
   void zero_grad() const;
 
   /// Throws Error, naming `operation`, if Module::to, share_with or replace exchanged one of these
@@ -111,8 +110,9 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   std::int64_t count() const;  ///< Number of scalars in all parameters.
   double norm() const;         ///< Euclidean norm of all values.
   /// to_row(): all values as one row, f64 [count()], without history. assign_row(): writes such a
-  /// row (any floating dtype, cast) into the parameters. Throw Error for another shape, and if the
-  /// set has a tensor twice, or two that share memory: a row would contain their values twice.
+  /// row (any floating dtype, cast) into the parameters. Both throw Error for a row of another
+  /// shape, and if the set has a tensor twice, or two that share memory: a row would contain their
+  /// values twice.
   Tensor to_row() const;
   void assign_row(const Tensor& row) const;
   /// Row of `values` (usually gradients), one tensor per parameter, of the parameter's shape; an
@@ -130,12 +130,12 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   /// models share them. A parameter that several members hold (tied weights) is replaced in all of
   /// them. Throws Error, and changes nothing, if the other model lacks a name or has it with
   /// another shape or dtype, if two tensors of the set have the same name, or if the set has two
-  /// tensors for one tied parameter. Optimizers of the other model must be made anew.
+  /// tensors for one tied parameter. The other model then needs new optimizers.
   void share_with(Module& model) const;
 
   /// Parameters by name, sharing storage.
   StateDict state_dict() const;
-  /// Copies values into the parameters; throws Error as Module::load_state_dict does.
+  /// Copies values into the parameters; throws Error whenever Module::load_state_dict() does.
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {}) const;
   /// Saves the parameters to a safetensors file, and loads them from one. save() throws Error for
   /// an empty set.
@@ -163,7 +163,8 @@ class Apart {
  public:
   /// The name of a registered tensor that shares elements with x; null if none does.
   const std::string* find(const Tensor& x) const;
-  /// As find(x); if no registered tensor shares elements with x, registers x under `name`.
+  /// Returns find(x); if no registered tensor shares elements with x, also registers x under
+  /// `name`.
   const std::string* add(const std::string& name, const Tensor& x);
 
  private:

@@ -1,13 +1,13 @@
 #pragma once
 // Pooling over all positions. (Over windows: window_pooling.h.)
 //
-// `mask` (bool [batch, T], true = token; T = H·W for images) excludes padding; undefined: every
+// `mask` (bool [batch, T], true = token; T = H·W for images) excludes padding; without a mask every
 // position counts. A sequence without tokens gives zeros.
 //
 // Pooling (except by the maximum) is linear over positions: y_n = A_n·x_n for an input x_n [T, dim]
-// and a matrix A_n that depends only on the mask, and is the same for each channel. So its limit is
-// k' = A_n·k·A_mᵀ for the T × T block k of inputs n and m, and t' = A_n·t·A_mᵀ   (Novak et al.
-// 2019, "Bayesian deep convolutional networks with many channels are Gaussian processes").
+// and a matrix A_n that depends only on the mask, and is the same for each channel. Its limit is
+// therefore k' = A_n·k·A_mᵀ for the T × T block k of inputs n and m, and t' = A_n·t·A_mᵀ   (Novak
+// et al. 2019, "Bayesian deep convolutional networks with many channels are Gaussian processes").
 
 #include <string_view>
 
@@ -26,7 +26,7 @@ Tensor mean_positions(const Tensor& x, const Tensor& mask = {});
 /// Maximum of each channel over the visible positions; 0 for a sequence whose positions are all
 /// masked.
 Tensor max_positions(const Tensor& x, const Tensor& mask = {});
-/// The vector of the first position, which must be visible: this function knows of no mask.
+/// The vector of the first position, which must be visible: this function takes no mask.
 Tensor first_token(const Tensor& x);
 /// The function of this kind. Throws Error unless the mask is bool [batch, T], whatever the kind,
 /// and for Pooling::first if it hides the first position of an input.
@@ -44,7 +44,7 @@ struct MeanPositions : Layer {
   std::string describe() const override { return "MeanPositions"; }
 };
 
-/// The sum over all positions, with shapes as MeanPositions.  k' = Σ k_ab over the visible
+/// The sum over all positions, with the shapes of MeanPositions.  k' = Σ k_ab over the visible
 /// positions a and b.
 struct SumPositions : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
@@ -54,7 +54,7 @@ struct SumPositions : Layer {
   std::string describe() const override { return "SumPositions"; }
 };
 
-/// The largest element of each channel over all positions, as max_positions():  [N, T, d] or
+/// The largest element of each channel over all positions, like max_positions():  [N, T, d] or
 /// [N, H, W, d] → [N, d].  It has no limit: the maximum of correlated Gaussians is not Gaussian.
 struct MaxPositions : Layer {
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
@@ -75,7 +75,7 @@ struct Flatten : Layer {
   std::string describe() const override { return "Flatten"; }
 };
 
-/// The first position alone, as first_token():  [N, T, d] or [N, H, W, d] → [N, d].  k' = k_00.
+/// The first position alone, like first_token():  [N, T, d] or [N, H, W, d] → [N, d].  k' = k_00.
 /// Networks and limit throw Error for a mask that hides the first position of an input.
 struct FirstToken : Layer {
   Tensor forward(const Tensor& x) const override;

@@ -248,8 +248,8 @@ AttentionResult composed(const Inputs& given, const AttentionOptions& options) {
 // g the gradient of the output P·V:
 //   dV = Pᵀ·g,  dP = g·Vᵀ,  dL = P ∘ (dP − ⟨dP, P⟩),  dS = dL ∘ tanh'(S/c),
 //   dQ = scale·dS·K,  dK = scale·dSᵀ·Q.
-// Gradients of a key or value are summed over the query heads that share it. dL is that of softmax,
-// whose form keeps its digits where a weight is close to 1.
+// Gradients of a key or value are summed over the query heads that share it. dL is computed by
+// softmax_gradient(), which keeps its digits where a weight is close to 1.
 kernels::AttentionGradients gradients(const Inputs& given, const AttentionOptions& options,
                                       const Tensor& g) {
   const Inputs in = prepared(given, options);

@@ -15,9 +15,9 @@ struct AttentionOptions {
   Tensor mask = {};     ///< bool or floating, broadcast to [.., heads, Tq, Tk]; a floating mask may
                         ///< require a gradient (attention is then not fused).
   bool causal = false;  ///< Query i attends only to keys at positions ≤ i + causal_offset.
-  std::int64_t causal_offset = 0;    ///< Keys that precede the first query (length of a cache).
+  std::int64_t causal_offset = 0;    ///< Number of keys before the first query (a cache's length).
   std::optional<double> scale = {};  ///< Factor of the logits; default 1/sqrt(head_dim).
-  double softcap = 0;                ///< c > 0: logits become c·tanh(logits/c), before masking.
+  double softcap = 0;                ///< If c > 0, logits become c·tanh(logits/c), before masking.
   double dropout = 0;                ///< Probability of dropping an attention weight.
   Generator* rng = nullptr;          ///< For dropout. Throws Error if null and dropout > 0.
 };
@@ -34,7 +34,7 @@ struct AttentionOptions {
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});
 
-/// scaled_dot_product_attention, which returns also the weights [.., H, Tq, Tk] before dropout (the
+/// scaled_dot_product_attention() that also returns the weights [.., H, Tq, Tk] before dropout (the
 /// whole matrix is stored). Both results are differentiable.
 struct AttentionResult {
   Tensor output, weights;

@@ -13,10 +13,10 @@ namespace ladon {
 /// Selects k of the n slices along an axis:  x [.., n, ..], index [k] → [.., k, ..].
 Tensor index_select(const Tensor& x, int axis, const Tensor& index);
 
-/// Selects an element of x along `axis` for each element of `index`, as torch.gather. For axis 0:
-/// y[i][j].. = x[index[i][j]..][j].., where `index` has the rank of x, and on all axes but `axis`
-/// at most the sizes of x. The graph keeps `index`, here and in the functions below: backward()
-/// throws Error if it was edited.
+/// Selects an element of x along `axis` for each element of `index`, like torch.gather. For axis 0:
+/// y[i][j].. = x[index[i][j]..][j]..; `index` has the rank of x and, on all axes but `axis`, at
+/// most the sizes of x. The graph keeps `index`, here and in the functions below: backward() throws
+/// Error if it was edited.
 Tensor gather(const Tensor& x, int axis, const Tensor& index);
 
 /// A copy of x in which `source` is added to (scatter_add) or overwrites (scatter) those elements

@@ -29,11 +29,11 @@ using kernels::Loss;
 struct Targets {
   Tensor index;    ///< i64; 0 where the target is ignored.
   Tensor counted;  ///< bool; false where the target is ignored. Undefined if none is.
-  Tensor weight;   ///< Weight of the target's class; 0 where it is ignored. Undefined: 1.
+  Tensor weight;   ///< Weight of the target's class; 0 where it is ignored. If undefined, 1.
   Tensor total;    ///< Sum of the weights, or 1 if it is 0.
-  /// Power of two that weights of a mean and their total were divided by. Undefined: 1. It is used
-  /// where the total is so large or small that it or a weighted loss may leave the range of numbers
-  /// though the mean does not.
+  /// Power of two that weights of a mean and their total were divided by. If undefined, it is 1. It
+  /// is used where the total is so large or small that it or a weighted loss may leave the range of
+  /// numbers though the mean does not.
   Tensor scale;
 };
 
@@ -54,7 +54,8 @@ std::vector<double> read_indices(const char* operation, const Tensor& target, st
                 " classes and is not ignore_index (", ignored, ")");
     counts[i / per_example] += counts_here ? 1 : 0;
   }
-  result.index = kernels::clone(target);  // which the caller may edit before the gradient is taken
+  result.index = kernels::clone(target);  // a copy: the caller may edit `target` before the
+                                          // gradient is taken
   if (whole) return counts;
   result.counted = not_equal(target, from_vector(std::vector<std::int64_t>{ignored}, {}));
   result.index = where(result.counted, target, 0);
@@ -91,7 +92,7 @@ Targets read_targets(const char* operation, const Tensor& x, const Tensor& targe
   return result;
 }
 
-/// The mean over an empty batch is undefined, and would hide that there was no data.
+/// Throws Error for the mean over an empty batch, which would hide that there was no data.
 void check_not_empty(const char* operation, const Tensor& x, const Tensor& target,
                      Reduction reduction) {
   LADON_CHECK(reduction != Reduction::mean || target.count() > 0, operation,
@@ -117,7 +118,7 @@ Targets check_targets(const char* operation, const Tensor& x, const Tensor& targ
   return read_targets(operation, x, target, options);
 }
 
-/// w·x, and 0 where w is 0 and x infinite: an element of weight 0 contributes nothing.
+/// w·x, or 0 where w is 0 and x is infinite: an element of weight 0 contributes nothing.
 Tensor weighted(const Tensor& w, const Tensor& x) {
   const Tensor y = w * x;
   if (all(isfinite(mapped::show(y))).item<bool>()) return y;
@@ -200,7 +201,7 @@ Tensor reduce(const Tensor& losses, Reduction reduction) {
   return reduction == Reduction::mean ? mean(losses) : sum(losses);
 }
 
-/// Throws Error where `weight` would broadcast `losses` to a larger shape.
+/// Throws Error if `weight` would broadcast `losses` to a larger shape.
 void check_weight(const char* operation, const char* what, const Tensor& weight,
                   const Tensor& losses) {
   if (!weight.defined()) return;

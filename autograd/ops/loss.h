@@ -13,7 +13,7 @@ struct CrossEntropyOptions {
   double label_smoothing = 0;        ///< ε: the target becomes (1 − ε)·one-hot + ε/classes.
   std::int64_t ignore_index = -100;  ///< Rows with this target are excluded from loss and mean.
   /// [classes]: weight of each class, differentiable; the mean divides by the sum of the weights of
-  /// the target classes. Undefined: all weights are 1.
+  /// the target classes. If undefined, all weights are 1.
   Tensor weight = {};
   Reduction reduction = Reduction::mean;
 };
@@ -63,10 +63,10 @@ struct KlDivOptions {
 };
 /// KL(p ‖ q) = Σ p·(ln p − ln q) over the last axis, with p = target [.., n] and ln q =
 /// log_probability [.., n]: one divergence per row [..], reduced to the mean or sum over rows
-/// unless Reduction::none. Terms with p = 0 are 0, and so is their gradient by the target, whose
-/// limit is −∞: such targets stay fixed. Throws Error if shapes differ, and for the mean
-/// of an empty batch. (PyTorch calls this mean "batchmean" for matrices; its "mean" also divides by
-/// n, and is not a divergence.)
+/// unless Reduction::none. Terms with p = 0 are 0, and so is their gradient with respect to the
+/// target (its limit would be −∞), so such targets do not change in training. Throws Error if
+/// shapes differ, and for the mean of an empty batch. (PyTorch calls this mean "batchmean" for
+/// matrices; its "mean" also divides by n, and is not a divergence.)
 Tensor kl_div(const Tensor& log_probability, const Tensor& target,
               const KlDivOptions& options = {});
 

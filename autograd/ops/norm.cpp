@@ -49,10 +49,10 @@ Tensor unit_of(const Tensor& r, const Tensor& mu) {
 kernels::LayerNormGradients norm_gradients(const Tensor& g, const Tensor& x, const Tensor& mu,
                                            const Tensor& r, const Tensor& w, double eps, int axis) {
   if (x.size(-1) == 0)
-    return {g, g, g};  // empty tensors; does not allocate statistics per row, of which there may be
-                       // very many
+    return {g, g, g};  // empty tensors; there may be very many rows, for which no statistics are
+                       // allocated
   // x is scaled by a power of two s, and the rounded mean is subtracted first; both are constants
-  // in gradients. So all values stay in range, and deviations from the mean keep their precision.
+  // in gradients. Thus all values stay in range, and deviations from the mean keep their precision.
   const Tensor s = unit_of(r, mu);
   const Tensor shifted = x * s - kernels::binary(Binary::mul, mu, s);
   const Tensor centred = shifted - mean(shifted, axis, keep_dims);

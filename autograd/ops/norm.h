@@ -22,7 +22,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const 
                   const Tensor& bias = {}, double eps = 1e-5);
 /// batch_norm of x [.., C] in training, as one operation: with the mean and variance of x over all
 /// axes but the last, through which gradients pass. The result and its gradients are right even if
-/// squares of x overflow or underflow the dtype. Throws Error as batch_norm does.
+/// squares of x overflow or underflow the dtype. Throws Error whenever batch_norm() does.
 struct NormalizedBatch {
   Tensor y, mean, var;  ///< y [.., C]; mean and var [C] have no gradients. var has the number of
                         ///< rows as divisor, and is ∞ where it overflows x's dtype.

@@ -25,8 +25,8 @@ using kernels::Unary;
 constexpr auto pass = [](const Tensor& g) { return g; };
 constexpr auto zero = [](const Tensor& g) { return zeros_like(g); };
 
-/// Where x ≠ 0 is finite, and `factor` or s·factor is not in the normal range of the dtype. An
-/// undefined tensor: nowhere.
+/// True where x ≠ 0 is finite, and `factor` or s·factor is not in the normal range of the dtype;
+/// undefined if there is no such element.
 Tensor out_of_range(const Tensor& factor, const Tensor& x, double s = 1) {
   const auto [least, most] = visit_floating("pow", factor.dtype(), []<class T>() {
     return std::pair<double, double>(std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
@@ -38,8 +38,8 @@ Tensor out_of_range(const Tensor& factor, const Tensor& x, double s = 1) {
   return any(mapped::show(at)).item<bool>() ? at : Tensor();
 }
 
-/// g·s·x^e, where x^e may leave the range before g and s bring the product back: it is multiplied
-/// there as (g·r)·(s·r) with r² = |x|^e. `plain` computes it elsewhere.
+/// g·s·x^e. Where `out` is true, x^e may be out of range although the product is not: there it is
+/// computed as (g·r)·(s·r)·sign(x)^e with r² = |x|^e, and elsewhere by plain(x).
 template <class Plain>
 Tensor times_power(const Tensor& g, const Tensor& s, const Tensor& x, const Tensor& e,
                    const Tensor& out, Plain plain) {

@@ -180,8 +180,8 @@ namespace {
 
 /// For each element of a row the product of all other elements:  [rows, n] → [rows, n]. Multiplies
 /// the elements in pairs and computes, by recursion, the product of all other pairs for each pair;
-/// times the partner in the pair this is the result for an element. The work is O(n), and every
-/// derivative is exact.
+/// the result for an element is that product times its partner in the pair. The work is O(n), and
+/// every derivative is exact.
 Scaled product_of_others(const Scaled& x) {
   const std::int64_t rows = x.m.size(0), n = x.m.size(1);
   if (n == 1) return {ones_like(x.m), zeros_like(x.e)};

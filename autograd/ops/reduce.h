@@ -48,8 +48,8 @@ Tensor stddev(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop,
 /// for integers.
 Tensor amax(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 Tensor amin(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
-/// ln Σ e^x, without overflow. −∞, with gradient 0, if x is empty or all −∞. A single element of +∞
-/// gets the whole gradient; if several are +∞, the gradient is NaN.
+/// ln Σ e^x, without overflow. The result is −∞, with gradient 0, if x is empty or all −∞. A single
+/// element of +∞ gets the whole gradient; if several are +∞, the gradient is NaN.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 /// Euclidean norm sqrt(Σ x²), correct even where the squares overflow or underflow. Its gradient
 /// and second derivatives at x = 0, where it has a kink, are defined as 0, as in PyTorch. For the
@@ -85,12 +85,13 @@ Tensor all(const Tensor& x, const Axes& axes = {}, Dims dims = Dims::drop);
 
 /// Running sum along an axis.
 Tensor cumsum(const Tensor& x, int axis);
-/// Running product along an axis. The gradient is exact where elements are zero. A partial product
-/// out of the range of the dtype stays ∞ or 0 in those that follow; prod has no such limit.
+/// Running product along an axis. The gradient is exact where elements are zero. If a partial
+/// product overflows or underflows, the later ones are computed from ∞ or 0; prod has no such
+/// limit.
 Tensor cumprod(const Tensor& x, int axis);
 /// h_t = a_t·h_{t−1} + b_t along an axis, starting from h = 0; a, b and h have the same shape.
-/// a_t = 0 resets the state to b_t, even if h_{t−1} is infinite or NaN. A state out of the range of
-/// the dtype is ∞ or 0 for those that follow.
+/// a_t = 0 resets the state to b_t, even if h_{t−1} is infinite or NaN. If a state overflows or
+/// underflows, the later ones are computed from ∞ or 0.
 Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis);
 
 /// x summed to `shape`, over the axes along which `shape` broadcasts to x's shape: the adjoint of

@@ -12,8 +12,8 @@
 
 namespace ladon {
 
-/// The same elements in row-major order with another shape; one size may be −1 (inferred). A view
-/// where strides allow, else a copy.
+/// The elements of x, in row-major order, in another shape; one size may be −1 (inferred). A view
+/// if the strides allow it, else a copy.
 Tensor reshape(const Tensor& x, const Shape& shape);
 /// Merges the axes from `first` to `last` (both included).
 Tensor flatten(const Tensor& x, int first = 0, int last = -1);
@@ -26,11 +26,11 @@ Tensor transpose(const Tensor& x, int a = -2, int b = -1);
 Tensor expand(const Tensor& x, const Shape& shape);
 /// (view) Adds an axis of size 1, whose index in the result is `axis`.
 Tensor unsqueeze(const Tensor& x, int axis);
-/// (view) Drops an axis of size 1. Throws Error if it has another size.
+/// (view) Drops an axis of size 1. Throws Error if its size is not 1.
 Tensor squeeze(const Tensor& x, int axis);
 
-/// A range of an axis, as start:stop:step in Python: negative bounds count from the end, bounds
-/// beyond it are clipped, a negative step runs backwards. Throws Error if step is 0.
+/// A range of an axis, like start:stop:step in Python: negative bounds count from the end, bounds
+/// beyond an end are clipped, and a negative step runs backwards. Throws Error if step is 0.
 struct Slice {
   std::optional<std::int64_t> start = {};
   std::optional<std::int64_t> stop = {};

@@ -14,8 +14,8 @@ Tensor softmax(const Tensor& x, int axis = -1);
 Tensor log_softmax(const Tensor& x, int axis = -1);
 
 namespace detail {
-/// The gradient of x, by public operations, for y = softmax(x, axis) and the gradient g of y:
-/// y ∘ (g − ⟨g, y⟩). It is accurate even where an element of y is close to 1.
+/// The gradient of x in public operations, y ∘ (g − ⟨g, y⟩), where y = softmax(x, axis) and g is
+/// the gradient of y. It is accurate even where an element of y is close to 1.
 Tensor softmax_gradient(const Tensor& g, const Tensor& y, int axis);
 }  // namespace detail
 

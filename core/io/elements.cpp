@@ -15,7 +15,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "elements are written as they lie in memory, which must be little-endian");
 
-// n elements of type Raw in the file → n elements of type To in memory, through a small buffer.
+// Reads n elements of type Raw and converts them to type To, through a small buffer.
 template <class Raw, class To, class Convert>
 void read_as(InputFile& file, To* to, std::int64_t n, bool swap, Convert convert) {
   const std::int64_t chunk = std::min<std::int64_t>(n, (1 << 16) / sizeof(Raw));

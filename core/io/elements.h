@@ -19,9 +19,9 @@ std::size_t item_size(FileType type);
 DType dtype_of(FileType type);
 
 /// Bytes that a tensor of this shape takes in a file, for shapes that were read from a file. Throws
-/// Error naming the path if a size is negative, or if the product of the sizes is too large for 63
-/// bits in bytes of the widest dtype. In this check a size of 0 counts as 1, so that the strides of
-/// an empty tensor fit as well.
+/// Error naming the path if a size is negative, or if a tensor of these sizes in the widest dtype
+/// would have 2⁶³ bytes or more. In this check a size of 0 counts as 1, so that the strides of an
+/// empty tensor fit as well.
 std::uint64_t checked_bytes(std::string_view operation, const std::string& path, FileType type,
                             const Shape& shape);
 

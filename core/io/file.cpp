@@ -164,8 +164,8 @@ class Temporary {
   int descriptor = -1;
 
  private:
-  // One attempt at a new name. False if the name is taken, or if another process removed the file
-  // as a leftover before it was locked.
+  // Makes one attempt at a new name. Returns false if the name is taken, or if another process
+  // removed the file as a leftover before it was locked.
   bool create() {
     static std::atomic<unsigned> counter{0};
     name_ = (target_.parent_path() / detail::join(".ladon-", getpid(), "-", counter++, ".tmp"));

@@ -1,6 +1,6 @@
 #pragma once
 // Files: bounded reading, and writing that never leaves half a file behind. All functions throw
-// Error for a path that contains a NUL character, where the system would cut it.
+// Error for a path that contains a NUL character, at which the system would cut it off.
 
 #include <cstdint>
 #include <functional>
@@ -33,7 +33,7 @@ class InputFile {
 
  private:
   std::string path_, bytes_;
-  int descriptor_ = -1;  // −1: the bytes are in bytes_
+  int descriptor_ = -1;  // −1 if the bytes are in bytes_
   std::uint64_t size_ = 0, position_ = 0, end_ = 0;
 };
 

@@ -80,8 +80,8 @@ PrintOptions print_options() {
 std::ostream& operator<<(std::ostream& out, const Tensor& x) {
   if (!x.defined()) return out << "undefined";
   PrintOptions o = print_options();
-  // Number of elements, with sizes of 0 taken as 1 (an empty tensor may have many brackets to
-  // print); counted up to `whole` + 1.
+  // Number of elements, where a size of 0 counts as 1, since an empty tensor may have many brackets
+  // to print. Counting stops at `whole` + 1.
   std::int64_t brackets = 1;
   for (int axis = 0; axis < x.rank() && brackets <= o.whole; ++axis)
     brackets =

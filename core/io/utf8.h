@@ -27,8 +27,8 @@ bool is_utf8(std::string_view bytes);
 /// character that would be cut is left out.
 std::string shortened(std::string_view text, std::size_t length = 80);
 
-/// The text as UTF-8: unchanged except that a byte-order mark is removed, if it is UTF-8 already;
-/// else it is converted from Latin-1.
+/// The text as UTF-8. If it is UTF-8 already, only a byte-order mark is removed; else it is
+/// converted from Latin-1.
 std::string to_utf8(std::string bytes);
 
 }  // namespace ladon

@@ -1,5 +1,6 @@
-// Batch norm: normalization over the rows of a matrix. Forward, the matrix is read once for the
-// mean and at least twice more, for the variance and the result; backward, it is read twice.
+// Batch norm: normalization over the rows of a matrix. The forward pass reads the matrix once for
+// the mean, and at least twice more, for the variance and the result; the backward pass reads it
+// twice.
 
 #include <algorithm>
 #include <array>
@@ -144,7 +145,7 @@ ColumnNormResult column_norm(const Tensor& x, const Tensor& weight, const Tensor
   });
 }
 
-// With d = (x − mean) − rest, r = rstd, h = d·r, s = r·weight, and sums over the R rows:
+// Let d = (x − mean) − rest, r = rstd, h = d·r and s = r·weight. With sums over the R rows,
 //   dx = s·(g − Σg/R − h·Σgh/R), dweight = Σgh, dbias = Σg.
 LayerNormGradients column_norm_backward(const Tensor& g, const Tensor& x, const ColumnMoments& f,
                                         const Tensor& weight, bool has_bias) {

@@ -32,8 +32,8 @@ To convert(From x) {
 template <class T>
 concept Half = StoredElement<T> && !ComputedElement<T>;
 
-/// widen converts n half-precision numbers to f32, exactly; narrow converts n f32 to the nearest
-/// half-precision numbers.
+/// widen() converts n half-precision numbers to f32, exactly; narrow() converts n f32 numbers to
+/// the nearest half-precision numbers.
 void widen(const Float16* x, float* y, std::int64_t n) { loops().half.widen_f16(&x->bits, y, n); }
 void widen(const BFloat16* x, float* y, std::int64_t n) { loops().half.widen_bf16(&x->bits, y, n); }
 void narrow(const float* x, Float16* y, std::int64_t n) { loops().half.narrow_f16(x, &y->bits, n); }
@@ -42,9 +42,9 @@ void narrow(const float* x, BFloat16* y, std::int64_t n) {
 }
 
 /// x rounded *to odd* in f32: x itself if f32 holds it exactly, else the one of its two neighbours
-/// in f32 whose last bit is 1. Rounding the result to 11 bits or fewer is the same as rounding x
-/// itself, also for ties (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008,
-/// thm. 1).
+/// in f32 whose last bit is 1. Rounding the result to 11 bits or fewer then gives the same number
+/// as rounding x itself, also for ties (Boldo and Melquiond, "Emulation of FMA and correctly
+/// rounded sums", 2008, thm. 1).
 float to_odd(double x) {
   const auto near = static_cast<float>(x);
   auto bits = detail::bit_cast<std::uint32_t>(near);
@@ -111,8 +111,8 @@ void check_room(std::string_view operation, const Tensor& x, const Tensor& y) {
               " that they are written to is shared by all examples; compute a new tensor instead");
 }
 
-/// y itself, or a copy of y if x and y are different windows on the same storage, so that writing
-/// to x could change elements of y before they are read.
+/// y itself; or a copy of y, if x and y are different windows on the same storage, because writing
+/// to x could then change elements of y before they are read.
 Tensor apart_from(const Tensor& x, const Tensor& y) {
   return x.storage() == y.storage() && !same_elements(x, y) ? clone(y) : y;
 }

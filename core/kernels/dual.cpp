@@ -135,16 +135,17 @@ DualPair run(DualLoops::Loop loop, const DualForm& form, const Tensor& p, const 
   return result;
 }
 
-/// Number of possible ends of a series of n terms: after n/4, n/2 or n terms. If 32 does not divide
-/// n, all three are n.
+/// Number of places at which a series of n terms may end: after n/4, n/2 or n terms. If n is not a
+/// multiple of 32, all three are n.
 constexpr int ends = 3;
 int64_t end_of(int which, int64_t n) { return n % 32 == 0 ? n >> (ends - 1 - which) : n; }
 
 /// One side of a series (a with p, or b with q): rows of coefficients, square roots of variances,
-/// and `reach`, a bound on |x| per row and per end n, from which on terms may be dropped. Let r_a
-/// and r_b be the norms of the dropped coefficients of a row of a and of b. The dropped part of
-/// Σ_k a_k·b_k·x^k is at most |x|^n·r_a·r_b, which is at most 2^−54·|a|·|b| if |x| is at most the
-/// product of the reach of both rows, (2^−27·|a|/r_a)^(1/n) and (2^−27·|b|/r_b)^(1/n).
+/// and `reach`, one number per row and per end n. If |x| is at most the product of the reach of
+/// both rows, the terms from n on may be dropped. Let r_a and r_b be the norms of the dropped
+/// coefficients of a row of a and of b. The dropped part of Σ_k a_k·b_k·x^k is at most
+/// |x|^n·r_a·r_b. With the reach (2^−27·|a|/r_a)^(1/n) for a, and likewise for b, this is at most
+/// 2^−54·|a|·|b|.
 struct SeriesSide {
   SeriesSide(const Tensor& rows, const double* variance)
       : held(contiguous(rows)), a(held.data<double>()), terms(held.size(-1)) {

@@ -20,7 +20,7 @@ struct DualPair {
   Tensor first, second;
 };
 
-/// E = E[φ(u)φ(v)] and, if `with_derivative`, E' = E[φ'(u)φ'(v)] for
+/// The expectations E = E[φ(u)φ(v)] and, if `with_derivative`, E' = E[φ'(u)φ'(v)] for
 /// (u, v) ~ N(0, [[p, c], [c, q]]). p and q broadcast to c's shape. The result of an entry, to the
 /// last bit, depends only on the p, q and c of this entry.
 DualPair dual(const DualForm& form, const Tensor& p, const Tensor& q, const Tensor& c,

@@ -8,8 +8,8 @@
 namespace ladon::detail {
 namespace {
 
-/// Mixes a word into the state: a bijection of the state for each fixed word, and of the word for
-/// each fixed state.
+/// Mixes a word into the state. The result is a bijective function of the state for a fixed word,
+/// and of the word for a fixed state.
 std::uint64_t mixed(std::uint64_t state, std::uint64_t word) {
   state = (state ^ word) * 0x9e3779b97f4a7c15u;
   return state ^ state >> 29;

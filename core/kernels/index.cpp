@@ -117,9 +117,9 @@ Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
 
 namespace {
 
-/// A run of `count` consecutive lines: the offset of the first line in the indexed tensor, the
-/// other tensor and the index tensor, and the step in each of them from line to line. `dense`: all
-/// lines use the same indices, and consecutive lines are adjacent in memory.
+/// A run of `count` consecutive lines: the offset of the first line in the indexed tensor, in the
+/// other tensor and in the index tensor, and the step from line to line in each of them. `dense`
+/// says whether all lines use the same indices and consecutive lines are adjacent in memory.
 struct Run {
   std::int64_t indexed, other, index, count;
   std::int64_t indexed_step, other_step, index_step;
@@ -289,7 +289,7 @@ void join(const std::vector<Tensor>& parts, int axis, Tensor y) {
 
 namespace {
 
-/// Counts of elements that are not 0, for elements that are divided into tasks: the count before
+/// Numbers of elements that are not 0, where the elements are divided into tasks: the number before
 /// each task, and the total.
 struct NotZero {
   static constexpr std::int64_t grain = 1 << 15;
@@ -336,7 +336,7 @@ Tensor nonzero(const Tensor& x) {
         std::int64_t row = p / length;
         const std::int64_t start = row * length, stop = start + length;
         for (int d = rank - 2; d >= 0; row /= shape[d--]) index[d] = row % shape[d];
-        for (; p < stop && i < end; i += data[p++] != T(0)) {  // no branch (see below)
+        for (; p < stop && i < end; i += data[p++] != T(0)) {  // no branch
           std::int64_t* to = out + i * rank;
           for (int d = 0; d < rank - 1; ++d) to[d] = index[d];
           to[rank - 1] = p - start;

@@ -41,8 +41,8 @@ struct PlaceLoops {
   void (*spread)(const T* g, const std::int64_t* places, std::int64_t count, std::int64_t columns,
                  T* y);
   /// Largest element of each column (y [columns]) over the selected rows, and the index of the
-  /// first row that has it (`where`). NaN counts as larger than any number. Unless `first`, the
-  /// previous y and `where` take part too; if `first`, there must be at least one selected row.
+  /// first row that has it (`where`). NaN counts as larger than any number. If `first`, there must
+  /// be at least one selected row; if not, the previous y and `where` take part too.
   void (*maximum)(const T* x, const std::int64_t* places, std::int64_t count, bool first,
                   std::int64_t columns, T* y, std::int64_t* where);
 };
@@ -88,7 +88,7 @@ struct LoopsOf {
   void (*transpose)(std::int64_t rows, std::int64_t columns, const T* x, std::int64_t x_row, T* y,
                     std::int64_t y_row);
 
-  /// Reduction of n elements; for n = 0 the operation's neutral element.
+  /// Reduction of n elements; if n = 0, the result is the operation's neutral element.
   using ReduceLoop = T (*)(const T* x, std::int64_t n);
   /// y[c] = the reduction of x[r·stride + c] over the rows r; there must be at least one row.
   using ReduceColumnsLoop = void (*)(const T* x, std::int64_t rows, std::int64_t stride,

@@ -66,8 +66,8 @@ LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& 
   return result;
 }
 
-// Each task sums the contributions of its rows to dweight and dbias in its row of a matrix
-// [tasks, n]; then these are summed over tasks.
+// Each task sums the contributions of its rows to dweight and dbias in one row of a matrix
+// [tasks, n]; the rows of this matrix are summed at the end.
 LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const Tensor& mean,
                                        const Tensor& rstd, const Tensor& weight, bool has_bias) {
   if (mapped::any(g, x, mean, weight)) {

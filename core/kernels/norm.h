@@ -5,9 +5,9 @@
 
 namespace ladon::kernels {
 
-/// y = (x − mean)·rstd·weight + bias over the last axis of x [.., n]; rstd = 1/sqrt(var + eps), var
-/// with divisor n. weight, bias: [n] or undefined. `mean` and `rstd` are [.., 1], or [.., 0] if
-/// rows have no elements.
+/// y = (x − mean)·rstd·weight + bias over the last axis of x [.., n]; rstd = 1/sqrt(var + eps),
+/// where var has the divisor n. weight and bias are [n] or undefined. `mean` and `rstd` are
+/// [.., 1], or [.., 0] if rows have no elements.
 struct LayerNormResult {
   Tensor y, mean, rstd;
 };
@@ -20,8 +20,8 @@ struct LayerNormGradients {
 LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const Tensor& mean,
                                        const Tensor& rstd, const Tensor& weight, bool has_bias);
 
-/// y = x·r·weight over the last axis of x [.., n], r = 1/sqrt(mean x² + eps); weight: [n] or
-/// undefined. r is returned as [.., 1].
+/// y = x·r·weight over the last axis of x [.., n], with r = 1/sqrt(mean x² + eps). weight is [n] or
+/// undefined; r is [.., 1].
 struct RmsNormResult {
   Tensor y, r;
 };

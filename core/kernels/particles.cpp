@@ -54,8 +54,8 @@ Tensor symmetric(typename ParticleLoops<T>::Pairs loop, const Tensor& x) {
   return out;
 }
 
-/// Whether f32 holds squared distances d2 and the squares that they are sums of: those between
-/// different rows are neither so small that many squares may have vanished, nor infinite.
+/// Whether squared distances d2 that were computed in f32 are accurate: those between different
+/// rows are neither infinite nor so small that many of the squares in their sum may have vanished.
 bool squares_fit(const Tensor& d2) {
   const std::int64_t m = d2.size(0);
   const double* d = d2.data<double>();

@@ -11,8 +11,8 @@ namespace ladon::kernels {
 
 /// ‖x_i − x_j‖², summed from the differences: exactly symmetric, exactly 0 between equal rows.
 /// → f64 [m, m]. For f32, differences and sums of up to 256 squares are f32 (relative error about
-/// 1e-7), further sums f64; all is f64 where a sum leaves the range in which f32 squares are exact
-/// enough.
+/// 1e-7), and sums of more squares are f64; if a sum leaves the range in which f32 squares are
+/// accurate enough, all of them are computed again in f64.
 Tensor squared_distances(const Tensor& x);
 
 /// x_i·x_j, in f64.  → f64 [m, m], exactly symmetric.
@@ -35,14 +35,14 @@ struct RowSums {
   Tensor y;
   std::array<std::vector<double>, 3> squared_norms;
 };
-/// x and z of one dtype and shape.
+/// x and z must have the same dtype and shape.
 RowSums weighted_sum(double a, const Tensor& x, double b, const Tensor& z);
 
 /// y_i = a·F_i + b·R_i with F_i = Σ_j k_ij g_j (g_i if k is undefined) and R_i = Σ_j w_ij (x_i −
-/// x_j), in one pass over g and x [m, n], both of one dtype as k and w [m, m] are; the squared
-/// norms are those of the rows of F, of R and of y. R is formed as a difference of two sums, whose
-/// error is that of differences times cancellation(w, d²); norms of f32 overflow where 1e19 is
-/// exceeded.
+/// x_j), in one pass over g and x [m, n]; g, x and the weights k and w [m, m] have the same dtype.
+/// The squared norms are those of the rows of F, of R and of y. R is the difference of two sums;
+/// its error is cancellation(w, d²) times as large as that of a sum of differences. For f32, the
+/// squared norm of a row overflows if its norm exceeds about 1e19.
 RowSums forces(double a, const Tensor& k, const Tensor& g, double b, const Tensor& w,
                const Tensor& x);
 

@@ -16,7 +16,7 @@ void check_same_dtype(const char* operation, const Tensor& a, const Tensor& b) {
 template <class T, class>
 using SameType = T;
 
-/// y = loop(x.., p), where the x broadcast to y.
+/// y = loop(x.., p), where the operands x broadcast to y.
 template <class T, class Loop, class... Tensors>
 void run(Tensor& y, Loop loop, Numbers p, const Tensors&... x) {
   const NumbersOf<T> numbers{static_cast<T>(p.a), static_cast<T>(p.b)};

@@ -4,7 +4,7 @@
 
 namespace ladon::kernels {
 
-/// Functions of x. Gradients at a kink are those of the piece that holds it.
+/// Functions of x. The gradient at a kink is that of the piece to which the kink belongs.
 enum class Piecewise {
   leaky_relu,  ///< x for x > 0, else a·x.
   elu,         ///< b·x for x > 0, else b·a·(e^x − 1).
@@ -16,7 +16,7 @@ enum class Piecewise {
 enum class Loss {
   squared,   ///< e².
   absolute,  ///< |e|, of gradient 0 at 0.
-  huber,     ///< c·(e − c/2)/b for c = e, at least −a and at most a.
+  huber,     ///< c·(e − c/2)/b, where c is e clamped to [−a, a].
   logistic,  ///< −t·ln σ(x) − (1 − t)·ln(1 − σ(x)). A weight of 0 times ∞ is 0.
   count
 };

@@ -42,7 +42,8 @@ static_assert(std::size(unary_names) == std::size_t(Unary::count));
 static_assert(std::size(binary_names) == std::size_t(Binary::count));
 static_assert(std::size(compare_names) == std::size_t(Compare::count));
 
-/// Returns the loop. Throws Error if it is null: elements of type T have no such function.
+/// Returns the loop. Throws Error if it is null, which means that the function is not defined for
+/// T.
 template <class T, class Loop>
 Loop need(std::string_view operation, Loop loop) {
   LADON_CHECK(loop != nullptr, operation, "is not defined for ", dtype_of<T>(),
@@ -81,8 +82,8 @@ Tensor with_number(const Tensor& x, T s, DType result, bool flipped, Loop loop) 
   return y;
 }
 
-/// Throws Error unless `fits`: no element of the right operand is 0 (remainder of integers) or
-/// negative (power of integers).
+/// Throws Error unless `fits`, which says that no element of the right operand is 0 (remainder of
+/// integers) or negative (power of integers).
 void check_right(Binary op, bool fits) {
   LADON_CHECK(fits || op == Binary::pow, "remainder",
               "integer division by zero: an integer divisor must not be 0");

@@ -25,8 +25,8 @@ Tensor binary(Binary op, const Tensor& a, const Tensor& b);
 /// an integer although x is i64, or not 0 or 1 although x is bool.
 Tensor binary(Binary op, const Tensor& x, double s);
 Tensor binary(Binary op, double s, const Tensor& x);
-/// Comparison with broadcasting; the result is bool. Throws Error if the dtypes differ, and for a
-/// number s as binary() does. Comparisons with NaN are false, except ne.
+/// Comparison with broadcasting; the result is bool. Throws Error if the dtypes differ, or if x's
+/// dtype cannot hold the number s (see binary()). Comparisons with NaN are false, except ne.
 Tensor compare(Compare op, const Tensor& a, const Tensor& b);
 Tensor compare(Compare op, const Tensor& x, double s);
 /// condition ? a : b, with broadcasting of all three operands. a and b must have the same dtype.

@@ -31,8 +31,8 @@ void for_rows(std::int64_t rows, std::int64_t n, const F& body) {
   parallel::for_range(rows, grain, range);
 }
 
-/// f of contiguous tensors in which `axis` is the last one. In the result of f, the last axis is
-/// moved back to `axis`.
+/// Calls f with contiguous copies of the tensors in which `axis` is moved to the end. In the result
+/// of f, the last axis is moved back to `axis`.
 template <class F, class... Tensors>
 Tensor along_axis(int axis, const F& f, const Tensor& x, const Tensors&... more) {
   if (axis == x.rank() - 1) return f(contiguous(x), contiguous(more)...);

@@ -39,7 +39,7 @@ double log_gamma(double x) {
   return ::lgamma_r(x, &sign);
 }
 
-/// xⁿ for n ≥ 0 as a product: the C library's power takes ten times as long.
+/// xⁿ for n ≥ 0, computed as a product, because the C library's power takes ten times as long.
 double power(double x, int n) {
   double product = 1;
   for (; n > 0; --n) product *= x;
@@ -88,8 +88,8 @@ double asymptotic(int n, double x) {
 
 }  // namespace
 
-// ψ⁽ⁿ⁾(x) = ψ⁽ⁿ⁾(x + 1) + (−1)ⁿ⁺¹·n!/xⁿ⁺¹ increases x until the asymptotic series is exact to
-// rounding. For x ≤ 0:  ψ⁽ⁿ⁾(x) = (−1)ⁿ·ψ⁽ⁿ⁾(1 − x) − πⁿ⁺¹·cot_derivative.
+// ψ⁽ⁿ⁾(x) = ψ⁽ⁿ⁾(x + 1) + (−1)ⁿ⁺¹·n!/xⁿ⁺¹ is applied to increase x until the asymptotic series is
+// exact up to rounding. For x ≤ 0:  ψ⁽ⁿ⁾(x) = (−1)ⁿ·ψ⁽ⁿ⁾(1 − x) − πⁿ⁺¹·cot_derivative.
 double polygamma(int n, double x) {
   const double sign = n % 2 == 0 ? -1 : 1;  // (−1)ⁿ⁺¹
   if (x <= 0) {
@@ -204,8 +204,8 @@ double integral(double width, const F& f) {
   return sum * step;
 }
 
-/// The s at which the decreasing function w ≤ 1 falls to e^−1, within a factor of two; w is given
-/// by its logarithm.
+/// The s at which a decreasing function w ≤ 1 falls to e^−1, within a factor of two. log_w(s) is
+/// the logarithm of w(s).
 template <class F>
 double width_of(const F& log_w) {
   double width = 1;
@@ -216,8 +216,9 @@ double width_of(const F& log_w) {
 
 }  // namespace
 
-// Let F be the distribution function and p the density of Gamma(α, 1), and x = e^L at a fixed value
-// of F. Then dL/dα = −(∂F/∂α)/(x·p(x)). The series F = Σ_k x^(α+k)·e^−x/Γ(α+k+1) gives
+// Let F be the distribution function and p the density of Gamma(α, 1), and let x = e^L be the point
+// at which F has a fixed value. Then dL/dα = −(∂F/∂α)/(x·p(x)). The series
+// F = Σ_k x^(α+k)·e^−x/Γ(α+k+1) gives
 //   dL/dα = Σ_k x^k/(α)_(k+1)·(ψ(α+k+1) − ln x),
 // whose terms are positive for x < e^ψ(α+1). For larger x, and for large α, where the series needs
 // many terms, ∂p/∂α = p(t)·(ln t − ψ(α)), whose integral over all t is 0, is integrated from 0 to x

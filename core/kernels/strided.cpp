@@ -37,7 +37,7 @@ void copy_items(std::byte* to, std::int64_t to_stride, const std::byte* from,
   }
 }
 
-// Strides in bytes.
+// Copies n items; strides are in bytes.
 void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
                   std::int64_t from_stride, std::int64_t n, std::int64_t item) {
   if (to_stride == item && from_stride == item)

@@ -81,7 +81,7 @@ class Pieces {
 
   Shape sizes_;
   std::array<Operand, max_operands> operands_;
-  std::array<bool, max_operands> dense_{}, constant_{};  // contiguous; one element repeated
+  std::array<bool, max_operands> dense_{}, constant_{};  // is contiguous; repeats one element
   int operand_count_ = 0;
   std::int64_t columns_ = 1, rows_ = 1, columns_per_piece_ = 1, rows_per_piece_ = 1;
   std::int64_t pieces_per_row_ = 1, count_ = 0, grain_ = 1;
@@ -96,16 +96,16 @@ void for_pieces(const Pieces& pieces, const F& loop) {
       [&pieces, &loop](std::int64_t begin, std::int64_t end) { pieces.run(begin, end, loop); });
 }
 
-/// Runs body over [0, n) in tasks of task_length elements, as parallel::for_range does; with at
-/// most task_length elements, it calls body directly.
+/// Runs body(begin, end) over [0, n) by parallel::for_range, in tasks of task_length elements; if n
+/// is at most task_length, it calls body directly.
 template <class F>
 void for_flat(std::int64_t n, const F& body) {
   if (n <= task_length) return body(std::int64_t{0}, n);
   parallel::for_range(n, task_length, body);
 }
 
-/// y = loop(x...), where y is contiguous with elements of type Y, and the x have elements of types
-/// X and broadcast to the shape of y.
+/// y = loop(x...), where y is contiguous with elements of type Y, and the operands x have elements
+/// of types X and broadcast to the shape of y.
 template <class Y, class... X, class Loop, class... Tensors>
 void map(Tensor& y, const Loop& loop, const Tensors&... x) {
   const bool direct = ((x.shape() == y.shape() && x.contiguous()) && ...);

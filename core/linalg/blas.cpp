@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::int64_t int_limit = std::numeric_limits<int>::max();
 constexpr double least_work = 0x1p17;   // multiply-adds that make up one task
-constexpr double packed_item = 0x1p26;  // least multiply-adds of a product that threads share
+constexpr double packed_item = 0x1p26;  // fewest multiply-adds of a product that is shared
 constexpr std::int64_t block_limit = std::int64_t{1} << 30;
 
 std::int64_t pieces_of(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }
@@ -106,7 +106,7 @@ Matrix<T> at(Matrix<T> x, std::int64_t i, std::int64_t j) {
   return {x.data + i * x.row + j * x.column, x.row, x.column};
 }
 
-// Number of multiply-adds, a double since it may exceed 64 bits; the number of elements if k = 0.
+// Number of multiply-adds, or number of elements if k = 0; a double, since it may exceed 64 bits.
 double work_of(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k) {
   return static_cast<double>(count) * static_cast<double>(m) * static_cast<double>(n) *
          static_cast<double>(std::max<std::int64_t>(k, 1));
@@ -117,8 +117,8 @@ struct Cut {
   std::int64_t m, n, k;
 };
 
-// Cuts a product into about cbrt(m·n·k)/64 pieces: doubling all sizes doubles the number of pieces,
-// so that both their number and their size grow. Each piece must be packed, which costs least if
+// Cuts a product into about cbrt(m·n·k)/64 pieces. Doubling all sizes doubles this number, so
+// larger products have both more and larger pieces. Each piece must be packed, which costs least if
 // the sides m and n of a tile are equal. Cutting the sum (k) needs a buffer, so it is done only if
 // the sum is four times as long as the sides. Tiles under 64 × 64 run far below the peak speed. A
 // product with a vector is bound by memory, so each of its multiply-adds counts as eight.
@@ -166,8 +166,8 @@ void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64
                   T beta, Matrix<T> c, std::int64_t c_batch) {
   if (count <= 0 || m <= 0 || n <= 0) return;
   k = std::max<std::int64_t>(k, 0);
-  // If the matrices A lie below each other in memory and all use the same B, this is one tall
-  // product.
+  // If the matrices A follow each other in memory, row below row, and all use the same B, this is
+  // one tall product.
   if (count > 1 && b_batch == 0 && a_batch == m * a.row && c_batch == m * c.row)
     return gemm(count * m, n, k, alpha, a, b, beta, c);
   if (k == 0 || work_of(count, m, n, k) <= least_work) {

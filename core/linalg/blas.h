@@ -36,7 +36,8 @@ template <class T>
 void syrk(std::int64_t n, std::int64_t k, T alpha, Matrix<const T> a, T beta, Matrix<T> c);
 
 /// gemm() for `count` products: the operands of product i begin at a + i·a_batch, b + i·b_batch and
-/// c + i·c_batch. A batch stride of 0 uses the same A or B in all products; the C must not overlap.
+/// c + i·c_batch. A batch stride of 0 uses the same A or B in all products; the matrices C must not
+/// overlap.
 template <class T>
 void gemm_batched(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
                   Matrix<const T> a, std::int64_t a_batch, Matrix<const T> b, std::int64_t b_batch,

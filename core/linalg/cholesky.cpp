@@ -17,8 +17,9 @@ using std::int64_t;
 int64_t pieces_of(int64_t n, int64_t piece) { return (n + piece - 1) / piece; }
 int64_t rounded_up(int64_t n, int64_t unit) { return pieces_of(n, unit) * unit; }
 
-// Columns of a block, and rows and columns of a tile: a tile of A22 and what it is computed from
-// stay in the second-level cache; larger ones leave less work for many threads and gain nothing.
+// Largest number of columns of a block, and smallest number of rows and columns of a tile. A tile
+// of A22 and the operands of its update fit in the second-level cache; larger tiles would be no
+// faster, and give fewer threads work.
 constexpr int64_t most_width = 128, least_side = 64;
 
 /// Work space for the panels of a matrix [n, m], which are cut along m.
@@ -33,7 +34,7 @@ class Panels {
   Storage storage_;
 };
 
-/// Cholesky factorization of a row-major matrix, right-looking, by columns of blocks:
+/// Cholesky factorization of a row-major matrix, right-looking, one column of blocks at a time:
 ///   A11 = L11·L11ᵀ on one thread;  L21 = A21·L11⁻ᵀ by tiles of rows;  A22 −= L21·L21ᵀ by tiles.
 /// L21 stays packed from the first step to the last: L21ᵀ is the right operand of both products.
 template <class T>
@@ -64,7 +65,8 @@ class Factorization {
  private:
   T* at(int64_t i, int64_t j) const { return a_ + i * n_ + j; }
 
-  /// Columns [p, p + width) of rows [begin, end) of A, as columns of panels of their transpose.
+  /// Packs columns [p, p + width) of rows [begin, end) of A; rows of A become columns of the
+  /// panels.
   void pack_right(int64_t begin, int64_t end, int64_t p, int64_t width, T* to) const {
     gemm_.pack_right(end - begin, width, at(begin, p), n_, 1, to);
   }
@@ -98,7 +100,8 @@ class Factorization {
     });
   }
 
-  /// Blocks and tiles on the diagonal were written in whole.
+  /// Sets elements above the diagonal to 0 where blocks and tiles on the diagonal were written
+  /// whole.
   void clear_above() const {
     const int64_t reach = std::max(width_, side_);
     parallel::for_range(n_, reach, [&](int64_t i, int64_t end) {
@@ -115,14 +118,15 @@ class Factorization {
   Panels<T> left_, right_, factor_;
 };
 
-/// The matrix from row i and column j on.
+/// The part of x from row i and column j on.
 template <class T>
 blas::Matrix<T> at(blas::Matrix<T> x, int64_t i, int64_t j) {
   return {x.data + i * x.row + j * x.column, x.row, x.column};
 }
 
-/// L [n, n] in panels with inverses on its diagonal. Lᵀ, which is upper triangular, is lower
-/// triangular with its rows and its columns from the last to the first.
+/// Packs L [n, n] in panels, with the inverses of its diagonal elements. If `transposed`, packs Lᵀ
+/// instead, with rows and columns in reverse order, which makes this upper triangular matrix lower
+/// triangular.
 template <class T>
 void pack_factor(int64_t n, blas::Matrix<const T> l, bool transposed, T* to) {
   const kernels::GemmLoops<T>& loop = kernels::loops().of<T>().gemm;
@@ -139,8 +143,8 @@ void pack_factor(int64_t n, blas::Matrix<const T> l, bool transposed, T* to) {
   }
 }
 
-/// X ← L⁻¹·X or L⁻ᵀ·X for an L [n, n] that stays in the second-level cache. The panels of X, for Lᵀ
-/// with their rows from the last to the first, are left in `panels`.
+/// X ← L⁻¹·X or L⁻ᵀ·X for an L [n, n] that stays in the second-level cache. Leaves the result in
+/// `panels` too; their rows are in reverse order if `transposed`.
 template <class T>
 void solve_block(int64_t n, int64_t k, blas::Matrix<const T> l, bool transposed, blas::Matrix<T> x,
                  T* panels) {
@@ -157,7 +161,7 @@ void solve_block(int64_t n, int64_t k, blas::Matrix<const T> l, bool transposed,
   });
 }
 
-/// C ← C − A·B, [m, n] · [n, k], for the panels of B.
+/// C ← C − A·B, [m, n] · [n, k], for a B that is packed in `panels`.
 template <class T>
 void subtract_product(int64_t m, int64_t k, int64_t n, blas::Matrix<const T> a, const T* panels,
                       blas::Matrix<T> c) {
@@ -173,8 +177,8 @@ void subtract_product(int64_t m, int64_t k, int64_t n, blas::Matrix<const T> a, 
   });
 }
 
-/// solve_block for few columns of X, each by itself: with L by inner products of the rows of L and
-/// what is solved, with Lᵀ by subtraction of the rows of L.
+/// solve_block() for few columns of X, one at a time: with L, by inner products of the rows of L
+/// with the elements that are solved already; with Lᵀ, by subtracting multiples of the rows of L.
 template <class T>
 void solve_few(int64_t n, int64_t k, blas::Matrix<const T> l, bool transposed, blas::Matrix<T> x) {
   const auto& loop = kernels::loops().of<T>().symmetric;
@@ -195,7 +199,7 @@ void solve_few(int64_t n, int64_t k, blas::Matrix<const T> l, bool transposed, b
   }
 }
 
-/// subtract_product for few columns: bound by memory, it is worth tasks of fewer multiply-adds.
+/// subtract_product() for few columns. It is bound by memory, so tasks have fewer multiply-adds.
 template <class T>
 void subtract_few(int64_t m, int64_t k, int64_t n, blas::Matrix<const T> a, blas::Matrix<const T> b,
                   blas::Matrix<T> c) {
@@ -211,14 +215,15 @@ int64_t factor_in_place(int64_t n, T* a) {
   return Factorization<T>(n, a).run();
 }
 
-// By blocks of rows: X1 = L11⁻¹·X1, then X2 −= L21·X1. Of Lᵀ the blocks are [L11ᵀ L21ᵀ; 0 L22ᵀ]:
-// X2 = L22⁻ᵀ·X2, then X1 −= L21ᵀ·X2.
+// Solves block by block: X1 ← L11⁻¹·X1, X2 ← X2 − L21·X1, and so on with X2 and L22. With
+// `transposed` the matrix is Lᵀ = [L11ᵀ L21ᵀ; 0 L22ᵀ], and the last block is solved first:
+// X2 ← L22⁻ᵀ·X2, then X1 ← X1 − L21ᵀ·X2.
 template <class T>
 void solve_in_place(int64_t n, int64_t k, blas::Matrix<const T> l, bool transposed,
                     blas::Matrix<T> x) {
   constexpr int64_t width = 256;
   const int64_t columns = kernels::loops().of<T>().gemm.columns;
-  const bool few = 2 * k <= columns;  // of which most of a panel would be empty
+  const bool few = 2 * k <= columns;  // the columns fill at most half of a panel
   const Panels<T> panels(few ? 0 : std::min(n, width), k, columns);
   for (int64_t done = 0; done < n; done += width) {
     const int64_t size = std::min(width, n - done);

@@ -16,7 +16,8 @@ struct System {
   std::int64_t n, k;
   T *a, *b;
 
-  /// A ← U and B ← L⁻¹·P·B with P·A = L·U; what is below U's diagonal is lost. The sign of P.
+  /// A ← U and B ← L⁻¹·P·B, where P·A = L·U. Elements of A below U's diagonal are lost. Returns the
+  /// sign of P.
   T eliminate() const {
     T sign = 1;
     for (std::int64_t j = 0; j < n; ++j) {
@@ -26,7 +27,7 @@ struct System {
         std::swap_ranges(a + j * n + j, a + j * n + n, a + p * n + j);
         std::swap_ranges(b + j * k, b + j * k + k, b + p * k);
       }
-      if (a[j * n + j] == 0) continue;  // the whole column is 0
+      if (a[j * n + j] == 0) continue;  // column j is 0 from row j on
       for (std::int64_t i = j + 1; i < n; ++i) {
         const T share = a[i * n + j] / a[j * n + j];
         subtract(share, a + j * n + j + 1, a + i * n + j + 1, n - j - 1);
@@ -36,7 +37,7 @@ struct System {
     return sign;
   }
 
-  /// B ← U⁻¹·B. False where a pivot is 0.
+  /// B ← U⁻¹·B. Returns false if a pivot is 0.
   bool substitute() const {
     for (std::int64_t i = n - 1; i >= 0; --i) {
       if (a[i * n + i] == 0) return false;
@@ -47,7 +48,8 @@ struct System {
   }
 
  private:
-  /// The row from j on with the largest element of column j, the first of equal ones.
+  /// Index of the row, from j on, that has the largest magnitude in column j (the first of equal
+  /// ones).
   std::int64_t pivot_of(std::int64_t j) const {
     std::int64_t p = j;
     for (std::int64_t i = j + 1; i < n; ++i)
@@ -59,7 +61,7 @@ struct System {
   }
 };
 
-/// Whether all are finite: the others' differences from themselves are NaN.
+/// Whether all elements are finite; x − x is NaN for an x that is not.
 template <class T>
 bool finite(const T* x, std::int64_t count) {
   T none = 0;
@@ -67,8 +69,8 @@ bool finite(const T* x, std::int64_t count) {
   return none == 0;
 }
 
-/// Calls body(i), which says whether it succeeded, for each of `count` matrices [n, n], on all
-/// threads. Whether all did.
+/// Calls body(i), which returns whether it succeeded, for each of `count` matrices [n, n], on all
+/// threads. Returns whether all calls succeeded.
 template <class Body>
 bool for_each(std::int64_t count, std::int64_t n, const Body& body) {
   std::atomic<bool> all = true;

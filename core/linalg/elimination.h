@@ -1,21 +1,24 @@
 #pragma once
-// Gaussian elimination of many small matrices, where a call of LAPACK with its checks and copies
-// costs more than the arithmetic. No gradients (autograd/ops/linalg/linalg.h).
+// Gaussian elimination of many small matrices, for which a call of LAPACK, with its checks and
+// copies, costs more than the arithmetic. No gradients (autograd/ops/linalg/linalg.h).
 
 #include "ladon/core/tensor.h"
 
 namespace ladon::elimination {
 
-/// Matrices of this order or less are eliminated here. LAPACK overtakes it at an order of 40 or so.
+/// Matrices of this order or less are eliminated here. LAPACK becomes faster at an order of about
+/// 40.
 inline constexpr std::int64_t largest_order = 24;
 
 /// X with A·X = B for each of the matrices:  [count, n, n], [count, n, k] → [count, n, k]. Rows are
-/// exchanged so that each pivot is the largest of its column. Undefined where an element of A or B
-/// is not finite or a pivot is 0: lapack.h says which.
+/// exchanged so that each pivot is the largest of its column. Returns an undefined tensor if an
+/// element of A or B is not finite or a pivot is 0; the functions of lapack.h then throw an Error
+/// that says which.
 Tensor solve(const Tensor& a, const Tensor& b);
 
-/// The pivots of each matrix, and ±1, the sign of its exchanges:  [count, n, n] → [count, n + 1].
-/// The determinant is their product. Undefined where an element is not finite.
+/// The pivots of each matrix, and ±1, the sign of its row exchanges:  [count, n, n] →
+/// [count, n + 1]. The determinant is the product of these n + 1 numbers. Returns an undefined
+/// tensor if an element is not finite.
 Tensor pivots(const Tensor& a);
 
 }  // namespace ladon::elimination

@@ -16,8 +16,8 @@
 namespace ladon::lapack {
 namespace {
 
-// Number of right-hand sides per task, out of k: more share the packing of L, fewer leave work for
-// all threads.
+// Number of right-hand sides per task, out of k. More of them share the packing of L; fewer give
+// more threads work.
 std::int64_t strip_of(std::int64_t k) { return std::clamp<std::int64_t>(k / 1024 * 64, 64, 256); }
 
 // Throws the error for a matrix that is not positive definite.
@@ -43,8 +43,8 @@ template <class T>
       least, jitter);
 }
 
-// W = L⁻¹ [n, n], with zeros above the diagonal, by strips of columns. The strip of columns [p, q)
-// is zero above row p, so it is the solution of L[p:, p:] · W[p:, p:q] = I[:, :q−p].
+// Computes W = L⁻¹ [n, n], with zeros above the diagonal, in strips of columns. The strip of
+// columns [p, q) is zero above row p, so it is the solution of L[p:, p:] · W[p:, p:q] = I[:, :q−p].
 template <class T>
 void invert_triangular(std::int64_t n, const T* l, T* w) {
   std::fill(w, w + n * n, T{0});
@@ -54,8 +54,8 @@ void invert_triangular(std::int64_t n, const T* l, T* w) {
   });
 }
 
-// X = WᵀW for a lower triangular W [n, n], by tiles: X_ij = Σ_{k ≥ i} W_kiᵀ W_kj for j ≤ i; the
-// tiles above the diagonal are mirror images.
+// Computes X = WᵀW for a lower triangular W [n, n], tile by tile: X_ij = Σ_{k ≥ i} W_kiᵀ W_kj for
+// j ≤ i. The tiles above the diagonal are mirror images.
 template <class T>
 void multiply_by_own_transpose(std::int64_t n, const T* w, T* x) {
   constexpr std::int64_t block = 128;
@@ -95,7 +95,8 @@ Tensor cholesky(const Tensor& a, double ridge) {
 
 namespace {
 
-// Solves with L, or with Lᵀ where `transposed` is true, one system after the other.
+// Solves one system after the other: for each entry of `transposed`, with Lᵀ if it is true, else
+// with L.
 Tensor solve_by_factor(std::string_view operation, const Tensor& l, const Tensor& b,
                        std::initializer_list<bool> transposed) {
   check_square(operation, l);

@@ -53,7 +53,7 @@ Lu lu(const Tensor& a);
 Tensor lu_solve(const Lu& lu, const Tensor& b, bool transposed = false);
 
 /// Eigenvalues (ascending, [n]) and eigenvectors (orthonormal columns of [n, n]) of a symmetric
-/// matrix, of which only the lower triangle is read. n up to 32766.
+/// matrix; only its lower triangle is read. n is at most 32766.
 std::pair<Tensor, Tensor> eigh(const Tensor& a);
 
 /// The eigenvalues that eigh() returns, without eigenvectors: needs half the memory, and n is not

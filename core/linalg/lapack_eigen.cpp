@@ -13,8 +13,8 @@
 namespace ladon::lapack {
 namespace {
 
-// Whether the largest element of a is such that squares, and sums of squares, of elements are well
-// within the range of T. (LAPACK's driver scales other matrices.)
+// Whether the largest magnitude in `a` is such that squares of elements, and sums of squares, are
+// well within the range of T. (LAPACK's driver scales other matrices.)
 template <class T>
 bool moderate(std::int64_t n, const T* a) {
   const auto& reduce = kernels::loops().of<T>().reduce;
@@ -24,9 +24,10 @@ bool moderate(std::int64_t n, const T* a) {
   return size < far && size > 1 / far;
 }
 
-// The three steps of LAPACK's driver syevd: reduction to tridiagonal form, eigenvectors of that,
-// and back-transformation. The first and the last step use all threads. Writes the eigenvectors to
-// the rows of `rows`. Returns 0, or another number if the iteration does not converge.
+// The three steps of LAPACK's driver syevd: reduction to tridiagonal form, eigenvectors of the
+// tridiagonal matrix, and back-transformation. The first and the last step use all threads. Writes
+// the eigenvectors to the rows of `rows`. Returns 0, or another number if the iteration does not
+// converge.
 template <class T>
 int eigen_by_steps(int n, T* a, T* values, Tensor& rows) {
   const std::int64_t strip = std::max(128, (n + 3) / 4);  // eigenvectors; each strip reads all of Q

@@ -38,7 +38,7 @@ void getrs(bool transposed, int n, int k, const T* lu, const int* swaps, T* b);
 template <class T>
 int syevd(bool vectors, int n, T* a, T* values);
 
-/// As syevd, for a tridiagonal matrix with diagonal d [n] and off-diagonal e [n − 1]: d becomes the
+/// syevd for a tridiagonal matrix with diagonal d [n] and off-diagonal e [n − 1]: d becomes the
 /// eigenvalues, z [n, n] the eigenvectors (as rows), and e is lost.
 template <class T>
 int stedc(int n, T* d, T* e, T* z);

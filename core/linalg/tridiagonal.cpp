@@ -24,8 +24,8 @@ constexpr int64_t strip = 128;  // rows of A per task in subtract_panel()
 /// The reduction of one matrix, from its last row upwards. For each row, a reflection
 /// H = I − tau·v·vᵀ makes all elements left of the diagonal 0, except the one next to it. A becomes
 /// H·A·H = A − v·wᵀ − w·vᵀ with a vector w computed from A·v. Within a panel of rows, only the
-/// elements needed next are updated at once; the other elements are updated at the end of the
-/// panel, in one matrix product (Dongarra, Hammarling and Sorensen 1989).
+/// elements that are needed next are updated immediately; the other elements are updated at the end
+/// of the panel, in one matrix product (Dongarra, Hammarling and Sorensen 1989).
 template <class T>
 class Reduction {
  public:
@@ -54,8 +54,8 @@ class Reduction {
   T* v(int64_t k) { return panel_.data() + k * n_; }
   T* w(int64_t k) { return v(panel + k); }
 
-  /// Processes row i of A, the k-th of the panel: applies the earlier reflections of the panel to
-  /// it, and computes its own reflection and w.
+  /// Processes row i of A, which is row k of the panel: applies the earlier reflections of the
+  /// panel to it, and computes its own reflection and w.
   void take_row(int64_t i, int64_t k) {
     T coefficients[2 * panel] = {};
     const auto& loop = loops_.symmetric;

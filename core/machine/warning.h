@@ -1,5 +1,5 @@
 #pragma once
-// Warnings: messages about what is not an error, but should be known to the user.
+// Warnings: messages about what is not an error, but what the user should know.
 
 #include <string_view>
 

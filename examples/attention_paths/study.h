@@ -18,10 +18,10 @@ struct Settings {
   std::vector<std::int64_t> exact_widths = {10};  ///< Widths whose posterior is sampled exactly.
   std::vector<std::int64_t> network_widths = {};  ///< Widths at which networks are sampled.
   std::int64_t particles = 60;                    ///< Particles per replicate; there are two.
-  std::int64_t draws = 1000;                      ///< Per chain over all weights; 16 chains.
+  std::int64_t draws = 1000;                      ///< Draws of all weights per chain; 16 chains.
 };
 
-/// Accuracies of one predictor, the sign of a posterior mean, one per seed.
+/// Accuracy of a predictor, which is the sign of a posterior mean, for each seed.
 struct Predictor {
   std::string name;
   std::vector<double> accuracy = {};
@@ -43,8 +43,8 @@ struct Study {
 
 Study run_study(const Settings& settings);
 
-/// Accuracy of the mean predictors, their gain over the Gaussian process, and how much less
-/// accurate they are than the prediction at the first width.
+/// A row for each predictor: accuracy, gain over the Gaussian process, and how much less accurate
+/// it is than the predictor at the first width.
 Table predictor_table(const Study& study);
 /// Entries of the order parameter, per width.
 Table order_table(const Study& study);
@@ -56,7 +56,8 @@ void draw(const Settings& settings, const Study& study);
 /// prior:
 ///   f = a·Σ_{h₂} W_{2,h₂} Σ_{h₁} W_{1,h₁}·V·ξ_{h₁h₂} / scales,
 /// where ξ_{h₁h₂} [d] is the input through heads h₁ of layer 1 and h₂ of layer 2, V is N × d, each
-/// W is N × N, and a has N entries; the scales are √d, √N and √(2N) per layer, and √N.
+/// W is N × N, and a has N entries; the scales are √d for V, √(2N) for the W of each layer, and √N
+/// for a.
 struct NetworkDraws {
   std::int64_t weights = 0;
   Tensor mean;       ///< Mean of f at the test chains [M].
@@ -66,7 +67,7 @@ struct NetworkDraws {
 
 /// Samples the weights by 16 chains of Hamiltonian Monte Carlo that start from the prior; each
 /// makes as many warm-up draws as it keeps. A draw takes 100 leapfrog steps: at an equal total
-/// number of steps, the chains agree better than with 15 per draw.
+/// number of steps, the chains agree better than with 15 steps per draw.
 NetworkDraws sample_network(const Task& task, std::int64_t width, std::int64_t draws,
                             Generator& rng);
 

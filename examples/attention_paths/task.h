@@ -12,7 +12,7 @@ namespace ladon::example {
 struct TaskOptions {
   std::int64_t train = 100, test = 400;
   std::int64_t features = 200;  ///< N₀, features of a token.
-  std::int64_t states = 30;     ///< T, states of a chain.
+  std::int64_t states = 30;     ///< T, length of a chain of states.
 };
 
 /// Variance σ² of the targets' noise.
@@ -36,9 +36,10 @@ struct Task {
 /// 1 holds a one-hot position and N₀ features v_± + N(0, 1), where v_+ is √2 on the first half of
 /// the features and v_− on the second half, else 0; token 0 holds only its position. Attention maps
 /// are softmax over keys of β·x_keyᵀ·w·x_query:
-///   same     on features w = q·qᵀ, q = (v_+ − v_−)/N₀: +1 for equal states, −1 for others; on
-///            positions 1 for the previous token and 1.5 for token 0: attends to the previous
-///            token if its state is equal, else to token 0, which has no features.
+///   same     on features w = q·qᵀ with q = (v_+ − v_−)/N₀, which gives +1 for equal states and −1
+///            for different ones; on positions, 1 for the previous token and 1.5 for token 0. So a
+///            query attends to the previous token if its state is equal, else to token 0, which has
+///            no features.
 ///   uniform  w = 0.
 ///   random   entries N(0, 1/N₀²) on features, N(0, 1) on positions, N(0, 1/N₀) between them.
 /// Advances rng by four blocks.

@@ -172,7 +172,7 @@ void draw(const Settings& settings, const Study& study) {
                           settings.steps, " gradients each"));
 }
 
-/// Returns whether the run was not interrupted.
+/// Runs the study and reports its results. Returns false if it was interrupted.
 bool teach(Program& program, const Settings& s) {
   const Study study = run_study(s);
   std::cout << study.splits << " splits, 20 networks, " << s.steps << " gradients of each\n";

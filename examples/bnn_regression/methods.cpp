@@ -103,7 +103,8 @@ struct Networks {
     const double half = 0.5 * static_cast<double>(theta.size(1) - 2);
     return squares * exp(log) - half * log + hyper_priors(theta);
   }
-  /// Indices of the next hundred examples, or of all if there are no more than a hundred.
+  /// Indices of a hundred random examples, drawn with replacement, or of all if there are no more
+  /// than a hundred.
   Tensor batch() {
     const std::int64_t size = 100, n = data.train.y.size(0);
     return n <= size ? arange(0, n) : randint({size}, batches, 0, n);
@@ -198,7 +199,7 @@ Tensor function_svgd(Networks& n, double rate) {
   });
 }
 
-/// Runs one chain per network, and keeps ten draws of each from its second half.
+/// Runs one chain per network, and keeps about ten draws of each from its second half.
 Tensor sample(Networks& n, Optimizer& sampler, ParticleMethod* drift = nullptr) {
   const std::int64_t steps = n.steps / 2, every = std::max<std::int64_t>(1, steps / 20);
   std::vector<Tensor> draws;
@@ -212,7 +213,8 @@ Tensor sample(Networks& n, Optimizer& sampler, ParticleMethod* drift = nullptr) 
   return concat(draws, 0);
 }
 
-/// Learning rate of a sampler: `rate` divided by the mean of γ, after half of the steps by Adam.
+/// Trains by Adam for half of the steps. Returns the learning rate for a sampler that continues
+/// from there: `rate` divided by the mean of γ.
 double sampler_rate(Networks& n, double rate) {
   n.optimize(n.steps / 2, 0.03, [&] { n.backward_of_batch(); });
   return rate / mean(exp(log_gamma(n.theta.detach()))).item();

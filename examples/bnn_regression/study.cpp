@@ -163,7 +163,7 @@ void run_all(const Settings& s, Study& study) {
 
 Study run_study(const Settings& s) {
   Study study{data_sets(s), {}, {}};
-  for (const Method& method : methods())  // the first three run always
+  for (const Method& method : methods())  // the first three always run
     if (s.methods.empty() || study.arms.size() < 3 || std::ranges::count(s.methods, method.name))
       study.arms.push_back(method);
   ran_to_the_end([&] { run_all(s, study); });

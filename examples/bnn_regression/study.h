@@ -1,5 +1,6 @@
 #pragma once
-// Bayesian neural networks for regression: data, methods, and every method on every set and split.
+// Bayesian neural networks for regression: data sets, methods, and the study, which runs every
+// method on every set and split.
 //
 // Posterior of a network f(x) = w₂ᵀ relu(W₁ᵀx + b₁) + b₂ with 50 hidden units, as in Liu and Wang
 // (2016): targets N(f(x), 1/γ), weights N(0, 1/λ), γ and λ Gamma(1, rate 0.1). Each of the P = 20
@@ -38,7 +39,7 @@ struct Problem {
 struct Networks;
 struct Method {
   std::string name;
-  std::vector<double> rates;  ///< Adam's learning rates to try, or samplers' in units of 1/γ.
+  std::vector<double> rates;  ///< Learning rates to try: Adam's, or a sampler's in units of 1/γ.
   Tensor (*run)(Networks&, double rate);
 };
 /// All methods: first `linear`, Bayesian ridge regression with a bias; then `gp`, the exact
@@ -54,8 +55,8 @@ Tensor infer(const Method& method, const Problem& data, const Settings& settings
 /// Answers of a method on the splits of a set, in the data's units.
 struct Answers {
   double rate = 0;  ///< The learning rate that was chosen.
-  /// "rmse", and per test example [M] "targets", "mean", "sd", "ll" (ln density) and "ll_own" (with
-  /// the networks' own γ).
+  /// One tensor per split, by name: "rmse", and per test example [M] "targets", "mean", "sd", "ll"
+  /// (ln density) and "ll_own" (with the networks' own γ).
   std::map<std::string, std::vector<Tensor>> bits;
 };
 struct Study {

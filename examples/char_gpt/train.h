@@ -16,7 +16,7 @@ namespace ladon::example {
 struct Look {
   std::int64_t step = 0;
   double train = 0;       ///< Mean loss of the steps since the previous record, nats per character.
-  double validation = 0;  ///< On all validation text, with at most `context` before each.
+  double validation = 0;  ///< Loss on all validation text, nats per character.
   double seconds = 0;     ///< Time of these steps, without validation.
 };
 

@@ -33,7 +33,7 @@ struct ClassifierTask {
 
 struct ClassifierModel {
   const char *name, *description;
-  bool hidden = true;  ///< Whether it has three hidden layers, or none.
+  bool hidden = true;  ///< Whether it has three hidden layers; else it has none.
   bool tokens = true;  ///< Whether it reads sequences of tokens, or one vector per input.
   bool attends = false, residual = false;
   /// Readouts of tokens that the model can have: concatenation, which needs a grid of tokens, and

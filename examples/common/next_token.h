@@ -13,8 +13,9 @@ namespace ladon::example {
 struct Text {
   std::string name, content;
 };
-/// The text of a file, or if the path is empty this library's headers and sources, concatenated in
-/// the order of their names. Throws Error if the file cannot be read, or the sources are missing.
+/// The text of a file, or, if the path is empty, of this library's headers and sources,
+/// concatenated in the order of their names. Throws Error if the file cannot be read, or the
+/// sources are missing.
 Text text_or_own(const std::string& path);
 
 /// The first nine tenths of the tokens of a text, for training, and the last tenth, for validation:

@@ -48,7 +48,7 @@ struct Contrast {
 
 /// Compares the scores [seeds, questions] of two arms. `folds` give the questions that each fit
 /// answered, and how many examples it was trained on. Throws Error if the scores differ in shape,
-/// if there are no questions, and unless the folds test every question once.
+/// if there are no questions, or if the folds do not test every question exactly once.
 Contrast contrast(const Tensor& arm, const Tensor& base, const std::vector<Fold>& folds);
 
 /// Holm's step-down correction (1979) of the p values of a family of comparisons: sets `holm` of

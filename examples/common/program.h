@@ -12,7 +12,8 @@
 #include "ladon/examples/common/page/page.h"
 #include "ladon/examples/common/report.h"
 
-// Parser of command lines. Its headers take seconds to compile, so only program.cpp includes them.
+// CLI11, the parser of command lines. Its headers take seconds to compile, so only help.cpp and
+// program.cpp include them.
 namespace CLI {
 class Option;
 }

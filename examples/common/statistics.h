@@ -15,7 +15,7 @@ Measured estimate(const std::vector<double>& repetitions);
 /// 1964, 26.7.3 and 26.7.4).
 double t_probability(double t0, int degrees_of_freedom);
 
-/// The t0 ≥ 0 with P(|t| ≤ t0) = probability, in [0, 1).
+/// The t0 ≥ 0 for which P(|t| ≤ t0) equals `probability`, a number in [0, 1).
 double t_quantile(double probability, int degrees_of_freedom);
 
 enum class Decision { unclear, higher, lower };

@@ -32,7 +32,7 @@ std::size_t width(const std::string& text) {
 std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent) {
   std::istringstream words(text);
   std::string lines;
-  std::size_t used = indent;  // columns used on the present line
+  std::size_t used = indent;  // columns used on the current line
   bool fresh = true;
   for (std::string word; words >> word; fresh = false, used += width(word)) {
     if (!fresh && used + 1 + width(word) > columns) {

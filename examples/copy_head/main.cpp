@@ -46,7 +46,7 @@ void add_options(Program& program, Settings& s) {
   program.check([&s] { refuse_repeated("--sequences", s.sequences); });
 }
 
-/// Returns whether the run was not interrupted.
+/// Runs the study and reports its results. Returns false if it was interrupted.
 bool teach(Program& program, Settings& s) {
   std::ranges::sort(s.sequences);
   std::cout << s.sets << " data sets" << std::endl;

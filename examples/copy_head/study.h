@@ -16,12 +16,12 @@ struct Settings {
   CommonOptions common;
   std::vector<std::int64_t> sequences = {24, 28, 32, 36, 48};  ///< N, ascending.
   std::int64_t sets = 3;                                       ///< Number of data sets.
-  std::int64_t particles = 100;  ///< Per run of sequential Monte Carlo; four runs.
+  std::int64_t particles = 100;  ///< Particles of each of four sequential Monte Carlo runs.
   std::int64_t steps = 400;      ///< Gradients per member, in the longer of two runs.
 };
 
 constexpr Weighting attentions[] = {Weighting::softmax, Weighting::identity};
-constexpr double ordered_from = 0.5;  ///< Alignment above which a head is ordered.
+constexpr double ordered_from = 0.5;  ///< A head with a larger alignment is "ordered".
 constexpr std::int64_t members = 20;  ///< Networks, particles or chains per method.
 constexpr std::int64_t bins = 10;     ///< Bins in the histogram of alignment.
 
@@ -32,7 +32,7 @@ struct Point {
   std::vector<double> histogram = {};  ///< Share of heads in each bin of alignment; they sum to 1.
   Measured ordered = {};               ///< Share of ordered heads.
   Measured aligned = {};               ///< Mean alignment.
-  Measured right = {};                 ///< Mean weight on the right token.
+  Measured right = {};                 ///< Mean weight on the correct token.
   Measured log_evidence = {};          ///< Log evidence minus that of f = 0.
   double drawn = 0;                    ///< Share of ordered heads among `members` draws.
 };
@@ -45,7 +45,8 @@ double valley(const std::vector<double>& histogram);
 struct MethodRun {
   std::string method;
   std::int64_t steps = 0;
-  bool after = false;  ///< At the third N after N*; else at N*, where the exact share is nearest ½.
+  bool after = false;  ///< Whether the run is at the third N after N* instead of at N*, where the
+                       ///< exact share is nearest to ½.
   std::int64_t set = 0;
   double share = 0, exact = 0;
 };
@@ -53,7 +54,7 @@ struct MethodRun {
 struct Study {
   std::vector<Point> points;    ///< Softmax first; by data set, then by N, ascending.
   std::vector<MethodRun> runs;  ///< Runs with softmax attention.
-  bool interrupted = false;     ///< If so, only finished results are held.
+  bool interrupted = false;     ///< If so, only finished results are included.
 };
 
 /// Approximate methods, and their reference: `members` draws from the exact posterior.
@@ -62,14 +63,15 @@ constexpr const char* exact_draws = "exact draws";
 
 Study run_study(const Settings& settings);
 
-/// Points of one attention function on one data set; and in such a curve the index of N*, where the
-/// share of ordered heads is nearest to ½.
+/// Points of one attention function on one data set, a curve over N.
 std::vector<Point> curve_of(const Study& study, Weighting weighting, std::int64_t set);
+/// Index in such a curve of N*, where the share of ordered heads is nearest to ½.
 std::size_t transition(const std::vector<Point>& curve);
 
 /// A row for each attention function and N: means over data sets.
 Table exact_table(const Settings& settings, const Study& study);
-/// Valleys of both attention functions, the deepest over N, and their paired difference.
+/// Depth of the deepest valley over N for each attention function, and the paired difference of the
+/// two.
 Table valley_table(const Settings& settings, const Study& study);
 /// A row for each method and length of run, with the exact posterior of softmax for comparison.
 Table method_table(const Settings& settings, const Study& study);

@@ -12,14 +12,14 @@
 
 namespace ladon::example {
 
-constexpr std::int64_t length = 6;                ///< T: tokens of a sequence.
-constexpr std::int64_t symbols = length;          ///< V: each occurs once in a sequence.
+constexpr std::int64_t length = 6;                ///< T, number of tokens in a sequence.
+constexpr std::int64_t symbols = length;          ///< V; each symbol occurs once in a sequence.
 constexpr double noise = 8;                       ///< σ² of each of V outputs at each position.
 constexpr std::int64_t logits = length * length;  ///< Number of entries of B.
 
-/// Sequences and their targets [N, T, V]. A sequence is a random order of the symbols, each a
-/// centred one-hot vector of length √V; the target is the previous position's vector (the last
-/// one's at the first position) with noise.
+/// Sequences and their targets [N, T, V]. A sequence contains every symbol once, in random order,
+/// as centred one-hot vectors of norm √V. The target at a position is the vector of the previous
+/// position, or of the last position for the first one, plus noise.
 struct CopyData {
   Tensor x, y;
   CopyData first(std::int64_t n) const;
@@ -27,7 +27,8 @@ struct CopyData {
 CopyData copy_data(std::int64_t count, Generator& rng);
 
 /// Attention maps ζ(s·B) [P, T, T] of logits B, the first T² elements of each row of z [P, ≥ T²].
-/// For softmax s = 2; for identity s = 1/√T, so that a row of the map has mean square length 1.
+/// For softmax s = 2; for identity s = 1/√T, so that the squared norm of a row of the map has mean
+/// 1.
 Tensor attention_maps(Weighting weighting, const Tensor& z);
 /// |cosine| of each map with the copying map [P], after subtracting each row's mean, since tokens
 /// are centred.

@@ -33,7 +33,7 @@ Generator random_numbers(const TaskSettings& settings, std::uint64_t purpose, st
 /// Kernel of H heads given their latents, at training and test inputs.
 infinite::LatentKernel heads_kernel(const TaskSettings& settings, std::int64_t heads);
 
-/// Independent runs of sequential Monte Carlo.
+/// Number of independent runs of sequential Monte Carlo.
 constexpr std::int64_t replicates = 4;
 /// The posterior of H heads; its draws of latents are stored replicate by replicate.
 LatentPosterior posterior_of_heads(const TaskSettings& settings, const DataSet& set,
@@ -41,7 +41,7 @@ LatentPosterior posterior_of_heads(const TaskSettings& settings, const DataSet& 
 
 /// The mean of a figure over data sets.
 Measured mean_of(const std::vector<BeliefScore>& scores, double BeliefScore::*figure);
-/// Line that names the number of data sets in a row's mean if an interrupt left fewer than
+/// Line that says how many data sets a row's mean is over, if an interrupt left fewer than
 /// requested; else empty.
 std::string incomplete(const TaskSettings& settings, const std::string& row, std::size_t sets);
 

@@ -23,7 +23,7 @@ const std::vector<Trial> trials = {
     {"exact_posterior --scaling linear --heads 1,4",
      "evidence and mean_error: all 0, as every head is alike"}};
 
-/// Returns whether the run was not interrupted.
+/// Runs the study and reports its results. Returns false if it was interrupted.
 bool teach(Program& program, const TaskSettings& s) {
   std::cout << s.draws << " data sets" << std::endl;
   const Study study = run_study(s);

@@ -12,8 +12,8 @@ namespace ladon::example {
 /// Exact posterior of `heads` heads compared with the Gaussian process, on all data sets.
 struct Approach {
   std::int64_t heads = 0;
-  std::vector<BeliefScore> scores = {}, predicted = {};  ///< Predicted: to first order in 1/H.
-  std::vector<double> log_evidence = {};                 ///< Less the Gaussian process's.
+  std::vector<BeliefScore> scores = {}, predicted = {};  ///< `predicted` is to first order in 1/H.
+  std::vector<double> log_evidence = {};                 ///< Minus the Gaussian process's.
 };
 
 struct Study {
@@ -21,7 +21,7 @@ struct Study {
   std::vector<Band> bands;   ///< For each number of heads, and for infinitely many.
   Tensor targets;            ///< Targets of the first data set.
   Tensor prior_sd;           ///< Prior standard deviation of f at the test inputs [M].
-  bool interrupted = false;  ///< If so, only finished results are held.
+  bool interrupted = false;  ///< If so, only finished results are included.
 };
 
 Study run_study(const TaskSettings& settings);

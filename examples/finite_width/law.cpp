@@ -71,8 +71,8 @@ Slopes log_ratio(const Tensor& g, const Tensor& m, const Tensor& n) {
           0.5 * trace(matmul(m, m)) - trace(n) - sum(square(mg), -1) + sum(g * ng, -1)};
 }
 
-/// Weights of the normal density φ(y; V) and its derivatives φ_V and φ_VV: sums of ½·∂²/∂z² of
-/// w·φ(y; V) over directions.
+/// Coefficients (weights) of the normal density φ(y; V) and its derivatives φ_V and φ_VV in the sum
+/// of ½·∂²(w·φ(y; V))/∂z² over directions.
 struct Weights {
   std::array<Tensor, 3> of = {zeros({}, f64), zeros({}, f64), zeros({}, f64)};
   void add(const Slopes& log_w, const Slopes& v) {

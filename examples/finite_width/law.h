@@ -6,7 +6,7 @@
 // n, with h ~ N(0, I) and entries of W_i ~ N(0, 1/n); heads with queries, keys and values of width
 // m; weights of variance 1/(width of their inputs); f = Σ_h head_h/√H. Let C = XXᵀ/n [s, s]. Then:
 //   C = ρ·S with ρ = |h|²/n ~ χ²_n/n, and n·S Wishart with n degrees of freedom;
-//   given C, the first query is N(0, C₁₁·I), and given it the first row of logits is
+//   given C, the first query is N(0, C₁₁·I), and given this query the first row of logits is
 //     ℓ_h ~ N(0, κ_h·C₁₁·C), κ_h = (squared length of the query)/(m·C₁₁) ~ χ²_m/m;
 //   given ℓ_h and the output weights o_h the head's output is N(0, r_h·aᵀCa), a = softmax(ℓ_h),
 //     r_h = |o_h|² ~ χ²_m/m.
@@ -29,7 +29,8 @@ struct OneLayer {
   std::int64_t head_width = 0;  ///< m, width of queries, keys and values.
 };
 
-/// Draws of V at finite width, and of its limit from the same normal numbers for the logits.
+/// Draws of V at finite width, and draws of its limit that use the same normal numbers for the
+/// logits.
 struct Variances {
   Tensor finite, limit;  // [draws]
 };

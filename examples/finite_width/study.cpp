@@ -10,8 +10,8 @@
 namespace ladon::example {
 namespace {
 
-/// Gaussian kernel density estimate as in the paper: Scott's bandwidth sd·N^(−1/5), plus 1e-12,
-/// normalized to sum 1.
+/// Gaussian kernel density estimate at `places`, as in the paper: with Scott's bandwidth
+/// sd·N^(−1/5). 1e-12 is added to the density, which is then normalized to sum 1.
 Tensor estimated(const Tensor& outputs, const Tensor& places) {
   const double n = static_cast<double>(outputs.count());
   const Tensor width = sqrt(mean(square(outputs))) * std::pow(n, -0.2);
@@ -50,7 +50,7 @@ std::vector<Estimates> plan(const Settings& s) {
   for (const std::int64_t h : s.heads)
     for (const std::int64_t n : widths) rows.push_back({Kind::law, {h, n, n}});
   if (const std::int64_t m = s.head_width; m > 0)
-    for (const std::int64_t h : {1, 4, 16}) {  // n = m·H as in the paper; one head: more n
+    for (const std::int64_t h : {1, 4, 16}) {  // n = m·H as in the paper; for 1 head also larger n
       for (const std::int64_t n : h == 1 ? std::vector{m, 4 * m, 16 * m} : std::vector{h * m})
         rows.push_back({Kind::low_rank, {h, n, m}});
       if (std::ranges::find(theory, h) == theory.end()) theory.push_back(h);

@@ -9,10 +9,10 @@ namespace ladon::example {
 struct Settings {
   CommonOptions common;
   std::vector<std::int64_t> heads = {1, 2}, widths = {4, 16, 64, 256, 1024};
-  std::int64_t head_width = 64;  ///< m of low-rank heads; 0: none.
+  std::int64_t head_width = 64;  ///< m of low-rank heads; 0: no such rows.
   std::int64_t draws = 20000;    ///< Draws of the variance, per repetition.
   std::int64_t repetitions = 10;
-  std::int64_t outputs = 10000;  ///< For each kernel density estimate; 0: none.
+  std::int64_t outputs = 10000;  ///< Outputs per kernel density estimate; 0: no such estimates.
 };
 
 /// Points y > 0 of densities, evenly spaced in ln y; all the distributions are symmetric about 0.
@@ -21,12 +21,13 @@ constexpr double grid_spacing = 0.14;
 /// Density of the scale mixture of normal distributions with these variances, equally weighted.
 Tensor density(const Tensor& variances);  // [points]
 
+/// Kind of a row of a table: what its Estimates::repetitions hold.
 enum class Kind {
-  law,       ///< Functions: densities at finite width and in the limit.
+  law,       ///< Densities at finite width and in the limit.
   low_rank,  ///< Like `law`, for heads narrower than their tokens.
-  curves,    ///< Functions: results of expand() by this route.
-  scores,
-  kde  ///< Divergences by kernel density estimates, at each of kde_widths.
+  curves,    ///< Results of expand() by the route of the same name.
+  scores,    ///< Like `curves`, by the other route.
+  kde        ///< Divergences by kernel density estimates, at each of kde_widths.
 };
 
 /// Estimates of one row of a table.
@@ -42,7 +43,7 @@ constexpr std::int64_t kde_heads = 2;
 
 struct Study {
   std::vector<Estimates> rows;
-  bool interrupted = false;  ///< If so, only rows with two or more repetitions are held.
+  bool interrupted = false;  ///< If so, only rows with two or more repetitions are included.
 };
 Study run_study(const Settings& settings);
 

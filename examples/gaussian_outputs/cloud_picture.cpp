@@ -27,8 +27,8 @@ struct Pair {
   }
 };
 
-/// The token of the first input and the token of the second (or only) input with the highest
-/// correlation of outputs, so that ellipses differ from circles. Both are 0 if no two positions are
+/// The token of the first input and the token of the second (or only) input whose outputs are most
+/// strongly correlated, so that ellipses differ from circles. Both are 0 if no two positions are
 /// suitable.
 Pair pair_of(const Tensor& kernel) {  // [N, N, T, T]
   const std::int64_t tokens = kernel.size(2), of_other = kernel.size(0) > 1 ? tokens : 0;

@@ -21,7 +21,7 @@ constexpr double narrow = 0.1;  // width of bins where the density is high
 /// Edges of bins: narrow in the middle, to resolve the peak of one head; wide in the tails, where
 /// outputs are rare. One bin is centred at zero.
 std::vector<double> bin_edges() {
-  constexpr int narrow_bins = 31, wide_bins = 15;  // wide bins are on each side
+  constexpr int narrow_bins = 31, wide_bins = 15;  // 15 wide bins on each side
   constexpr double wide = 0.3, middle = narrow_bins * narrow / 2;
   std::vector<double> edges;
   for (int i = wide_bins; i > 0; --i) edges.push_back(-middle - i * wide);

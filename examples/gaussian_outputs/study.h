@@ -37,8 +37,8 @@ struct HeadSeries : Series {
 
 using Study = std::vector<HeadSeries>;  ///< One per scaling.
 
-/// Runs the study until it is finished or interrupted; finished rows remain. Returns whether it was
-/// not interrupted.
+/// Runs the study until it is finished or interrupted; finished rows remain. Returns false if it
+/// was interrupted.
 bool run_study(const Settings& settings, const Tensor& x, Study& study);
 
 /// Outputs divided by the limit's standard deviation, [draws, positions, channels].
@@ -46,8 +46,8 @@ Tensor standardized(const infinite::ComparisonRow& row);
 /// Histogram of standardized outputs. Outputs of one network are dependent, so standard errors are
 /// those of a mean over networks.
 std::vector<Bin> histogram(const infinite::ComparisonRow& row);
-/// The exact histogram, in narrow bins, for as many infinitely wide heads with sqrt scaling as the
-/// row has, in `model`: the mean of infinite::FiniteHeads::outputs over all positions of x.
+/// The exact histogram, in narrow bins, of as many infinitely wide heads of `model` as the row has,
+/// with sqrt scaling. It is the mean of infinite::FiniteHeads::outputs over all positions of x.
 std::vector<Bin> law_of_outputs(const infinite::ComparisonRow& row, const Layer& model,
                                 const Tensor& x, Generator& rng);
 

@@ -53,13 +53,13 @@ Table table_of(const Task& task, const Outcomes& outcomes) {
 
 /// Difference in accuracy between two methods, paired over rows of the test set.
 struct Comparison {
-  std::string method, against;  ///< `against` includes its form if the forms differ.
+  std::string method, against;  ///< `against` has no form if both forms are equal.
   Difference judged;
 };
 
-/// Comparisons of kernels with attention against kernels without attention and against other rules,
-/// such as naive Bayes; and of finite networks with attention against the kernels of their own
-/// limit. Decisions are corrected for the number of all these comparisons.
+/// Comparisons of kernels with attention against kernels without attention and against other
+/// methods, such as naive Bayes; and of finite networks with attention against the kernels of their
+/// own limit. Decisions are corrected for the number of all these comparisons.
 std::vector<Comparison> comparisons(const Task& task, const Outcomes& outcomes) {
   std::vector<std::pair<const Outcome*, const Outcome*>> pairs;
   for (const Outcome& o : outcomes)

@@ -18,7 +18,7 @@ using Model = ClassifierModel;
 struct Settings : ClassifierSettings {
   CommonOptions common;
   std::vector<std::string> mnist, cifar;  ///< Two files each; both empty: generated images.
-  int train = 0, test = 0;                ///< Rows; 0: the task's default.
+  int train = 0, test = 0;                ///< Numbers of rows; 0: the task's default.
   std::vector<std::string> models;        ///< Empty: all that suit the task.
   std::int64_t memory_budget = 2048;      ///< Limit in MB for a Gram matrix.
   bool finite = true;                     ///< Also train the finite networks.
@@ -38,15 +38,15 @@ MarkedTask marked_task(const Settings& settings);
 /// number too large.
 Task load_task(const Settings& settings);
 
-/// The `chosen` number of rows, or `usual` if it is 0, at most the `there` available ones. Throws
-/// Error, naming the option, if fewer than chosen are available.
+/// Returns `chosen`, or, if that is 0, the smaller of `usual` and `there`, the number of available
+/// rows. Throws Error, which names the option, if chosen > there.
 std::int64_t row_count(const char* option, int chosen, std::int64_t usual, std::int64_t there);
 
 // --- outcomes ---
 
 /// Results of a model in one of its forms on the test set.
 struct Outcome {
-  std::string model, form;    ///< Form: "NNGP", "NTK", "finite", or "" for a rule to compare with.
+  std::string model, form;    ///< Form: "NNGP", "NTK", "finite", or "" for other methods.
   Tensor probabilities = {};  ///< f64 [test, classes]; undefined if it diverged.
   double seconds = NAN, peak_mb = NAN;
 
@@ -54,7 +54,7 @@ struct Outcome {
   bool diverged() const { return !probabilities.defined(); }
 };
 
-// --- kernels: regression to 1 − 1/C for an input's class and −1/C for the others ---
+// --- kernels: regression with target 1 − 1/C for an input's class and −1/C for the others ---
 
 /// A kernel that a limit can compute.
 struct KernelForm {
@@ -65,7 +65,8 @@ struct KernelForm {
 constexpr KernelForm kernel_forms[] = {{"NNGP", infinite::Get::nngp, &infinite::Gram::nngp},
                                        {"NTK", infinite::Get::ntk, &infinite::Gram::ntk}};
 
-/// Noise variance relative to the kernel's mean diagonal, and the factor of all variances.
+/// Noise variance relative to the kernel's mean diagonal, and a factor that multiplies all
+/// variances.
 struct Choice {
   double noise = 0, amplitude = 0;
 };
@@ -115,8 +116,8 @@ std::vector<Column> answer_columns(const Task& task);
 void draw(const std::string& name, const Settings& settings, const Task& task,
           const std::vector<Outcome>& outcomes);
 
-/// Runs every model, and reports it together with the given outcomes of other rules. Returns
-/// whether it was not interrupted.
+/// Runs every model, and reports it together with the given outcomes of other methods. Returns
+/// false if it was interrupted.
 bool compare_models(Program& program, const std::string& name, const Task& task,
                     const Settings& settings, std::vector<Outcome> outcomes = {});
 

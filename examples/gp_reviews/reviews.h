@@ -18,8 +18,8 @@ struct ReviewTask {
   Outcome naive_bayes;
 };
 
-/// A token is the sum of the word vectors of a span, divided by the square root of their number.
-/// Naive Bayes uses all words. Throws Error if a file is unsuitable or a number too large.
+/// A token is the sum of the word vectors of a span of words, divided by the square root of their
+/// number. Naive Bayes uses all words. Throws Error if a file is unsuitable or a number too large.
 ReviewTask review_task(const ReviewSettings& settings);
 
 }  // namespace ladon::example

@@ -31,7 +31,7 @@ const std::vector<Column> columns = {
      "share of its attention that the leading head gives to its rule's token, mean over rules"},
     {"untrained_attention", "the same before training"}};
 
-/// Returns whether the run was not interrupted.
+/// Runs the study and reports its results. Returns false if it was interrupted.
 bool teach(const Program& program, const Settings& s) {
   const Task task = rules_task(s, Generator(s.common.seed));
   std::cout << task.description << std::endl;

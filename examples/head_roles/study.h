@@ -28,8 +28,8 @@ struct Settings {
   double cosine_weight = 1, noise = 0.1;  ///< Weight of the cosine penalty; noise b of SPOS.
 };
 
-/// Adds the options that studies of this classifier share: those of `methods` to `learning_rate`,
-/// and of `alpha`.
+/// Adds the options that studies of this classifier share: those for the members `methods` to
+/// `learning_rate`, and for `alpha`.
 void add_training_options(Program& program, Settings& settings);
 /// Checks these options in combination. Throws UsageError.
 void check_training(const Settings& settings);
@@ -47,8 +47,8 @@ struct Task {
 };
 
 /// Task with the rules of common/rules_task.h: each question requires attention to a different
-/// position, for which one head has only one attention map. In an unfamiliar sequence one question
-/// has no correct answer.
+/// position, but a head has only one attention map. In an unfamiliar sequence one question has no
+/// correct answer.
 Task rules_task(const Settings& settings, Generator rng);
 
 /// Classifier: tokens → embedding + positions → encoder → pooling → logits [B, questions, classes].
@@ -83,12 +83,12 @@ Predictions predict(const Classifier& model, const std::vector<TextBatch>& batch
 struct Run {
   std::uint64_t seed = 0;
   std::vector<double> figures = {};     ///< In the order of the study's columns.
-  Tensor before = {}, after = {};       ///< Matrix with a row per head that the study draws.
+  Tensor before = {}, after = {};       ///< Matrix [heads, …] that the study draws.
   std::int64_t leading = 0;             ///< Leaders::heads after training, if known.
   std::vector<double> train_loss = {};  ///< An entry per epoch.
   std::int64_t parameters = 0;
   double epoch_seconds = 0;
-  int diverged_in_epoch = 0;  ///< Counted from 1, and figures are NaN; 0: did not diverge.
+  int diverged_in_epoch = 0;  ///< From 1 (figures are then NaN); 0: it did not diverge.
   std::string diverged_because = {};
 };
 
@@ -97,7 +97,8 @@ struct Diverged {
   std::string because;
 };
 
-/// State of a model during training, in eval() and without gradients; observers must not change it.
+/// State of a model during training, in evaluation mode and without gradients; observers must not
+/// change it.
 struct Moment {
   Classifier& model;
   const Particles& heads;
@@ -108,8 +109,8 @@ struct Moment {
 using Watch = std::function<void(const Moment&, Run&)>;
 
 /// Trains a classifier by `method`, one of methods(). The seed determines the initial weights, the
-/// order of batches and the dropout, identically for all methods. Ends when loss or gradient is not
-/// finite. Throws Interrupted.
+/// order of batches and the dropout, identically for all methods. Ends early if the loss, the
+/// gradient or the force is not finite. Throws Interrupted.
 Run train(const Task& task, const Settings& settings, const std::string& method, std::uint64_t seed,
           const Watch& watch);
 
@@ -117,8 +118,8 @@ Run train(const Task& task, const Settings& settings, const std::string& method,
 /// fewer runs.
 using Outcomes = std::vector<std::pair<std::string, std::vector<Run>>>;
 
-/// Trains with every method and seed, and measures `figures` numbers for each run. Returns whether
-/// it was not interrupted.
+/// Trains with every method and seed, and measures `figures` numbers for each run. Returns false if
+/// it was interrupted.
 bool run_all(const Task& task, const Settings& settings, std::size_t figures, const Watch& watch,
              Outcomes& outcomes);
 
@@ -147,7 +148,7 @@ Tensor on_right_tokens(const Classifier& model, const Task& task);
 
 /// Summary of the matrix on_right_tokens(): which heads attend to the rules' tokens.
 struct Leaders {
-  std::int64_t heads = 0;  ///< Heads that attend more to some rule's token than all others do.
+  std::int64_t heads = 0;  ///< Heads that attend more to some rule's token than any other head.
   double attention = 0;    ///< Attention of the leading head to its rule's token, mean over rules.
 };
 Leaders leaders(const Tensor& right_tokens);

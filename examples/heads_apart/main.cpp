@@ -21,7 +21,7 @@ const std::vector<Trial> trials = {
     {"heads_apart --epochs 30 --methods plain,svgd",
      "head_distance: repulsion keeps moving heads that have stopped learning"}};
 
-/// Returns whether the run was not interrupted.
+/// Runs the study and reports its results. Returns false if it was interrupted.
 bool teach(const Program& program, const Settings& s) {
   const Task task = rules_task(s, Generator(s.common.seed));
   std::cout << task.description << std::endl;

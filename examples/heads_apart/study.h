@@ -13,12 +13,12 @@ namespace ladon::example {
 /// Cosine between the heads' attention maps at the token where answers are read, mean over layers
 /// and test sequences: [heads, heads].
 Tensor similarity(const Classifier& model, const Task& task);
-/// Mean over pairs of different heads; NaN with one head.
+/// Mean of a matrix [heads, heads] over pairs of different heads; NaN with one head.
 double off_diagonal_mean(const Tensor& matrix);
 /// Mean distance between two heads' parameters: the blocks W_q, W_k, W_v of all layers.
 double head_distance(const Particles& heads);
 
-/// The watch that measures the study's columns.
+/// Observer that measures the study's columns.
 Watch apart(const Task& task);
 const std::vector<Column>& columns();
 /// Draws heads_apart.svg: the similarity of the heads' attention before and after training.

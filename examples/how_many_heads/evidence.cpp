@@ -79,8 +79,8 @@ LogBayes log_bayes(const DataSet& set, std::int64_t particles, Generator rng) {
   return {mean - limit.log_marginal_likelihood(), apart};
 }
 
-/// Questions as tokens: the vectors of each question's first words that have one, on principal
-/// axes.
+/// Questions as tokens. A question's tokens are the vectors of its first `length` words that have a
+/// vector, in coordinates on principal axes.
 struct Questions {
   static constexpr std::int64_t length = 10;
   Tensor tokens, mask;                            ///< [n, length, dim], [n, length]
@@ -103,7 +103,7 @@ Questions read_questions(const Settings& s, std::int64_t of_class) {
   q.chosen.resize(data.label_names.size());
   const auto n = std::ssize(data.texts);
   std::vector<std::int64_t> rows;                       // of glove.vectors, one for each word
-  std::vector<std::int64_t> at(n * Questions::length);  // index + 1, or 0
+  std::vector<std::int64_t> at(n * Questions::length);  // index in `rows` + 1, or 0
   for (std::int64_t i = 0; i < n; ++i) {
     auto place = at.begin() + i * Questions::length;
     const auto end = place + Questions::length;

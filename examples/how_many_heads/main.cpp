@@ -52,7 +52,7 @@ void add_options(Program& program, Settings& s) {
   });
 }
 
-/// Returns whether the run was not interrupted.
+/// Runs the study and reports its results. Returns false if it was interrupted.
 bool teach(Program& program, const Settings& s) {
   const Study study = run_study(s);
   const Table errors = error_table(s, study), contrasts = contrast_table(s, study),

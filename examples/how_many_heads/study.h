@@ -24,7 +24,7 @@ struct Settings {
 };
 
 constexpr std::int64_t retrievals = 4, total_width = 32, head_width = 8, wide_head = 64;
-constexpr std::int64_t classes = 5, pairs = classes * (classes - 1) / 2;  ///< TREC's.
+constexpr std::int64_t classes = 5, pairs = classes * (classes - 1) / 2;  ///< Of TREC's questions.
 
 enum class Law { total, each, wide };
 constexpr std::array<Law, 3> laws = {Law::total, Law::each, Law::wide};
@@ -46,7 +46,8 @@ struct Arm {
 struct Evidence {
   std::string truth;  ///< Source of the labels.
   std::int64_t targets = 0;
-  std::vector<double> log_bayes = {}, apart = {};  ///< Per data set; apart: |difference| of 2 runs.
+  std::vector<double> log_bayes = {}, apart = {};  ///< Per data set; `apart`: |difference| of two
+                                                   ///< runs.
   std::int64_t groups = 0;  ///< Data set i is in group i mod groups; errors are over groups.
 };
 

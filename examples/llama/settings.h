@@ -21,8 +21,8 @@ struct Settings {
   std::int64_t again = 100;  ///< Tokens to write again without the cache.
   // For training:
   std::string text;                                   ///< A text file; empty: Ladon's own sources.
-  std::int64_t tokens = 512;                          ///< Vocabulary of the byte-pair tokenizer.
-  std::vector<std::int64_t> kv_heads = {1, 2, 4, 8};  ///< Key heads, one model each.
+  std::int64_t tokens = 512;                          ///< Vocabulary size of the tokenizer.
+  std::vector<std::int64_t> kv_heads = {1, 2, 4, 8};  ///< Numbers of key heads; a model for each.
   std::int64_t heads = 8, layers = 2, dim = 128;
   std::int64_t context = 128, batch = 8;
   std::int64_t steps = 250, runs = 1;

@@ -33,7 +33,7 @@ constexpr std::int64_t texts_beside = 8, tokens_before = 2048;
 
 struct Study {
   std::vector<Sharing> rows;
-  std::optional<LanguageModel> model;  ///< From the first run, middle number of key heads.
+  std::optional<LanguageModel> model;  ///< Of the first run and the middle number of key heads.
   bool interrupted = false;
 };
 /// Trains the models, all on the same windows. After an interrupt, the finished rows remain.

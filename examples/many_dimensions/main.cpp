@@ -31,7 +31,7 @@ void add_options(Program& program, CollapseSettings& s) {
   program.check([&s] { refuse_repeated("--dimensions", s.dimensions); });
 }
 
-/// Returns whether the run was not interrupted.
+/// Runs the study and reports its results. Returns false if it was interrupted.
 bool teach(const Program& program, const CollapseSettings& s) {
   Table table = collapse_table(s);
   Progress progress(static_cast<double>(s.dimensions.size()));

@@ -68,7 +68,7 @@ nlohmann::ordered_json frames(const Settings& s, const TargetStudy& study) {
   return {{"target", study.target.name}, {"seed", study.runs[0][shown].seed}, {"frames", all}};
 }
 
-/// Returns whether the run was not interrupted.
+/// Runs the study and reports its results. Returns false if it was interrupted.
 bool teach(const Program& program, const Settings& s) {
   std::vector<TargetStudy> studies;
   const bool complete = run_studies(s, studies);

@@ -45,7 +45,7 @@ void add_options(Program& program, Settings& s) {
   program.check([&s] { refuse_repeated("--scaling", s.scalings); });
 }
 
-/// Returns whether the run was not interrupted.
+/// Runs the study and reports its results. Returns false if it was interrupted.
 bool teach(Program& program, Settings& s) {
   if (s.widths.empty())
     s.widths = s.preset == "tour" ? std::vector<std::int64_t>{16, 32, 64, 128, 256, 512}

@@ -30,7 +30,7 @@ Tensor load_inputs(const NetworkSettings& settings);
 /// Form of attention: queries and keys are tied with linear scaling (else the logits would vanish),
 /// and independent with sqrt scaling.
 AttentionForm form(AttentionScaling scaling, Weighting weighting);
-/// An attention layer; its output has `out` channels, or those of a head if `out` is 0.
+/// An attention layer; its output has `out` channels, or as many as a head if `out` is 0.
 infinite::SizedFactory attention(const AttentionForm& form, std::int64_t in, std::int64_t out = 0);
 
 /// Networks with the same limit, and the results at each size.

@@ -60,7 +60,7 @@ std::vector<WidthSeries> reference_series(const Settings& s, std::int64_t channe
     AttentionScaling scaling;
     Weighting weighting;
     bool many;
-    std::map<std::int64_t, double> errors;  // of 100 networks each
+    std::map<std::int64_t, double> errors;  // by width, each from 100 networks
   };
   constexpr auto linear = AttentionScaling::linear, sqrt = AttentionScaling::sqrt;
   constexpr auto softmax = Weighting::softmax, identity = Weighting::identity;

@@ -26,8 +26,8 @@ const std::vector<Trial> trials = {
     {"particles --targets gaussian,banana --alpha auto",
      "variance_ratio: auto is made for many dimensions, and overshoots in two; wgd the most"}};
 
-/// Runs and prints the study; after an interrupt, what is finished. Returns whether it was not
-/// interrupted.
+/// Runs the study and prints its results; after an interrupt, those that are finished. Returns
+/// false if it was interrupted.
 bool teach(const Program& program, const Settings& s) {
   std::cout << settings_line(s) << ", b = " << s.noise << "; " << s.seeds
             << (s.seeds == 1 ? " seed" : " seeds") << std::endl;

@@ -52,7 +52,7 @@ std::int64_t move(const std::string& method, const PlaneTarget& target, const Se
 /// Measures of how well points represent the target.
 struct Figures {
   double mean_error = NAN;      ///< Distance between means, in the target's standard deviations.
-  double variance_ratio = NAN;  ///< Total variance over the target's.
+  double variance_ratio = NAN;  ///< Total variance divided by the target's.
   double inner_half = NAN;      ///< Share of points in the smallest region of probability ½.
   double mode_mass = NAN;       ///< Share of points at the right mode; NaN without modes.
 };
@@ -60,9 +60,9 @@ struct Figures {
 struct Outcome {
   std::string method;
   std::uint64_t seed = 0;
-  std::int64_t diverged_at = 0;     ///< Step, and figures are NaN; 0: did not diverge.
+  std::int64_t diverged_at = 0;     ///< Step, or 0. If not 0, figures are NaN.
   std::vector<Tensor> frames = {};  ///< Positions f64 [M, 2] at step_of(frame).
-  Figures end = {}, pooled = {};    ///< Pooled: positions over the run's second half.
+  Figures end = {}, pooled = {};    ///< `pooled`: of positions over the run's second half.
   double ksd = NAN;                 ///< Stein discrepancy of the final positions.
 };
 
@@ -91,7 +91,7 @@ void add_options(Program& program, Settings& settings);
 std::string settings_line(const Settings& settings);
 
 /// Adds a study per target, and to each study the methods whose seeds are all finished. Returns
-/// whether the run was not interrupted; each study has at least one method.
+/// false if the run was interrupted. Each study has at least one method.
 bool run_studies(const Settings& settings, std::vector<TargetStudy>& studies);
 
 /// Table with a row for each method, and a last row for independent draws. `of` is the heading of

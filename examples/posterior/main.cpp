@@ -48,7 +48,7 @@ void add_options(Program& program, Settings& s) {
   });
 }
 
-/// Returns whether the run was not interrupted.
+/// Runs the study and reports its results. Returns false if it was interrupted.
 bool teach(Program& program, const Settings& s) {
   std::cout << s.draws << " data sets, " << s.members << " networks per method" << std::endl;
   const Study study = run_study(s);

@@ -13,8 +13,8 @@
 namespace ladon::example {
 
 struct Settings : TaskSettings {
-  /// Methods of optim/posterior/compare.h, and wrong_prior. The methods that are not in this
-  /// default list take as long as these together.
+  /// Methods of optim/posterior/compare.h, and wrong_prior. The methods that this default list
+  /// leaves out take as long, in total, as those in it.
   std::vector<std::string> methods = {
       "hmc",   "sgld",       "svgd", "svgd_auto", "wgd", "ensemble", "randomized_prior",
       "prior", "wrong_prior"};
@@ -24,7 +24,8 @@ struct Settings : TaskSettings {
 
 /// Names for --methods: those of optim/posterior/compare.h, and the control wrong_prior.
 std::vector<std::string> method_names();
-/// Whether a row is exact: gp, the Gaussian process, or finite_heads, exact draws.
+/// Whether the method is exact: "gp", the Gaussian process, or "finite_heads", draws from the exact
+/// posterior of finitely many heads.
 bool exactly_known(const std::string& method);
 /// Number of heads for which the pictures compare methods: the second one, or the only one.
 std::int64_t heads_shown(const Settings& settings);
@@ -35,7 +36,7 @@ struct MethodRuns {
   std::int64_t heads = 0;
   std::int64_t steps = 0;  ///< 0: not applicable.
   std::vector<BeliefScore> scores = {};
-  std::int64_t gradients = 0;  ///< Total per network, for the first data set.
+  std::int64_t gradients = 0;  ///< Total number per network, for the first data set.
 };
 
 /// Draws of the latents of this many heads, given the first data set.
@@ -45,13 +46,13 @@ struct LatentDraws {
 };
 
 struct Study {
-  std::vector<MethodRuns> methods;   ///< Compared with the exact posterior of as many heads.
+  std::vector<MethodRuns> methods;   ///< Compared with the exact posterior for equal `heads`.
   std::vector<MethodRuns> to_limit;  ///< Compared with the Gaussian process.
   std::vector<Band> bands;           ///< Of all exact posteriors, and of methods at heads_shown().
   std::vector<Band> runs;            ///< Per method, number of heads and length of run.
   std::vector<LatentDraws> draws;
   Tensor targets;            ///< Targets of the first data set.
-  bool interrupted = false;  ///< If so, only finished results are held.
+  bool interrupted = false;  ///< If so, only finished results are included.
 };
 
 Study run_study(const Settings& settings);
@@ -72,8 +73,9 @@ Page page(const Settings& settings, const Study& study);
 /// Blocks of a kernel over training and test inputs [N + M, N + M]: among training inputs [N, N],
 /// between test and training inputs [M, N], and variances of test inputs [M].
 nlohmann::ordered_json blocks_json(const Tensor& kernel);
-/// Checks that compare the page's functions with the library's: the Gaussian process of a kernel
-/// given the study's targets, and for each number of heads the kernel of one draw, and its process.
+/// Checks that compare the page's functions with the library's: the Gaussian process given the
+/// study's targets, and for each number of heads the kernel of one draw of the latents and the
+/// Gaussian process with that kernel.
 nlohmann::ordered_json checks(const Settings& settings, const Study& study, const Tensor& limit);
 
 }  // namespace ladon::example

@@ -62,8 +62,8 @@ class Process {
     options_ = {.noise = amplitude_ * (chosen + 1e-8), .jitter = 0};
   }
 
-  /// Order of removal by backward elimination: each time, the head without which the evidence is
-  /// highest. Fills in the certificate.
+  /// Order of removal by backward elimination: each step removes the head without which the
+  /// evidence is highest. Fills in the certificate.
   Order eliminate(Split& c) const {
     c.noise = options_.noise, c.amplitude = amplitude_;
     Order left(heads);

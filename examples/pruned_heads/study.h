@@ -11,16 +11,17 @@ namespace ladon::example {
 
 constexpr std::array<const char*, 4> rule_names = {"evidence", "gradient", "magnitude", "random"};
 constexpr double allowed_nats = 3;                              ///< Nats of ln Z that may be lost.
-constexpr double allowed_loss = 0.02, allowed_accuracy = 0.01;  ///< Changes that are allowed.
+constexpr double allowed_loss = 0.02, allowed_accuracy = 0.01;  ///< Allowed rise, and allowed fall.
 
-/// Results of a rule with k = 1 … heads kept (index k − 1): accuracy of the masked network;
-/// accuracy and log-loss of the Gaussian process.
+/// Results of a rule when it keeps k heads, for k from 1 to `heads`, at index k − 1: accuracy of
+/// the masked network; accuracy and log-loss of the Gaussian process.
 struct Path {
   std::array<double, heads> network = {}, process = {}, loss = {};
   Tensor right = {};  ///< 1 if right with half of the heads, else 0: f64 [test questions].
 };
 
-/// One draw of N questions, with the certificate of the heads that the evidence keeps.
+/// One draw of N questions: results of the rules, and, for the heads that the evidence keeps, a
+/// certificate of how much the removal of the others costs.
 struct Split {
   std::array<Path, rule_names.size()> paths = {};
   std::vector<std::int64_t> removed = {};   ///< Heads in order; the last one is never removed.
@@ -42,7 +43,7 @@ Study run_study(const Settings& settings);
 
 /// Accuracy of the masked network, or of the Gaussian process, per rule and N.
 Table accuracy_table(const Settings& settings, const Study& study, bool process);
-/// Difference in accuracy between half of the heads kept by evidence and by another rule.
+/// Difference in accuracy, with half of the heads kept, between the evidence and each other rule.
 Table contrast_table(const Settings& settings, const Study& study);
 Table certificate_table(const Settings& settings, const Study& study);
 std::string certificate_text(const Settings& settings, const Study& study);  ///< Of one split.

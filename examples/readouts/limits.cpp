@@ -70,7 +70,7 @@ std::vector<Answers> judge(const Readout& kind, const Tensor& kernels, const Tas
   const NoiseChoice bayes = choose_noise(nngp, y, by);
   const GaussianProcess posterior(nngp, y, {.noise = bayes.relative_noise * unit});
   const Tensor ntk = among(n);
-  const double pull = choose_noise(ntk, y, by).relative_noise;  // noise; pulls to initial weights
+  const double pull = choose_noise(ntk, y, by).relative_noise;  // pulls weights to initial values
   const GpPrediction trained =
       GradientFlow(ntk, y, {.jitter = pull + 1e-8})
           .ensemble(infinite_time, slice(test, 1, {n, 2 * n}), {nngp, across, alone});

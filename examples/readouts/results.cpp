@@ -30,8 +30,8 @@ const Answers* find(const AllAnswers& all, const std::string& arm, const std::st
   return found == all.end() ? nullptr : &*found;
 }
 
-/// A row: an arm, its figures, and the answers that it is compared with, which have as many seeds
-/// or are a limit's; null: none.
+/// A row of a table: an arm, its answers and figures, and the answers `base` that it is compared
+/// with, or null. `base` has as many seeds as the arm's answers, or is a limit.
 struct Line {
   std::string name;
   const Answers* of;

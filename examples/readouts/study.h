@@ -43,8 +43,8 @@ Task load_task(const Settings& settings);
 /// Attention after the convolutions, by the inputs of its queries and keys.
 enum class Attention {
   none,
-  structured,    ///< Sum of tokens and positions, the latter correlated if near.
-  residual,      ///< The same, added to the tokens with half of the variance each.
+  structured,    ///< Sums of tokens and positions; near positions are correlated.
+  residual,      ///< Like `structured`, added to the tokens; each has half of the variance.
   bare,          ///< Tokens only.
   concatenated,  ///< Positions appended to the tokens.
 };
@@ -58,7 +58,7 @@ struct Readout {
   bool trained = false;  ///< Whether networks of finite width are trained with it.
 };
 
-/// Arms of the study; `attention` has `frozen` as a control.
+/// Readouts that the study compares. For "attention" there is also a control, "frozen".
 const std::vector<Readout>& readouts();
 
 /// Three Sequentials in ntk parameterization: four convolutions, attention (or nothing), the

@@ -19,8 +19,9 @@ struct Settings {
 };
 
 struct Arm {
-  /// Which heads repel each other. none; always: all; layer: all, while the layer's maps are
-  /// similar on average; pairs: pairs with similar maps; apart: pairs without similar maps.
+  /// Which heads of a layer repel each other: "none"; "always": all; "layer": all, while the
+  /// layer's maps are similar on average; "pairs": pairs with similar maps; "apart": pairs without
+  /// similar maps.
   std::string repulsion = "none";
   double dropout = 0;        ///< Dropout of attention weights.
   bool equal_start = false;  ///< Heads start equal, except for small noise.
@@ -32,7 +33,7 @@ struct Fit {
   Tensor right, nll;      ///< f64 [test sequences]: means over a sequence's answers.
   double trained = 0;     ///< Accuracy on the first 128 training sequences.
   double redundancy = 0;  ///< Cosine of two heads' maps, mean over pairs and 128 test sequences.
-  double repelled = 0;    ///< Share of steps and of pairs of heads that repelled.
+  double repelled = 0;    ///< Share of pairs of heads that repelled, mean over steps.
 };
 
 RuleSequences test_sequences(const Settings& settings);

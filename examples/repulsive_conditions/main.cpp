@@ -240,7 +240,7 @@ std::map<std::string, Tensor> bits_of(const Study& study, const Tensor& labels) 
   return bits;
 }
 
-/// Returns whether the run was not interrupted.
+/// Runs the study and reports its results. Returns false if it was interrupted.
 bool teach(Program& program, const Settings& s) {
   const std::vector<Question> all = {dropout_question(), crowding_question(), data_question()};
   const RuleSequences test = test_sequences(s);

@@ -23,7 +23,7 @@ const std::vector<Trial> trials = {
     {"repulsive_heads --methods plain,smoothing,svgd --alpha 1 --seeds 4",
      "nll compared with plain: what does a hundred times the repulsion cost?"}};
 
-/// Returns whether the run was not interrupted.
+/// Runs the study and reports its results. Returns false if it was interrupted.
 bool teach(const Program& program, const TextFiles& files, const Settings& s) {
   const Generator rng(s.common.seed);
   const Task task = files.format == "generated" ? rules_task(s, rng) : text_task(files, s, rng);

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t figures = 4;
 
-/// Probability that an unfamiliar sequence has larger predictive entropy than a test sequence, mean
-/// over questions.
+/// Probability that the predictive entropy, averaged over a sequence's questions, is larger for an
+/// unfamiliar sequence than for a test sequence.
 double unfamiliar_auroc(const Predictions& familiar, const Predictions& unfamiliar,
                         std::int64_t questions) {
   const auto entropy = [questions](const Predictions& p) {

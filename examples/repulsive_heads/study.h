@@ -35,9 +35,9 @@ struct Comparison {
   std::vector<Difference> judged;
 };
 
-/// Compares each method with plain, and svgd also with smoothing, which separates repulsion from
-/// the smoothing that comes with it; for the seeds that both methods have finished. Decisions are
-/// corrected for the number of all these comparisons, of all figures.
+/// Compares each method with "plain", and "svgd" also with "smoothing", to separate repulsion from
+/// the smoothing that comes with it. Each comparison uses the seeds that both methods have
+/// finished. Decisions are corrected for the number of all comparisons of all figures.
 std::vector<Comparison> comparisons(const Outcomes& outcomes);
 
 /// Text with the comparisons, as a table and in words, and the differences that this many seeds can

@@ -1,5 +1,6 @@
 #pragma once
-// Settings, sentences, and one fit of the sentence model: an arm with its value, on a fold.
+// Settings, sentences, and one fit of the sentence model: an arm, with one value of its parameter,
+// on a fold.
 
 #include <string>
 #include <vector>
@@ -51,7 +52,7 @@ struct Fit {
   Tensor probabilities;   ///< f64 [test questions, classes]
   double redundancy = 0;  ///< Cosine between the maps of two hops, mean over pairs.
   double size = 0;        ///< Root mean square of the entries of W_s2.
-  double ratio = 0;       ///< Repulsive over driving force at the last step; NaN without.
+  double ratio = 0;       ///< Repulsive over driving force at the last step, or NaN.
 };
 
 /// Trains on the fold's training part and answers its test part. `rng` determines initial weights,

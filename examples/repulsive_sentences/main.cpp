@@ -76,7 +76,7 @@ std::map<std::string, Tensor> bits_of(const Sentences& data, const Study& study)
   return bits;
 }
 
-/// Returns whether the run was not interrupted.
+/// Runs the study and reports its results. Returns false if it was interrupted.
 bool teach(Program& program, const Settings& s) {
   const Sentences data = sentences(s, Generator(s.common.seed).split(3));
   std::cout << data.count() << " sentences, " << data.classes() << " classes, "

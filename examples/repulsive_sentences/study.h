@@ -9,7 +9,7 @@
 
 namespace ladon::example {
 
-/// Result of one value of an arm on the inner fold.
+/// Result of an arm, with one value of its parameter, on the inner fold.
 struct Tried {
   std::string arm;
   double value, accuracy, nll;

@@ -29,8 +29,8 @@ struct Settings : CorpusSettings {
 // --- a model with its tokenizer: sentences in, sentences out ---
 
 struct Translator {
-  /// Byte pairs of both languages together. Every word begins with a blank, also the first, so that
-  /// it has the same tokens everywhere.
+  /// Byte pairs learned from both languages together. Every word begins with a blank, including the
+  /// first, so that it has the same tokens everywhere.
   BytePairTokenizer tokens;
   TranslationModel model;
 
@@ -46,8 +46,8 @@ Translator new_translator(const Settings& s, const ParallelText& pairs);
 /// The averaged model of a saved run, with the size that was saved.
 Translator saved_translator(const std::filesystem::path& run);
 
-/// Translations of these texts, by beam search, or greedy with 0 beams; at most twice the source's
-/// length plus ten tokens. The model must be in evaluation mode.
+/// Translations of these texts by beam search, or greedily if `beams` is 0. A translation has at
+/// most twice as many tokens as its source, plus ten. The model must be in evaluation mode.
 std::vector<std::string> translate(const Translator& translator,
                                    const std::vector<std::string>& sources, std::int64_t beams);
 
@@ -63,12 +63,12 @@ Attention attention_of(const Translator& translator, const std::string& source,
 
 // --- training with regular validation, in a run that can be killed and resumed ---
 
-/// Results of validation during a training.
+/// Results of validation during training.
 struct Course {
   /// Columns of `looks`: steps so far; loss in nats per token on training pairs, and on validation
-  /// pairs; BLEU of the first validation pairs, by greedy decoding; speed, tokens of both languages
-  /// trained on per second, and seconds, both since the last evaluation and without the time of
-  /// validation.
+  /// pairs; BLEU of the first validation pairs, by greedy decoding; speed, in training tokens of
+  /// both languages per second, and seconds. The last two are since the previous evaluation,
+  /// without the time of validation.
   enum Column { steps, train, validation, bleu, speed, seconds };
   Tensor looks;  ///< f64 [evaluations, 6], for the averaged model.
   Tensor first;  ///< Attention::weights of shown_attention() at the first evaluation.

@@ -36,7 +36,7 @@ Table judged(const std::string& of, const std::vector<Translations>& all,
 }
 
 std::string shown(const std::vector<Translations>& all, const ParallelText& test) {
-  constexpr std::size_t count = 3, broad = 13;  // "word for word"
+  constexpr std::size_t count = 3, broad = 13;  // broad: length of "word for word"
   std::string text;
   const auto line = [&](std::string what, const std::string& said) {
     what.resize(std::max(broad, what.size()), ' ');

@@ -23,23 +23,24 @@ struct AttentionPositions {
 
 /// Prior of the weights: their distribution at initialization.
 struct AttentionPrior {
-  /// standard parameterization: initializer of each projection, as a matrix [heads·head_dim, dim].
+  /// In standard parameterization: initializer of each projection, as a matrix [heads·head_dim,
+  /// dim].
   Init init = Init::xavier_uniform;
   Parameterization parameterization = Parameterization::standard;
   // ntk parameterization (the only bias is then that of the output):
   double query_key_std = 1;     ///< QK = σ_Q·σ_K
   double value_output_std = 1;  ///< OV = σ_O·σ_V
-  double bias_std = 0;          ///< σ_b; 0: no bias.
+  double bias_std = 0;          ///< σ_b; 0 means no bias.
 };
 
 /// Monte Carlo draws for expectations in `limit` without a closed form (infinite/kernel/roots.h).
 struct LimitDraws {
   /// Draws per estimate, at least 2; the limit is then a single estimate, without a standard error.
-  /// 0 (default): 256 draws per estimate, and the limit is the mean of several estimates, as many
-  /// as small inputs need for an error of about 1% (infinite::Limit::replicates).
+  /// 0 (default) means 256 draws per estimate; the limit is then the mean of several estimates, as
+  /// many as small inputs need for an error of about 1% (infinite::Limit::replicates).
   std::int64_t samples = 0;
   /// Maximum number of coordinates (rank of the Nyström factor) of the draws that all inputs share;
-  /// infinite::Limit::unexplained is the share of the variance outside them.
+  /// infinite::Limit::unexplained is the fraction of the variance outside them.
   std::int64_t coordinates = 128;
   std::uint64_t seed = 0;
 
@@ -49,21 +50,22 @@ struct LimitDraws {
 struct MultiHeadAttentionOptions {
   std::int64_t dim = 0;  ///< Width of the queries' input and of the output; required.
   std::int64_t heads = 0;
-  std::int64_t head_dim = 0;   ///< Width of a head; 0: dim/heads (Error if that is not whole).
-  std::int64_t key_dim = 0;    ///< Width of the keys' input (cross-attention); 0: dim.
-  std::int64_t value_dim = 0;  ///< Width of the values' input; 0: key_dim.
+  std::int64_t head_dim = 0;   ///< Width of a head; 0 means dim/heads (Error if not an integer).
+  std::int64_t key_dim = 0;    ///< Width of the keys' input (cross-attention); 0 means dim.
+  std::int64_t value_dim = 0;  ///< Width of the values' input; 0 means key_dim.
   bool bias = true;
   bool causal = false;
   double dropout = 0;  ///< Dropout probability of the attention weights, in training mode.
 
   /// Number of heads of keys and values, each shared by heads/kv_heads query heads (Ainslie et al.
-  /// 2023; for kv_heads = 1 Shazeer 2019). 0: as `heads`. Error if kv_heads does not divide heads.
+  /// 2023; for kv_heads = 1 Shazeer 2019). 0 means `heads`. Error if kv_heads does not divide
+  /// `heads`.
   std::int64_t kv_heads = 0;
   /// > 0: a query sees only the last `window` positions, including its own; needs causal attention.
   /// Padding counts among them in one pass, but not with a cache (KeyValueCache::next_positions()).
   std::int64_t window = 0;
-  std::int64_t value_head_dim = 0;  ///< Width of a head's values; 0: head_dim.
-  std::int64_t out = 0;             ///< Width of the output; 0: dim.
+  std::int64_t value_head_dim = 0;  ///< Width of a head's values; 0 means head_dim.
+  std::int64_t out = 0;             ///< Width of the output; 0 means dim.
   AttentionForm form = {};
   bool projection_bias = true;  ///< Whether `bias` also adds biases to q, k and v.
   std::optional<AttentionPositions> positions = {};
@@ -77,15 +79,17 @@ struct MultiHeadAttentionOptions {
 /// attend to no key gives the output bias.
 ///
 /// In ntk parameterization all weights are N(0, 1). With the width d of each input, and the options
-/// QK = query_key_std, OV = value_output_std, σ_b = bias_std and p = ½ or 1 (form.scaling):
-///   G_h = QK/(d·head_dim^p)·Q_h·K_hᵀ,  out = OV/sqrt(value_head_dim·heads·d)·Σ_h ζ(G_h)… + σ_b·b
+/// QK = query_key_std, OV = value_output_std, σ_b = bias_std and p = ½ for sqrt and 1 for linear
+/// scaling (form.scaling):
+///   G_h = QK/(d·head_dim^p)·Q_h·K_hᵀ,
+///   out = OV/sqrt(value_head_dim·heads·d)·Σ_h ζ(G_h)·V_h·O_h + σ_b·b
 /// (Hron, Bahri, Sohl-Dickstein and Novak 2020, "Infinite attention").
 struct MultiHeadAttention : Callable<MultiHeadAttention> {
   Tensor query;   ///< [heads, head_dim, dim]
   Tensor key;     ///< [kv_heads, head_dim, key_dim]; undefined when tied
   Tensor value;   ///< [kv_heads, value_head_dim, value_dim]
   Tensor output;  ///< [heads, value_head_dim, out]: head h adds context_h·output[h]
-  Tensor query_bias, key_bias, value_bias;  ///< [heads or kv_heads, width]; undefined: no bias
+  Tensor query_bias, key_bias, value_bias;  ///< [heads or kv_heads, width]; undefined without bias
   Tensor output_bias;                       ///< [out]; undefined when bias = false
   std::optional<RandomPositions> positions;
   bool values_see_positions;

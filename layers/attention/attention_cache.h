@@ -36,16 +36,16 @@ class KeyValueCache {
   /// Keys and values that the queries of the new positions see.
   struct Seen {
     AttentionHeads heads;     ///< The given q; k, v and k_positions of all positions.
-    Tensor allowed = {};      ///< bool [batch, 1, Tq, Tk]; undefined: a causal mask suffices.
+    Tensor allowed = {};      ///< bool [batch, 1, Tq, Tk]; undefined if a causal mask suffices.
     std::int64_t offset = 0;  ///< Number of keys before the first query (causal_offset).
   };
-  /// Appends h.k and h.v [batch, heads, T, width]. window > 0: a query sees only the last `window`
-  /// positions, including its own; 0: all. Throws Error, and appends nothing, unless batch, heads,
-  /// widths and dtype are those of earlier calls, and h.q_positions i64 [T] or [batch, T], if
-  /// defined; and inside jvp if k or v has a tangent.
+  /// Appends h.k and h.v [batch, heads, T, width]. With window > 0 a query sees only the last
+  /// `window` positions, including its own; with 0 it sees all. Throws Error, and appends nothing,
+  /// if batch, heads, widths or dtype differ from those of earlier calls, if h.q_positions is
+  /// defined but not i64 [T] or [batch, T], or if inside jvp k or v has a tangent.
   Seen append(const AttentionHeads& h, const Tensor& mask = {}, std::int64_t window = 0);
 
-  /// Row i becomes a copy of the former row rows[i], for i64 `rows` of any length: for beam search,
+  /// Makes row i a copy of the former row rows[i]; `rows` is i64, of any length. For beam search,
   /// and to drop finished rows. Throws Error, and changes nothing, for rows that it does not have.
   void select(const Tensor& rows);
   /// Appends the rows of another cache of the same layer. Throws Error, and changes nothing, if their
@@ -81,10 +81,10 @@ struct ProjectedMemory {
 struct DecodingCache {
   std::vector<KeyValueCache> layers;
   std::vector<ProjectedMemory> memory;  ///< One per decoder layer; empty for other models.
-  Tensor memory_mask = {};  ///< bool [batch, S], false = padding; undefined: all are tokens.
-  /// Maximum number of positions, set by the model when it gets the first tokens; 0: no limit.
+  Tensor memory_mask = {};  ///< bool [batch, S], false = padding; undefined means all are tokens.
+  /// Maximum number of positions, set by the model when it gets the first tokens; 0 means no limit.
   std::int64_t most_positions = 0;
-  /// Fingerprint, by prepare(), of the model that filled the cache; 0 before it is filled.
+  /// Fingerprint of the model that filled the cache, set by prepare(); 0 before.
   std::uint64_t model = 0;
 
   /// Positions of the next tokens, and selection of rows, as in KeyValueCache. If select() or join()
@@ -94,7 +94,7 @@ struct DecodingCache {
   /// Appends the rows of a cache of the same model. Throws Error for a cache of another model, or
   /// one with a memory (of a decoder).
   void join(const DecodingCache& other);
-  /// As KeyValueCache::snapshot().
+  /// Like KeyValueCache::snapshot().
   DecodingCache snapshot() const;
   /// Prepares for a model of `count` layers whose attentions project with `weights`; a new cache
   /// then belongs to this model. Throws Error if another model filled the cache (even one of the

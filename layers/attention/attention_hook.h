@@ -26,8 +26,8 @@ struct AttentionHook : Module {
   /// Replaces h before the logits are computed: RotaryPositions rotates queries and keys here. With
   /// a cache, h has only the new positions.
   virtual AttentionHeads heads(const AttentionHeads& h) const { return h; }
-  /// Bias of the logits: floating, broadcast to [batch, heads, Tq, Tk]; undefined: none. With a
-  /// cache, h has the new queries and all keys.
+  /// Bias of the logits: floating, broadcast to [batch, heads, Tq, Tk]; an undefined tensor means
+  /// no bias. With a cache, h has the new queries and all keys.
   virtual Tensor bias(const AttentionHeads&) const { return {}; }
   /// The infinite-width limit of attention with this hook, as a map of pairs of inputs
   /// (infinite::AttentionMap), for an attention described by `layer`. Called when the graph of a

@@ -30,7 +30,7 @@ void check_bias(const Tensor& bias) {
               "; combine a boolean mask by mask & allowed(mask)");
 }
 
-/// The fields of a mask may be given without the functions that make them.
+/// Checks the dtypes of a mask: its fields may be set directly, not only by causal() and the like.
 void check_dtypes(const AttentionMask& mask) {
   LADON_CHECK(!mask.key_mask.defined() || mask.key_mask.dtype() == boolean, "attention mask",
               "the mask of keys must be bool [batch, keys], got ", given(mask.key_mask), " ",

@@ -29,8 +29,8 @@ AttentionMask padding(const Tensor& mask);
 /// for another dtype.
 AttentionMask allowed(const Tensor& mask);
 
-/// Mask that allows what both masks allow; their biases are added. Throws Error for parts of another
-/// dtype than AttentionMask says.
+/// Mask that allows what both masks allow; their biases are added. Throws Error if a part does not
+/// have the dtype listed in AttentionMask.
 AttentionMask operator&(const AttentionMask& a, const AttentionMask& b);
 /// Mask with `bias` added to the logits: floating, broadcast to [batch, heads, Tq, Tk]. Throws
 /// Error for another dtype.

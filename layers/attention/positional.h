@@ -71,7 +71,7 @@ struct RandomPositionsOptions {
   std::int64_t channels = 0;  ///< concat: width of the encodings.
   double stddev = 1;          ///< σ_p
   /// Correlation of positions a and b, R_ab = correlation(|a − b|²), which should be 1 at
-  /// distance 0. Empty: positions are independent, R_ab = 1{a = b}.
+  /// distance 0. If empty, positions are independent: R_ab = 1{a = b}.
   std::function<double(double squared_distance)> correlation = {};
 };
 

@@ -28,7 +28,7 @@ enum class Normalization {
 struct TransformerEncoderLayerOptions {
   std::int64_t dim;
   std::int64_t heads;
-  std::int64_t hidden = 0;  ///< Width of the feed-forward block; 0: 4·dim.
+  std::int64_t hidden = 0;  ///< Width of the feed-forward block; 0 means 4·dim.
   double dropout = 0.1;     ///< After each branch and inside the feed-forward block.
   NormPlacement norm_placement = NormPlacement::pre;
   Nonlinearity activation = Nonlinearity::gelu;
@@ -58,7 +58,7 @@ struct FeedForward {
   /// `dropout` acts on the input of `contract`; mask: bool [batch, T], false = padding, for parts
   /// that mix positions.
   Tensor operator()(const Tensor& x, const Dropout& dropout, const Tensor& mask = {}) const;
-  void visit(Visitor& v);  ///< Lists the maps as members of the layer around.
+  void visit(Visitor& v);  ///< Lists the maps as members of the surrounding layer.
 };
 
 /// Self-attention and a feed-forward block, each with dropout, residual and norm:
@@ -71,7 +71,7 @@ struct TransformerEncoderLayer : Callable<TransformerEncoderLayer> {
   NormPlacement placement;
 
   /// Throws Error if `attention` of the options sets another dim or heads, or other widths of
-  /// inputs or output, and as the constructors of its parts do.
+  /// inputs or output, and whenever the constructors of its parts do.
   TransformerEncoderLayer(const TransformerEncoderLayerOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward(x, AttentionMask{}); }
   Tensor forward(const Tensor& x, const AttentionMask& mask) const;
@@ -93,8 +93,8 @@ struct TransformerEncoderLayer : Callable<TransformerEncoderLayer> {
 struct TransformerEncoderOptions {
   TransformerEncoderLayerOptions layer;
   std::int64_t layers;
-  /// Whether there is a norm after the last layer. nullopt: true for pre-norm, whose residual
-  /// stream is not normalized otherwise, and false for post-norm.
+  /// Whether there is a norm after the last layer. By default there is one for pre-norm, whose
+  /// residual stream is not normalized otherwise, and none for post-norm.
   std::optional<bool> final_norm = {};
 };
 
@@ -130,7 +130,7 @@ struct TransformerEncoder : Callable<TransformerEncoder> {
 /// Self-attention, which is causal unless attention->causal is set to false, attention to a memory
 /// [batch, S, dim], and a feed-forward block, each with dropout, residual and norm:  [batch, T,
 /// dim] → [batch, T, dim]. Both attentions have the `form` of the options; hook, window and
-/// positions are those of self-attention. There is no limit: the memory is a second input.
+/// positions apply only to self-attention. There is no limit: the memory is a second input.
 struct TransformerDecoderLayer : Callable<TransformerDecoderLayer> {
   Part<MultiHeadAttention> attention;
   MultiHeadAttention cross_attention;
@@ -178,7 +178,7 @@ struct TransformerDecoder : Callable<TransformerDecoder> {
   Details forward_with_weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                                const AttentionMask& memory_mask = {}) const;
   /// New cache with this memory, whose keys and values each layer projects once, and with no
-  /// positions yet. mask: bool [batch, S], false = padding; undefined: all are tokens.
+  /// positions yet. mask: bool [batch, S], false = padding; undefined means all are tokens.
   DecodingCache remember(const Tensor& memory, const Tensor& mask = {}) const;
   /// Output for new positions x that follow those in the cache. Throws Error unless remember() made
   /// the cache.
@@ -190,7 +190,7 @@ struct TransformerDecoder : Callable<TransformerDecoder> {
 struct TransformerOptions {
   TransformerEncoderLayerOptions layer;
   std::int64_t encoder_layers = 6, decoder_layers = 6;
-  std::optional<bool> final_norm = {};  ///< Of both stacks. (PyTorch: always true.)
+  std::optional<bool> final_norm = {};  ///< Of both stacks. (PyTorch always has both.)
 };
 
 /// Encoder and decoder:  sources [batch, S, dim], targets [batch, T, dim] → [batch, T, dim].
@@ -202,7 +202,7 @@ struct Transformer : Callable<Transformer> {
   Transformer(const TransformerOptions& options, Generator& rng);
   /// Throws Error: it needs targets.
   Tensor forward(const Tensor& sources) const override;
-  /// source_mask: bool [batch, S], false = padding; undefined: all are tokens.
+  /// source_mask: bool [batch, S], false = padding; undefined means all are tokens.
   Tensor forward(const Tensor& sources, const Tensor& targets,
                  const Tensor& source_mask = {}) const;
   void visit(Visitor& v) override;

@@ -29,7 +29,7 @@ namespace ladon {
 /// work of the program in between, and operations that are not recorded because no input needs a
 /// gradient or because of NoGrad. If two profiles exist on one thread, only the newer counts,
 /// whatever the order in which they end. A profile may be destroyed on another thread, if its own
-/// thread records nothing meanwhile. Without a profile, an operation pays only for a comparison
+/// thread records nothing at that time. Without a profile, an operation pays only for a comparison
 /// with null. A profile stores some 50 bytes per recorded operation until it ends: profile some
 /// steps, not a whole training run.
 class Profile final : private detail::Observer, private detail::Scoped<detail::Observer*> {

@@ -35,14 +35,14 @@ Tensor Bernoulli::sample(const Shape& shape, Generator& rng) const {
 namespace {
 
 /// Cross-entropy −p·ln σ(l) − n·ln(1 − σ(l)) of Bernoulli distributions with the probabilities p of
-/// 1 and n = 1 − p of 0, relative to the logit l. Without cancellation, since both terms are
+/// 1 and n = 1 − p of 0, relative to the logit l. The terms do not cancel, since both are
 /// nonnegative.
 Tensor cross_entropy_of(const Tensor& p, const Tensor& n, const Tensor& l) {
   return p * softplus(-l) + n * softplus(l);
 }
 
-/// p·(q/p − 1 − ln(q/p)) ≥ 0, of probabilities p = e^log_p and q = e^log_q. Summed over all outcomes
-/// this is the divergence, and the terms of close p and q do not cancel each other.
+/// p·(q/p − 1 − ln(q/p)) ≥ 0 for probabilities p = e^log_p and q = e^log_q. Summed over all
+/// outcomes this is the divergence, and the terms of close p and q do not cancel each other.
 Tensor divergence_terms(const Tensor& log_p, const Tensor& log_q) {
   const Tensor p = exp(log_p), t = log_q - log_p, near = less(abs(t), 0x1p-4);
   const Tensor u = where(near, t, 0);
@@ -51,8 +51,8 @@ Tensor divergence_terms(const Tensor& log_p, const Tensor& log_q) {
   return p * where(near, u * u * series, 0) + where(near, 0, exp(log_q) - p - p * t);
 }
 
-/// The divergence `direct`, but the sum of divergence_terms() where `direct` is so small that it
-/// has lost its digits. Logarithms of probabilities are [.., classes].
+/// The divergence `direct`, or the sum of divergence_terms() where `direct` is so small that it has
+/// lost its digits. Logarithms of probabilities are [.., classes].
 Tensor or_close(const Tensor& direct, const Tensor& log_p, const Tensor& log_q) {
   const Tensor small = less_equal(direct, 0x1p-10);
   if (!any(mapped::show(small)).item<bool>()) return direct;
@@ -238,7 +238,7 @@ Tensor Categorical::kl_from(const Distribution& other) const {
   LADON_CHECK(log_p_.size(-1) == q.size(-1), "kl",
               "both Categorical distributions must have the same number of classes, but p has ",
               log_p_.size(-1), " classes, q ", q.size(-1));
-  constexpr double least = -1e4;  // whose exponential is 0
+  constexpr double least = -1e4;  // its exponential is 0
   const Tensor impossible = equal(log_p_, -HUGE_VAL);
   const Tensor apart = masked_fill(log_p_, impossible, 0) - where(impossible, 0, q);
   const Tensor y = or_close(sum(exp(log_p_) * apart, -1), masked_fill(log_p_, impossible, least),

@@ -6,8 +6,8 @@
 //   const Tensor loss = -log_likelihood(z) + sum(kl(posterior, Normal(0, 1)), -1);
 //
 // The parameters broadcast to the shape of the batch of distributions. Draws of a requested `shape`
-// are a tensor of shape + batch shape + event shape, where the event shape, that of one draw from
-// one distribution, is [n] for Dirichlet and [] for all others. Draws depend on the generator
+// are a tensor of shape + batch shape + event shape, where the event shape is the shape of one draw
+// from one distribution: [n] for Dirichlet and [] for all others. Draws depend on the generator
 // alone: the same seed gives the same bits on every instruction set.
 //
 // Densities, moments, entropies and divergences are differences of large numbers if concentrations
@@ -40,8 +40,8 @@ class Distribution {
   virtual Tensor rsample(const Shape& shape, Generator& rng) const;
   /// Logarithm of the density (or probability) at x: [.., batch shape]; x broadcasts with batch
   /// shape + event shape. Outside the support it is −∞ with gradient 0, except that Bernoulli
-  /// returns NaN and Categorical throws Error. ±∞ bound the support of Normal: there the gradient is
-  /// the limit ∓∞. NaN in x gives NaN. Discrete distributions have no
+  /// returns NaN and Categorical throws Error. For Normal it is −∞ at x = ±∞, with the limit ∓∞ as
+  /// its gradient. NaN in x gives NaN. Discrete distributions have no
   /// derivative with respect to x: they throw Error if x requires a gradient.
   virtual Tensor log_prob(const Tensor& x) const = 0;
   /// Mean and variance of each element: [batch shape + event shape].
@@ -56,7 +56,7 @@ class Distribution {
 };
 
 /// KL(p ‖ q) = E_p[ln p − ln q] in closed form; batches broadcast. Throws Error if p and q are of
-/// different families, Normal and Gamma say.
+/// different families, such as Normal and Gamma.
 Tensor kl(const Distribution& p, const Distribution& q);
 
 namespace detail {

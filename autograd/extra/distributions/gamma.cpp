@@ -119,8 +119,8 @@ Tensor times_excess(const Tensor& m, const Tensor& d, const Tensor& logarithms) 
 }
 
 /// large(x..) where the mask is true, else usual(x..); a form that no element needs is not computed.
-/// If both are, the elements of x that a form does not serve are replaced by 1/2, so that their
-/// gradient is 0 and not 0·∞. With `rows`, an element of the mask stands for a row of x.
+/// If both forms are computed, each gets 1/2 in place of the elements of x that it is not for, so
+/// that their gradient is 0 and not 0·∞. With `rows`, an element of the mask stands for a row of x.
 template <class Usual, class Large, class... X>
 Tensor by_size(const Tensor& mask, bool rows, const Usual& usual, const Large& large,
                const X&... x) {
@@ -135,14 +135,14 @@ Tensor by_size(const Tensor& mask, bool rows, const Usual& usual, const Large& l
 Tensor lgamma_beyond_tangent(Tensor a, Tensor b) {
   Tensor y = zeros_like(a - b);
   for (int k = 0; k < 32; ++k, a = a + 1, b = b + 1) y = y + detail::excess(b, a);
-  // the remainder of Stirling's s(a), of which two terms suffice from 32 on: 1/(12a) − 1/(360a³)
+  // Taylor remainder of Stirling's s; from a = 32 on s(a) = 1/(12a) − 1/(360a³) is accurate enough
   const Tensor a2 = a * a, b2 = b * b;
   const Tensor of_s =
       square(b - a) / (a2 * b) * (1.0 / 12 - (3 * b2 + 2 * a * b + a2) / (360 * a2 * b2));
   return y + b * detail::excess(a, b) + 0.5 * detail::excess(b, a) + of_s;
 }
 
-/// The divergence `direct`, but close() where it is so small that `direct` has lost its digits.
+/// The divergence `direct`, or close() where `direct` is so small that it has lost its digits.
 /// close() gets the mask of these elements.
 template <class Close>
 Tensor or_close(const Tensor& direct, const Close& close) {
@@ -369,8 +369,8 @@ Tensor divergence_of_usual_dirichlets(const Tensor& a, const Tensor& b) {
                   });
 }
 
-/// The Gamma divergences of all a_k, minus that of the sums; of the first terms only
-/// Σ b_k·ln(q_k/p_k) ≥ 0 is left, with the means p and q.
+/// Sum of the divergences of Gamma(a_k) from Gamma(b_k), minus that of the sums of a and b. The
+/// first terms of these divergences combine to Σ b_k·ln(q_k/p_k) ≥ 0, with the means p and q.
 Tensor divergence_of_large_dirichlets(const Tensor& a, const Tensor& b) {
   const Tensor all_a = sum(a, -1), all_b = sum(b, -1);
   const Tensor p = a / unsqueeze(all_a, -1), q_mean = b / unsqueeze(all_b, -1);
@@ -409,7 +409,8 @@ namespace {
 Tensor density_of_usual_beta(const Tensor& a, const Tensor& b, const Tensor& p) {
   return times_log(a - 1, p) + times_log(b - 1, -p, true) - log_normalizer(stack({a, b}, -1));
 }
-/// 1 − p would be rounded, so uses (1 − p) − b/(a + b) = −(p − a/(a + b)) instead.
+/// The log density at p, as that of a Dirichlet distribution at (p, 1 − p). Since 1 − p would be
+/// rounded, its deviation from the mean is computed as −(p − a/(a + b)).
 Tensor density_of_large_beta(const Tensor& a, const Tensor& b, const Tensor& p) {
   const Tensor off = p * (a + b) - a;
   const Tensor logarithms = stack({times_log(a - 1, p), times_log(b - 1, -p, true)}, -1);

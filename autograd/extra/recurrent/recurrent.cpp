@@ -73,7 +73,7 @@ Tensor step(RecurrentCell cell, const Tensor& a, const Tensor& b, const Tensor& 
 /// The recurrence over at least one step, in operations with derivatives of every order.
 Tensor composed(const Form& f, const Operands& x) {
   const auto& [given, weight, bias, initial] = x;
-  // Where the state does not change, gates may be NaN or ∞, which derivatives would multiply by 0.
+  // At masked steps gates may be NaN or ∞, which derivatives would multiply by 0.
   const Tensor gates =
       f.mask.defined() ? masked_fill(given, logical_not(unsqueeze(f.mask, -1)), 0) : given;
   const std::int64_t count = gates.size(1);

@@ -36,9 +36,9 @@ struct RecurrenceOptions {
 /// state_t = cell(input_gates_t, h·weightᵀ + bias, state), where h is part of the previous state.
 /// input_gates [batch, T, G], weight [G, n], for n units, G gate values and a state of S values:
 /// G = S = n for tanh and relu; G = 3n, S = n for gru; G = 4n, S = 2n for lstm (h, then c). Each
-/// step takes one matrix product and one loop over all gates, in the backward pass too, which
-/// computes the gradient of `weight` in one product over all steps. Second derivatives are computed
-/// by public operations, step by step. Throws Error if shapes do not fit.
+/// step takes one matrix product and one loop over all gates, forward and backward; the gradient of
+/// `weight` is one product over all steps. Second derivatives are computed by public operations,
+/// step by step. Throws Error if shapes do not fit.
 Tensor recurrence(RecurrentCell cell, const Tensor& input_gates, const Tensor& weight,
                   const RecurrenceOptions& options = {});
 

@@ -11,8 +11,7 @@
 namespace ladon {
 namespace {
 
-/// The inputs, of which the mapped ones have their examples along axis 0, and the number of
-/// examples.
+/// The inputs, where mapped ones have their examples along axis 0, and the number of examples.
 struct Batch {
   std::vector<Tensor> inputs;
   std::vector<bool> mapped;

@@ -57,7 +57,7 @@ std::vector<Tensor> vmap(const TensorsFunction& f, const std::vector<Tensor>& in
 ///
 /// The results are recorded, so that derivatives can be taken of them; under NoGrad they are not,
 /// which is faster and takes less memory. Throws Error for a parameter that requires no gradient
-/// (frozen, or without history), and as vmap does.
+/// (frozen, or without history), and whenever vmap() does.
 std::vector<Tensor> per_example_gradients(const TensorFunction& loss,
                                           const std::vector<Tensor>& inputs,
                                           const std::vector<Tensor>& parameters);

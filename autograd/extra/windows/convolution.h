@@ -1,10 +1,10 @@
 #pragma once
 // Convolution over as many axes as the window has, channels last.
 //
-// Options have one number per axis, as {2} for sequences or {2, 1} for images; an empty list means
-// the default on each axis. Numbers above 2³¹ throw Error. `before` and `after` are the numbers of
-// zeros padded at the two ends of an axis; an empty `after` equals `before`. For images, PyTorch's
-// padding = p is .before = {p, p}.
+// Options have one number per axis, such as {2} for sequences or {2, 1} for images; an empty list
+// means the default on each axis. Numbers above 2³¹ throw Error. `before` and `after` are the
+// numbers of zeros padded at the two ends of an axis; an empty `after` equals `before`. For images,
+// PyTorch's padding = p is .before = {p, p}.
 
 #include "ladon/core/tensor.h"
 
@@ -12,7 +12,7 @@ namespace ladon {
 
 struct ConvolutionOptions {
   Shape stride = {};              ///< Default 1.
-  Shape before = {}, after = {};  ///< Default 0.
+  Shape before = {}, after = {};  ///< Number of zeros padded at the two ends; default 0.
   Shape dilation = {};            ///< Default 1.
   std::int64_t groups = 1;        ///< Input and output channels are divided into `groups` parts;
                                   ///< outputs use only the input channels of their part.
@@ -46,7 +46,7 @@ Tensor transposed_convolution(const Tensor& x, const Tensor& weight, const Tenso
 struct WindowOptions {
   Shape stride = {};              ///< Default 1; in pooling the window size, so that windows do
                                   ///< not overlap.
-  Shape before = {}, after = {};  ///< Default 0.
+  Shape before = {}, after = {};  ///< Positions padded at the two ends; default 0.
   Shape dilation = {};            ///< Default 1.
 };
 /// Elements of each window ("im2col"):  x [N, positions.., C] → [N, counts.., taps·C], with the

@@ -23,7 +23,7 @@ ValuesAndIndices max_pool_with_indices(const Tensor& x, const Shape& window,
 struct AveragePoolOptions {
   Shape stride = {};                   ///< Default: the window size, so that windows do not
                                        ///< overlap.
-  Shape before = {}, after = {};       ///< Default 0.
+  Shape before = {}, after = {};       ///< Positions padded at the two ends; default 0.
   Shape dilation = {};                 ///< Default 1.
   bool count_padding = false;          ///< Divide by the window's size, padding included.
   std::optional<double> divisor = {};  ///< If set, divide by this number; 1 gives sums.

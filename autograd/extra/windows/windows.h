@@ -21,7 +21,7 @@ struct WindowNumbers {
 kernels::Windows windows_on(std::string_view operation, const Shape& positions, const Shape& size,
                             const WindowNumbers& numbers);
 
-/// Returns `given`, or if it is empty `otherwise` for each of the axes. Throws Error naming `what`
+/// Returns `given` or, if it is empty, `otherwise` for each of the axes. Throws Error naming `what`
 /// unless `given` is empty or has one number per axis, each from `least` to 2³¹.
 Shape one_an_axis(std::string_view operation, const char* what, const Shape& given, int axes,
                   std::int64_t otherwise, std::int64_t least);

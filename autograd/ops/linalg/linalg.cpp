@@ -130,7 +130,7 @@ Tensor triangular(const Tensor& a, const Tensor& b, bool upper, bool transposed)
 }
 
 /// LU factorizations of matrices [.., n, n], kept for gradients. Undefined for small matrices,
-/// which are cheaper to eliminate anew.
+/// which are cheaper to factorize again.
 struct Factors {
   Tensor columns;  ///< lapack::Lu::factors, transposed, so that it is row-major.
   Tensor swaps;    ///< [.., n] (i64)
@@ -166,14 +166,14 @@ Tensor solve_by(const Factors& lu, const Tensor& b, bool transposed) {
               view::unsqueeze(lu.swaps, lu.swaps.rank() - 1), b);
 }
 
-/// A⁻¹·B of many small matrices; undefined for others, and where LAPACK has to say what is wrong.
+/// A⁻¹·B for many small matrices; undefined for others, and for errors, which LAPACK then reports.
 Tensor solve_small(const Tensor& a, const Tensor& b) {
   if (a.size(-1) > elimination::largest_order || b.count() == 0 || mapped::any(a, b)) return {};
   const Tensor x = elimination::solve(listed(a), listed(b));
   return x.defined() ? view::try_reshape(x, b.shape()) : x;
 }
 
-/// A⁻¹·B. Keeps the factors, if it needs any, in *kept.
+/// A⁻¹·B. Stores the LU factors in *kept, unless the matrices are small or `kept` is null.
 Tensor solve_value(const Tensor& a, const Tensor& b, Factors* kept) {
   if (Tensor x = solve_small(a, b); x.defined()) return x;
   if (kept) return solve_by(*kept = factor(a), b, false);
@@ -185,7 +185,8 @@ Tensor solve_value(const Tensor& a, const Tensor& b, Factors* kept) {
 
 Tensor solve_general(const Tensor& a, const Tensor& b);
 
-/// A⁻ᵀ·G, by the factors of A if there are any and it need not be differentiated.
+/// A⁻ᵀ·G, computed from the factors of A if there are any and the result need not be
+/// differentiated.
 Tensor solve_transposed(const Factors& lu, const Tensor& a, const Tensor& g) {
   if (!lu.columns.defined()) return solve_general(transpose(a), g);
   return fast_or_composed(
@@ -336,7 +337,7 @@ Tensor of_pivots(const char* operation, const Factors& lu, std::int64_t count, c
   return each({count}, compute, lu.columns, view::unsqueeze(lu.swaps, lu.swaps.rank() - 1));
 }
 
-/// The same of small matrices; undefined for others, and where LAPACK has to say what is wrong.
+/// of_pivots() for small matrices; undefined for others, and for errors, which LAPACK then reports.
 Tensor of_small_pivots(const char* operation, const Tensor& a, std::int64_t count,
                        const OfPivots& of) {
   if (a.mapped() || a.size(-1) > elimination::largest_order || a.count() == 0) return {};
@@ -350,7 +351,7 @@ Tensor of_small_pivots(const char* operation, const Tensor& a, std::int64_t coun
   return kernels::cast(from_vector(results, joined(leading(a), {count})), a.dtype());
 }
 
-/// The same, and the factors if it took any.
+/// of_pivots() for matrices of any size, and their LU factors, if it computed any.
 std::pair<Tensor, Factors> of_determinant(const char* operation, const Tensor& a,
                                           std::int64_t count, const OfPivots& of) {
   if (const Tensor y = of_small_pivots(operation, a, count, of); y.defined()) return {y, {}};

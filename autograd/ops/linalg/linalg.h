@@ -1,9 +1,9 @@
 #pragma once
 // Linear algebra on matrices in the last two axes: leading axes are a batch, and broadcast if there
-// are two operands. f32 and f64; mixed dtypes are computed in f64. All throw Error for a matrix
-// that is not square or contains NaN or infinity; gradients are checked in the same way.
+// are two operands. Dtypes are f32 and f64; mixed ones are computed in f64. All throw Error for a
+// matrix that is not square or contains NaN or infinity; gradients are checked in the same way.
 //
-// Of a matrix that is called symmetric below only the lower triangle is read. Its gradient is with
+// If a matrix is called symmetric below, only its lower triangle is read. Its gradient is with
 // respect to symmetric changes A + dA, dA = dAᵀ, and is spread evenly over both triangles.
 //
 // Gradients: Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
@@ -21,9 +21,9 @@ Tensor cholesky(const Tensor& a);
 struct TriangularOptions {
   bool upper = false;       ///< Read the upper triangle of A instead of the lower.
   bool transposed = false;  ///< Use Aᵀ instead of A.
-  bool left = true;         ///< A·X = B; false: X·A = B.
+  bool left = true;         ///< Solve A·X = B; if false, X·A = B.
 };
-/// Solution X of A·X = B for triangular A [.., n, n], of which only one triangle is read. B is
+/// Solution X of A·X = B for triangular A [.., n, n]; only one triangle of A is read. B is
 /// [.., n, k] ([.., k, n] for X·A = B), or a vector [n] that all matrices of the batch share; X has
 /// B's shape. Throws Error if a diagonal element is zero.
 Tensor solve_triangular(const Tensor& a, const Tensor& b, TriangularOptions options = {});
@@ -37,7 +37,7 @@ Tensor cholesky_solve(const Tensor& l, const Tensor& b);
 /// inaccurate, and no error is thrown.
 Tensor solve(const Tensor& a, const Tensor& b);
 
-/// Inverse matrix A⁻¹ [.., n, n]; throws Error as solve() does. For a product A⁻¹·B call
+/// Inverse matrix A⁻¹ [.., n, n]; throws Error if A is singular. For a product A⁻¹·B call
 /// solve(A, B) instead.
 Tensor inverse(const Tensor& a);
 
@@ -54,10 +54,11 @@ struct EigenResult {
 };
 EigenResult eigh(const Tensor& a);
 
-/// eigh(A).values, in half the time where nothing is recorded, since vectors are for its gradient.
+/// eigh(A).values. Takes half the time of eigh() if nothing is recorded, since only the gradient
+/// needs the eigenvectors.
 Tensor eigenvalues(const Tensor& a);
 
-/// ln det A of a symmetric positive definite A.   [.., n, n] → [..]. Errors as for cholesky.
+/// ln det A of a symmetric positive definite A.   [.., n, n] → [..]. Throws what cholesky() throws.
 Tensor logdet(const Tensor& a);
 
 /// Sign (−1, 0 or 1) and logarithm ln |det A| of the determinant of any square A:  [.., n, n] →
@@ -68,7 +69,7 @@ struct SignAndLog {
 };
 SignAndLog slogdet(const Tensor& a);
 
-/// det A.   [.., n, n] → [..]. Backward throws Error where A is singular.
+/// det A.   [.., n, n] → [..]. Backward throws Error if A is singular.
 Tensor det(const Tensor& a);
 
 }  // namespace ladon

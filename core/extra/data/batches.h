@@ -22,7 +22,7 @@ struct TextBatch {
 
 struct TextBatchOptions {
   std::int64_t batch_size = 32;
-  std::int64_t max_length = 256;  ///< longer texts are cut to this many tokens
+  std::int64_t max_length = 256;  ///< longer texts are cut to their first max_length tokens
   bool by_length = false;         ///< batches of similar lengths when shuffled (see LoaderOptions)
 };
 

@@ -66,7 +66,7 @@ std::vector<double> mutual_information(const Tensor& members) {
   return information;
 }
 
-// On a row with v_c votes for label c, Σ_c v_c(v_c − 1) of the S(S − 1) ordered pairs of members
+// If label c has v_c votes on a row, Σ_c v_c(v_c − 1) of the S(S − 1) ordered pairs of members
 // agree.
 double disagreement(const Tensor& members) {
   const Members p("disagreement", members, detail::Reads::order);

@@ -21,8 +21,8 @@ std::vector<std::string> numbers(std::int64_t count) {
   return names;
 }
 
-/// Parses records of `label_bytes` labels, of which the last is used, followed by pixels in planar
-/// order.
+/// Parses records. Each consists of `label_bytes` labels (the last one is used), and then pixels in
+/// planar order.
 ImageDataset parse_cifar(std::string_view bytes, const std::string& name, std::int64_t label_bytes,
                          std::vector<std::string> label_names) {
   constexpr std::int64_t plane = side * side, pixels = colours * plane;

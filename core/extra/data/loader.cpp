@@ -8,7 +8,7 @@
 namespace ladon {
 namespace {
 
-constexpr std::int64_t run_length = 32;  // batches that are sorted by length together
+constexpr std::int64_t run_length = 32;  // number of batches that are sorted by length together
 
 std::vector<ItemIndices> cut(const ItemIndices& order, std::int64_t batch_size) {
   std::vector<ItemIndices> batches;
@@ -44,7 +44,8 @@ std::int64_t checked_size(std::int64_t items, const LoaderOptions& options, std:
 
 constexpr std::int64_t last_epoch = std::int64_t{1} << 62;  // so that epoch + 1 fits in 64 bits
 
-/// How the items of an epoch are ordered: 0 as they are, 1 at random, 2 at random and by length.
+/// How the items of an epoch are ordered: 0 means as they are, 1 at random, 2 at random and by
+/// length.
 std::int64_t order_of(const LoaderOptions& options) {
   return options.shuffle ? 1 + options.by_length : 0;
 }
@@ -75,7 +76,8 @@ std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size,
   for (std::int64_t from = 0; from < n; from += run)
     std::stable_sort(order.begin() + from, order.begin() + std::min(from + run, n),
                      [&](std::int64_t a, std::int64_t b) { return lengths[a] < lengths[b]; });
-  // The order of batches is random too; else every 32 batches would go from short to long items.
+  // The batches are then put in random order; else every 32 batches would go from short to long
+  // items.
   const std::vector<ItemIndices> sorted = cut(order, batch_size);
   std::vector<ItemIndices> batches;
   for (const std::int64_t i : random_order(std::ssize(sorted), rng)) batches.push_back(sorted[i]);

@@ -25,7 +25,7 @@ namespace ladon {
 
 struct LoaderOptions {
   std::int64_t batch_size = 32;
-  bool shuffle = true;     ///< a new random order every epoch; if false, the items' order
+  bool shuffle = true;     ///< a new random order in every epoch; if false, the order of the items
   bool drop_last = false;  ///< leaves out the last batch of an epoch if it has fewer items
   /// Makes batches of items of similar lengths, for less padding: the items of every 32 batches of
   /// the random order are sorted by length before they are cut into batches. Needs shuffle.
@@ -42,9 +42,9 @@ struct DataPosition {
 /// Indices of the items of a batch.
 using ItemIndices = std::vector<std::int64_t>;
 
-/// Items 0 … n−1 cut into batches, of which the last may be smaller: in order, or in a random order
-/// that depends on the generator alone. If `lengths` is not empty, it has one length per item, and
-/// batches have similar lengths as with LoaderOptions::by_length.
+/// Items 0 … n−1 cut into batches; the last batch may be smaller. Items are in order, or in a
+/// random order that depends on the generator alone. If `lengths` is not empty, it has one length
+/// per item, and batches have similar lengths as with LoaderOptions::by_length.
 std::vector<ItemIndices> ordered_batches(std::int64_t n, std::int64_t batch_size);
 std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size, Generator& rng,
                                         const std::vector<std::int64_t>& lengths = {});
@@ -54,7 +54,7 @@ class BatchPlan {
  public:
   /// Draws one block from the generator. Throws Error if batch_size < 1, if items < 1, if drop_last
   /// is set and there are fewer items than batch_size, if by_length is set without shuffle or
-  /// without a length for each item, or if there are lengths of another number of items.
+  /// without a length for each item, or if lengths are given but not one for each item.
   BatchPlan(std::int64_t items, const LoaderOptions& options, Generator& rng,
             std::vector<std::int64_t> lengths = {});
 
@@ -134,7 +134,7 @@ class Loader {
 /// Loader of items that are the rows of one or more tensors [N, …] with the same N. A batch has one
 /// tensor [B, …] for each of them, and row b of all of these tensors belongs to the same item. Any
 /// dtypes; batches are copies without history. Throws Error if there is no tensor or if N differs,
-/// and as BatchPlan does.
+/// and whenever BatchPlan throws it.
 Loader<std::vector<Tensor>> tensor_loader(const std::vector<Tensor>& tensors,
                                           const LoaderOptions& options, Generator& rng);
 

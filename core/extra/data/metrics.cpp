@@ -85,7 +85,7 @@ double ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins)
               " bins; the number of bins must be 1 to 1,000,000");
   const Rows rows("ece", probabilities);
   const auto label = checked_labels("ece", labels, rows);
-  std::vector<double> gap(bins);  // Σ (correct − confidence) of each bin: n·(accuracy − confidence)
+  std::vector<double> gap(bins);  // Σ (correct − confidence) over the rows of each bin
   for (std::int64_t i = 0; i < rows.count; ++i) {
     const double confidence = rows[i][rows.best(i)];
     const double bin = std::ceil(confidence * static_cast<double>(bins)) - 1;
@@ -171,7 +171,7 @@ std::vector<Level> levels(const char* operation, const std::vector<double>& posi
 }  // namespace
 
 double auroc(const std::vector<double>& positives, const std::vector<double>& negatives) {
-  double above = 0, wins = 0;  // positives with larger scores; pairs with the positive above
+  double above = 0, wins = 0;  // positives with larger scores; pairs that the positive wins
   for (const Level& level : levels("auroc", positives, negatives)) {
     wins += level.negatives * (above + level.positives / 2);
     above += level.positives;

@@ -28,10 +28,10 @@ double brier(const Tensor& probabilities, const Tensor& labels);
 /// `bins` is 1 to 1,000,000.
 double ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins = 15);
 
-/// Adaptive ECE: as ece(), but rows are sorted by confidence and each bin holds N/bins of them, up
-/// to rounding, so that no bin is nearly empty (Nixon, Dusenberry, Zhang, Jerfel and Tran 2019).
-/// Rows of equal confidence each count with their mean correctness, so their order does not matter.
-/// Throws Error if bins < 1.
+/// Adaptive ECE: it differs from ece() in that rows are sorted by confidence and each bin holds
+/// N/bins of them, up to rounding, so that no bin is nearly empty (Nixon, Dusenberry, Zhang, Jerfel
+/// and Tran 2019). Rows of equal confidence all count with the mean accuracy of these rows, so
+/// their order does not matter. Throws Error if bins < 1.
 double adaptive_ece(const Tensor& probabilities, const Tensor& labels, std::int64_t bins = 15);
 
 /// Entropy −Σ_c p_c ln p_c of each row, in nats, with 0·ln 0 = 0.
@@ -47,13 +47,13 @@ double auroc(const std::vector<double>& positives, const std::vector<double>& ne
 /// Σ_k (R_k − R_{k−1})·P_k over the distinct scores in descending order, with precision P_k and
 /// recall R_k if inputs with the k-th score and above are classified as positive. (scikit-learn's
 /// average_precision_score.) For an uninformative score it is the fraction of positives, not ½.
-/// Throws Error as auroc() does.
+/// Throws Error if either list is empty or a score is NaN.
 double aupr(const std::vector<double>& positives, const std::vector<double>& negatives);
 
 /// False positive rate at a true positive rate of 95%: the fraction of negatives whose score is at
 /// or above the largest threshold that at least 95% of the positives reach. (Liang, Li and Srikant
 /// 2018, where inputs inside the training distribution are the positives: pass negated entropies,
-/// of inputs inside first.) Throws Error as auroc() does.
+/// of inputs inside first.) Throws Error if either list is empty or a score is NaN.
 double fpr95(const std::vector<double>& positives, const std::vector<double>& negatives);
 
 // --- comparison with reference probabilities [N, C], exact or from long sampling ---

@@ -6,8 +6,8 @@
 
 namespace ladon::metrics::detail {
 
-/// What a metric uses of a row: its values, or only the index of the largest value, for which any
-/// scores will do.
+/// What a metric reads of a row: its values, which must be probabilities, or only the index of its
+/// largest value, so that any scores are allowed.
 enum class Reads { values, order };
 
 /// Throws Error if a row of `classes` values contains NaN, which makes its largest entry undefined,

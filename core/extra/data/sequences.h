@@ -51,7 +51,7 @@ PairBatch pad_pairs(const std::vector<TokenSequence>& sources,
                     const std::vector<TokenSequence>& targets, const PairTokens& tokens);
 
 /// Loader of batches of pairs. For LoaderOptions::by_length, the length of a pair is the sum of the
-/// lengths of source and target. Throws Error as pad_pairs and BatchPlan do.
+/// lengths of source and target. Throws Error whenever pad_pairs or BatchPlan throws it.
 Loader<PairBatch> pair_loader(std::vector<TokenSequence> sources,
                               std::vector<TokenSequence> targets, const PairTokens& tokens,
                               const LoaderOptions& options, Generator& rng);
@@ -65,7 +65,7 @@ struct WindowBatch {
 /// Loader of batches of windows: T = `length` tokens that begin at 0, stride, 2·stride, … and are
 /// followed by at least one token. With stride = length, windows do not overlap; with stride 1, a
 /// window begins at every token. Throws Error if length or stride is below 1, if there is no
-/// window, and as BatchPlan does.
+/// window, and whenever BatchPlan throws it.
 Loader<WindowBatch> window_loader(TokenSequence tokens, std::int64_t length, std::int64_t stride,
                                   const LoaderOptions& options, Generator& rng);
 

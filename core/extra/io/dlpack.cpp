@@ -14,7 +14,8 @@ namespace {
 
 using namespace dlpack;
 
-// The layout that all libraries are compiled with, for pointers of 8 bytes.
+// Checks that the layout is the one with which all libraries are compiled, if pointers have 8
+// bytes.
 static_assert(sizeof(void*) != 8 ||
               (sizeof(Array) == 48 && offsetof(Array, shape) == 24 && sizeof(Managed) == 64 &&
                sizeof(ManagedVersioned) == 80 && offsetof(ManagedVersioned, array) == 32));
@@ -35,7 +36,8 @@ DType dtype_of(const ElementType& type) {
                "bfloat16 first");
 }
 
-/// A tensor on the elements of the array; `release` is called when it is gone, and may be empty.
+/// A tensor on the elements of the array. `release`, which may be empty, is called when the last
+/// tensor on them is gone.
 Tensor on_elements(const Array& array, std::function<void(void*)> release) {
   LADON_CHECK(array.device.type == processor, "from_dlpack", "the elements are on device type ",
               array.device.type, ", not in CPU memory (1); copy them to the CPU first");

@@ -29,7 +29,7 @@ struct Array {  ///< DLTensor
   std::int32_t rank;
   ElementType type;
   std::int64_t* shape;
-  std::int64_t* strides;  ///< In elements; null: row-major.
+  std::int64_t* strides;  ///< In elements; null means row-major.
   std::uint64_t byte_offset;
 };
 struct Managed {  ///< DLManagedTensor
@@ -59,8 +59,8 @@ inline constexpr std::uint64_t read_only = 1, is_copied = 2;
 ///
 /// Supported dtypes are bool, 64-bit int, float of 16, 32 and 64 bits, and 16-bit bfloat. Throws
 /// Error for any other dtype, for more than one lane, for a device other than the CPU, for a major
-/// version other than 1, for more than 8 axes, and as from_blob does. On an Error the array is not
-/// taken over: the caller still has to call the deleter.
+/// version other than 1, for more than 8 axes, and whenever from_blob throws it. If an Error is
+/// thrown, the array is not taken over: the caller still has to call the deleter.
 Tensor from_dlpack(dlpack::Managed* given);
 Tensor from_dlpack(dlpack::ManagedVersioned* given);
 

@@ -17,8 +17,8 @@ namespace ladon {
 namespace {
 
 constexpr std::size_t chunk = std::size_t{1} << 18;
-// Values of zlib's windowBits, for the largest window (15): plus 16 for a stream with a gzip
-// header, negated for a stream without a header.
+// Values of zlib's windowBits for the largest window (15): 16 is added for a stream with a gzip
+// header, and the sign is negative for a stream without a header.
 constexpr int gzip_stream = 15 + 16, bare_stream = -15;
 
 /// Decompresses one stream from the front of `bytes` and appends its content to `out`. `room` is a

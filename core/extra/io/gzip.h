@@ -23,10 +23,10 @@ std::string read_maybe_gzip(const std::string& path, std::uint64_t limit = std::
 
 namespace detail {
 
-/// Decompresses a bare deflate stream (RFC 1951: a compressed member of a zip file) to its content
-/// of `size` bytes. Throws Error, naming `where`, for a corrupt or truncated stream, if the content
-/// has another size, if `size` is above 2^30 or more than deflate can pack in `bytes`, and if
-/// has_gzip() is false.
+/// Decompresses a bare deflate stream (RFC 1951), such as a compressed member of a zip file, to its
+/// content of `size` bytes. Throws Error, naming `where`, for a corrupt or truncated stream, if the
+/// content has a different size, if `size` is above 2^30 or more than deflate can pack in `bytes`,
+/// and if has_gzip() is false.
 std::string inflate(std::string_view operation, const std::string& where, std::string_view bytes,
                     std::uint64_t size);
 

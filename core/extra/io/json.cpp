@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t deepest = 16;
 
-// Builds the value from the parser's events. (nlohmann's own reader with a callback visits all
-// finished siblings at the end of every object.)
+// Builds the value from the parser's events. (nlohmann's own reader with a callback takes longer:
+// it visits all finished siblings at the end of every object.)
 class ValueReader : public nlohmann::json_sax<json> {
  public:
   ValueReader(const char* operation, const std::string& path)
@@ -62,7 +62,7 @@ class ValueReader : public nlohmann::json_sax<json> {
                 " levels");
     json& here = place();
     here = std::move(item);
-    open_.push_back(&here);  // address stays valid: siblings are added after it is closed
+    open_.push_back(&here);  // the address stays valid: siblings are added after it is closed
     return true;
   }
   bool close() {

@@ -1,6 +1,6 @@
 #pragma once
-// JSON of few levels: configurations, vocabularies. For .cpp files only, so that no public header
-// includes nlohmann's.
+// Reader of JSON with few levels, such as configurations and vocabularies. Only .cpp files may
+// include this header, so that no public header includes nlohmann's.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,7 +10,7 @@ namespace ladon {
 
 /// Parses a JSON text. Throws Error, naming operation and path, for text that is not JSON, nests
 /// deeper than 16 levels, or has a key twice in one object. Time and memory are proportional to the
-/// text (except for the search of keys).
+/// length of the text (except for the look-up of keys).
 nlohmann::json parse_json(const char* operation, const std::string& path, std::string_view text);
 
 /// Value of the key; null if there is no such key, or `object` is not an object.

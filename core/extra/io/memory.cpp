@@ -31,7 +31,8 @@ Reach reach(const Shape& shape, const Shape& strides) {
   return r;
 }
 
-/// Throws Error unless all bytes are 0 or 1: reading another byte as bool is undefined in C++.
+/// Throws Error unless all bytes are 0 or 1, since reading any other byte as bool is undefined in
+/// C++.
 void check_booleans(const std::byte* data, const Shape& shape, const Shape& strides) {
   Shape index = Shape::filled(shape.rank(), 0);
   for (std::int64_t left = shape.count(); left > 0; --left) {

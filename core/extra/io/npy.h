@@ -8,9 +8,9 @@
 namespace ladon {
 
 /// Reads an .npy file of version 1, 2 or 3: little- or big-endian, C or Fortran order, rank 0 to 8,
-/// empty arrays too. The result is row-major. Elements of NumPy's types b1 i8 f2 f4 f8 keep their
-/// type (f2 becomes f16, which is for storage: compute with cast(x, f32)); i1 i2 i4 u1 u2 u4 u8
-/// become i64. Throws Error for a u8 above 2^63 − 1.
+/// including empty arrays. The result is row-major. Elements of NumPy's types b1 i8 f2 f4 f8 keep
+/// their type (f2 becomes f16, which is for storage: compute with cast(x, f32)); i1 i2 i4 u1 u2 u4
+/// u8 become i64. Throws Error for a u8 above 2^63 − 1.
 ///
 /// Throws Error, naming the path and both values, for any other file: another element type, a
 /// header that is not exactly the dictionary that the format prescribes, or a file size that does

@@ -8,12 +8,12 @@
 
 namespace ladon {
 
-/// Reads the array that takes all remaining bytes of the file. Errors as for load_npy, naming
-/// `where`.
+/// Reads the array that takes all remaining bytes of the file. Throws Error, naming `where`,
+/// whenever load_npy() throws it.
 Tensor read_npy(InputFile& file, const std::string& where);
 
-/// Header of an .npy file of x, whose elements follow row-major and little-endian. Errors as for
-/// save_npy, naming `where`.
+/// Header of an .npy file of x, to be followed by the elements, row-major and little-endian. Throws
+/// Error, naming `where`, whenever save_npy() throws it.
 std::string npy_header(std::string_view operation, const std::string& where, const Tensor& x);
 
 }  // namespace ladon

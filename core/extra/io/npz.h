@@ -9,7 +9,7 @@
 namespace ladon {
 
 /// Reads all arrays of an archive written by numpy.savez or savez_compressed. The keys of the
-/// result are the names without ".npy"; each array is read as load_npy does. 64-bit sizes are
+/// result are the names without ".npy"; each array is read as by load_npy(). 64-bit sizes are
 /// supported.
 ///
 /// Throws Error, naming the path, the member and both values, for an archive that is damaged (every
@@ -21,8 +21,8 @@ std::map<std::string, Tensor> load_npz(const std::string& path);
 
 /// Writes arrays of any strides, without compression, in the order of their names; the same tensors
 /// give the same bytes. The file appears whole or not at all (write_atomically). Throws Error for a
-/// name that is empty, not UTF-8, holds a NUL or is longer than 60,000 bytes, and as save_npy does
-/// for a tensor.
+/// name that is empty, not UTF-8, holds a NUL or is longer than 60,000 bytes, and for a tensor that
+/// save_npy() rejects.
 void save_npz(const std::string& path, const std::map<std::string, Tensor>& tensors);
 
 }  // namespace ladon

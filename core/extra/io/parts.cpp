@@ -21,8 +21,8 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 
-// Throws Error if a file exists at the path that does not begin as a part does. A file shorter than
-// that may be a part that a crash cut off.
+// Throws Error if the file at the path exists and its first bytes are not those of a part. A
+// shorter file may be a part that a crash cut off, so only the bytes that it has are compared.
 void check_ours(const std::string& operation, const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return;

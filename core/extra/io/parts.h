@@ -95,7 +95,7 @@ class PartFolder {
   bool read(std::int64_t part, std::uint64_t payload,
             const std::function<void(PartReader&)>& take) const;
   /// Writes a part; `give` writes its `payload` bytes. Throws Error, and does not write, if a file
-  /// of that name exists that does not begin as a part does.
+  /// of that name exists that is not a part (its first bytes differ from those of a part).
   void write(std::int64_t part, std::uint64_t payload,
              const std::function<void(PartWriter&)>& give) const;
   /// Throws Error if the disk has no room for `bytes` bytes of parts; bytes of parts that are

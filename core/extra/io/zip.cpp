@@ -44,7 +44,8 @@ class Fields {
   std::string_view bytes_;
 };
 
-// Entry of a member in the directory; most of it is repeated in front of the member's bytes.
+// Entry of a member in the directory. Most of its fields are repeated in front of the member's
+// bytes.
 struct Entry {
   std::uint64_t flags, method, crc, packed, size, offset = 0;
   std::string_view name;

@@ -20,7 +20,7 @@ namespace ladon {
 
 struct ZipMember {
   std::string name;
-  int method;  ///< 0: stored without compression; 8: deflated.
+  int method;  ///< 0 if stored without compression, 8 if deflated.
   std::uint32_t crc;
   std::uint64_t begin, end;  ///< Range of the member's bytes in the file.
   std::uint64_t size;        ///< Number of bytes when decompressed.

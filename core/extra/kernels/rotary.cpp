@@ -10,7 +10,8 @@
 namespace ladon::kernels {
 namespace {
 
-/// One row x [d] → y [d] by the angles of r/2 pairs. The v of pair i is `apart` behind its u.
+/// Rotates the pairs (u, v) of one row, x [d] → y [d], by the angles of the r/2 pairs. In each
+/// pair, v is `apart` elements after u.
 template <class T>
 void rotate_row(const T* x, const T* cos, const T* sin, T* y, std::int64_t pairs,
                 std::int64_t apart, std::int64_t step) {
@@ -21,8 +22,8 @@ void rotate_row(const T* x, const T* cos, const T* sin, T* y, std::int64_t pairs
   }
 }
 
-/// The angles' rows [rows, r/2] that x's rows [.., T] use one after the other, again and again: T
-/// of them where they are the same for all leading axes.
+/// The rows [rows, r/2] of angles; row i of x, counted over [.., T], uses row i mod `rows`. If the
+/// angles are the same for all leading axes, `rows` is T.
 Tensor rows_of_angles(const Tensor& angles, const Shape& lead) {
   const int axes = angles.rank() - 1;
   const std::int64_t period = lead.rank() > 0 ? lead[lead.rank() - 1] : 1;

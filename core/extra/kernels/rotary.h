@@ -6,7 +6,8 @@
 namespace ladon::kernels {
 
 /// Pairs (u, v) of the first r channels become (u·cos − v·sin, v·cos + u·sin), the others stay.
-/// x [.., T, d], cos and sin [.., T, r/2], broadcast; all of one dtype, f32 or f64 (Error).
+/// x is [.., T, d], cos and sin are [.., T, r/2], and leading axes broadcast. Throws Error unless
+/// all three have the same dtype, f32 or f64.
 Tensor rotate_pairs(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved);
 
 }  // namespace ladon::kernels

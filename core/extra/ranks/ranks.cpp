@@ -82,8 +82,8 @@ std::vector<Call> calls(std::string_view operation, std::uint64_t size, const De
   return all;
 }
 
-/// Ends a session: answers each call that another rank still makes, which tells that rank that this
-/// rank has ended, until all ranks have ended.
+/// Ends a session. Until all ranks have ended, this function answers each call that another rank
+/// still makes, and so tells that rank that this one has ended.
 void wait_for_others() {
   std::vector<Call> all;
   do {
@@ -91,7 +91,7 @@ void wait_for_others() {
   } while (!std::all_of(all.begin(), all.end(), [](const Call& c) { return c.name() == ended; }));
 }
 
-/// MPI counts bytes in 32 bits: longer messages are sent in pieces.
+/// MPI counts bytes in 32 bits, so longer messages are sent in pieces.
 constexpr std::size_t piece_bytes = std::size_t{1} << 30;
 
 void broadcast_bytes(std::byte* bytes, std::size_t n, int from, const char* operation) {
@@ -106,7 +106,7 @@ void broadcast_bytes(std::byte* bytes, std::size_t n, int from, const char* oper
 void gather_parts(const std::vector<std::uint64_t>& lengths, const std::vector<std::byte*>& to,
                   const char* operation) {
   const auto own = static_cast<std::size_t>(rank());
-  // In pieces, so that no rank holds much data twice.
+  // Data are gathered in pieces, so that no rank holds much of them twice.
   const std::uint64_t most = (std::uint64_t{1} << 26) / lengths.size();
   const std::uint64_t longest = *std::max_element(lengths.begin(), lengths.end());
   std::vector<int> sizes(lengths.size()), starts(lengths.size());
@@ -150,7 +150,8 @@ std::vector<std::uint64_t> meet(const char* operation, std::uint64_t size,
 
 #endif
 
-/// Throws Error, in all ranks, unless they make the same call with the same number `own` of `what`.
+/// Throws Error, in all ranks, unless all make the same call with the same number `own`. `what`
+/// says in the message what is counted.
 void check_same([[maybe_unused]] const char* operation, [[maybe_unused]] std::uint64_t own,
                 [[maybe_unused]] const char* what, [[maybe_unused]] const Detail& detail = {}) {
 #ifdef LADON_MPI
@@ -162,7 +163,7 @@ void check_same([[maybe_unused]] const char* operation, [[maybe_unused]] std::ui
 #endif
 }
 
-/// all_gather() as a part of `operation`, which errors name.
+/// all_gather() as a part of `operation`, whose name errors show.
 std::vector<std::vector<std::byte>> gather([[maybe_unused]] const char* operation,
                                            std::span<const std::byte> own) {
   std::vector<std::vector<std::byte>> all(count());
@@ -403,7 +404,7 @@ std::vector<std::vector<std::byte>> each_task(
   check_same("each_task", static_cast<std::uint64_t>(n), "tasks");
   const std::int64_t ranks = count();
   std::vector<std::vector<std::byte>> results(n);
-  std::vector<std::byte> own;  // each result after its length
+  std::vector<std::byte> own;  // the length of each result, followed by the result
   for (std::int64_t i = rank(); i < n; i += ranks) {
     const Alone by_itself;
     const std::vector<std::byte> result = make(i);

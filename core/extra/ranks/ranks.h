@@ -45,7 +45,7 @@ class Session {
   void fail() { failed_ = true; }
 
  private:
-  [[maybe_unused]] int exceptions_;  // in flight at construction; not used without MPI
+  [[maybe_unused]] int exceptions_;  // exceptions in flight at construction; not used without MPI
   bool failed_ = false;
 };
 
@@ -66,8 +66,8 @@ int count();
 /// Number of ranks, including this one, that run on this machine and share its memory.
 int neighbours();
 
-/// Waits for all ranks. Throws Error, in all ranks, if a rank makes another call, or a barrier with
-/// another name `of`.
+/// Waits for all ranks. Throws Error, in all ranks, if a rank makes a different call, or calls
+/// barrier() with a different name `of`.
 void barrier(const char* of = "barrier");
 
 /// Throws Error naming `operation`, in all ranks, if `description` differs between ranks; the error
@@ -92,9 +92,9 @@ void broadcast(Tensor x, int from);
 /// throws is thrown in all ranks.
 std::string from_first(const std::function<std::string()>& make);
 
-/// Returns, in all ranks, make(0), …, make(n − 1): rank i mod count() computes make(i), under
-/// Alone. This distributes seeds and arms of an experiment, or the members of an ensemble, over
-/// ranks.
+/// Returns, in all ranks, make(0), …, make(n − 1): rank i mod count() computes make(i), as a group
+/// of one rank (Alone). This distributes seeds and arms of an experiment, or the members of an
+/// ensemble, over ranks.
 std::vector<std::vector<std::byte>> each_task(
     std::int64_t n, const std::function<std::vector<std::byte>(std::int64_t)>& make);
 
@@ -111,8 +111,8 @@ struct Share {
 };
 Share share_of(std::int64_t rows);
 
-/// Completes x [rows, ...], of which each rank has filled the rows share_of(rows), with the rows of
-/// the other ranks, for any dtype. Throws Error unless x is contiguous.
+/// Completes x [rows, ...] in all ranks, after each rank has filled its rows share_of(rows), with
+/// the rows of the other ranks. Any dtype. Throws Error unless x is contiguous.
 void gather_rows(Tensor x);
 
 }  // namespace ladon::ranks

@@ -43,8 +43,8 @@ namespace {
 
 constexpr const char* operation = "Cholesky";
 
-/// Number of rows of the grid of ranks, which is as square as the number of ranks allows; each row
-/// has count() / rows_of_ranks() ranks.
+/// Number of rows of the grid of ranks. The grid is as square as the number of ranks allows; each
+/// row has count() / rows_of_ranks() ranks.
 int rows_of_ranks() {
   int rows = static_cast<int>(std::sqrt(count()));
   while (count() % rows != 0) --rows;

@@ -22,7 +22,7 @@ bool has_cholesky();
 /// Largest recommended side of blocks: with larger blocks, some ranks wait for other ranks.
 inline constexpr std::int64_t largest_block = 512;
 
-/// Rank that holds a block of the lower triangle; block_row and block_column count blocks. If this
+/// Rank that holds a block of the lower triangle; block_row and block_column count blocks. If that
 /// rank also computes the block, the block need not be sent to another rank.
 int holder(std::int64_t block_row, std::int64_t block_column);
 

@@ -11,7 +11,7 @@
 namespace ladon::metrics {
 namespace {
 
-constexpr std::size_t longest = 4;  // of the n-grams
+constexpr std::size_t longest = 4;  // length of the longest n-grams
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_point(char c) { return c == '.' || c == ','; }
@@ -69,8 +69,8 @@ Counts count_ngrams(const std::vector<std::string>& tokens, std::size_t n) {
   return counts;
 }
 
-// For one hypothesis: the number of its n-grams, and the number of those that occur in a reference,
-// each counted at most as often as in the reference that has it most often.
+// For one hypothesis: the number of its n-grams, and the number of those that occur in a reference;
+// an n-gram counts at most as often as in the reference that has it most often.
 std::pair<std::int64_t, std::int64_t> matches(
     const std::vector<std::string>& hypothesis,
     const std::vector<std::vector<std::string>>& references, std::size_t n) {

@@ -17,8 +17,8 @@ struct Bleu {
   std::array<double, 4> precisions;
   double brevity_penalty;          ///< 1 if c ≥ r, else exp(1 − r/c)
   std::int64_t hypothesis_length;  ///< c: tokens of all hypotheses
-  std::int64_t reference_length;   ///< r: tokens of all nearest references; that of a hypothesis
-                                   ///< is nearest in length (on a tie, the shorter one)
+  std::int64_t reference_length;   ///< r: tokens of one reference per hypothesis, the one nearest
+                                   ///< to it in length (on a tie, the shorter one)
 };
 
 /// Corpus BLEU (Papineni, Roukos, Ward and Zhu, "BLEU: a method for automatic evaluation of machine
@@ -31,10 +31,10 @@ Bleu bleu(const std::vector<std::string>& hypotheses,
 /// Corpus BLEU with one reference per hypothesis.
 Bleu bleu(const std::vector<std::string>& hypotheses, const std::vector<std::string>& references);
 
-/// Splits a text into tokens by the rules "13a" of NIST's script mteval-v13a, with which published
-/// scores are computed. &quot; &amp; &lt; &gt; become the characters that they name. ASCII
-/// punctuation and symbols are separate tokens, except the apostrophe, points and commas between
-/// digits, and hyphens that do not follow a digit. White space separates tokens.
+/// Splits a text into tokens by the rules "13a" of NIST's script mteval-v13a, which are used for
+/// published scores. &quot; &amp; &lt; &gt; become the characters that they name. ASCII punctuation
+/// and symbols are separate tokens, except the apostrophe, points and commas between digits, and
+/// hyphens that do not follow a digit. White space separates tokens.
 std::vector<std::string> tokenize_13a(std::string_view text);
 
 }  // namespace ladon::metrics

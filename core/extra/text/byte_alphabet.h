@@ -1,7 +1,7 @@
 #pragma once
-// The characters as which GPT-2's files write bytes. A byte that is a visible character of Latin-1
-// is written as that character; the other 68 bytes, in ascending order, are written as U+0100 to
-// U+0143. (A blank is Ġ, U+0120.)
+// The characters that stand for bytes in GPT-2's files. A byte that is a visible character of
+// Latin-1 is written as that character; the other 68 bytes, in ascending order, are written as
+// U+0100 to U+0143. (A blank is Ġ, U+0120.)
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@ namespace ladon {
 std::int32_t letter_of_byte(int byte);
 int byte_of_letter(std::int32_t code);
 
-/// The characters as which the files write the bytes.
+/// The characters that the files write for these bytes.
 std::string to_byte_letters(std::string_view bytes);
 /// The bytes that the characters stand for; nullopt if a character is not one of the 256.
 std::optional<std::string> from_byte_letters(std::string_view letters);

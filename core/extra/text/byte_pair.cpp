@@ -222,7 +222,7 @@ std::vector<std::int64_t> BytePairTokenizer::encode(std::string_view text,
     encode_words(text, out);
     return out;
   }
-  std::size_t start = 0;  // of the text that is not encoded yet
+  std::size_t start = 0;  // start of the text that is not encoded yet
   for (std::size_t at = 0; at < text.size();) {
     const std::int64_t longest = special_at(text.substr(at));
     if (longest < 0) {

@@ -3,9 +3,10 @@
 // machine translation of rare words with subword units", ACL 2016; on bytes: Radford et al.,
 // "Language models are unsupervised multitask learners", 2019).
 //
-// A text is split into words, a word into its bytes; then, while two adjacent tokens are the pair
-// of a merge, all pairs of the earliest such merge become one token each, from the left. So every
-// text, valid UTF-8 or not, has tokens, and decoding them gives exactly its bytes.
+// A text is split into words, and each word into its bytes. Then, as long as two adjacent tokens
+// are the pair of a merge, the earliest such merge is applied: each of its pairs, from the left,
+// becomes one token. So every text, valid UTF-8 or not, has tokens, and decoding them gives exactly
+// its bytes.
 
 #include <cstdint>
 #include <string>
@@ -21,13 +22,13 @@ namespace ladon {
 
 /// Splits a text into GPT-2's words. From the left, each word is the first of these that matches:
 ///   's 't 're 've 'm 'll 'd   |  a run of letters, of numbers, or of other characters that are not
-///   white space, with or without a blank before it  |  white space before a word, but for its last
+///   white space, with or without a blank before it  |  white space before a word, without its last
 ///   character  |  white space
 /// Classes of characters are those of class_of (Unicode 14.0); a byte that is not UTF-8 is `other`.
 std::vector<std::string_view> byte_pair_words(std::string_view text);
 
 struct BytePairOptions {
-  std::int64_t size = 1024;                              ///< largest number of tokens, with special
+  std::int64_t size = 1024;                              ///< largest number, with special tokens
   std::int64_t min_count = 2;                            ///< rarer pairs are not merged
   std::vector<std::string> special = {"<|endoftext|>"};  ///< added as the last tokens
 };
@@ -64,19 +65,21 @@ class BytePairTokenizer {
   void save(const std::string& encoder, const std::string& merges) const;
 
   /// Reads a tokenizer.json of Hugging Face's library `tokenizers`: byte-level BPE of GPT-2's
-  /// words. Throws Error as above, and for a file that would split a text differently (another
-  /// model, another expression for words, a normalizer, added tokens that include blanks around
-  /// them, …). Special tokens that its post-processor would add to a text are not added here.
+  /// words. Throws Error for a malformed file, as the other load() does, and for a file that would
+  /// split a text differently (another model, another expression for words, a normalizer, added
+  /// tokens that include blanks around them, …). Special tokens that its post-processor would add
+  /// to a text are not added here.
   static BytePairTokenizer load(const std::string& path);
   static BytePairTokenizer parse(std::string_view text, const std::string& name);
-  /// Writes a tokenizer.json; Error as above.
+  /// Writes a tokenizer.json. Throws Error whenever the other save() throws it.
   void save(const std::string& path) const;
 
-  /// "bytes" (i64: those of all tokens, one after the other), "lengths" (i64 [size()]) and "merges"
-  /// (i64 [n, 2]), to be saved in one file with the model that was trained with this tokenizer.
+  /// "bytes" (i64: the bytes of all tokens, one after the other), "lengths" (i64 [size()]) and
+  /// "merges" (i64 [n, 2]), to be saved in one file with the model that was trained with this
+  /// tokenizer.
   StateDict state_dict() const;
-  /// Becomes the tokenizer of this state. Throws Error, and changes nothing, if an entry is missing
-  /// or has another dtype or shape, and as the constructor does.
+  /// Replaces the tokens and merges by those of this state. Throws Error, and changes nothing, if
+  /// an entry is missing or has another dtype or shape, or if the constructor would throw it.
   void load_state_dict(const StateDict& state);
 
   /// Learns a tokenizer from texts. Each merge joins the most frequent pair of tokens in the words
@@ -122,7 +125,7 @@ class BytePairTokenizer {
 
   std::vector<std::string> tokens_;
   std::vector<Merge> merges_;
-  std::vector<std::int64_t> special_, special_by_bytes_;  // the second sorted by bytes
+  std::vector<std::int64_t> special_, special_by_bytes_;  // special_by_bytes_ is sorted by bytes
   detail::TextMap<std::int64_t> index_;
   std::unordered_map<std::uint64_t, Made> made_;  // merges by pair
 };

@@ -64,7 +64,7 @@ class EncoderReader : public nlohmann::json_sax<json> {
   bool open_ = false;
 };
 
-// The tokens as the file writes them, ordered by their numbers; pointers into the map.
+// Pointers to the tokens in the map, as the file writes them, ordered by their numbers.
 std::vector<const std::string*> in_order(const detail::TextMap<std::int64_t>& numbers,
                                          const std::string& name) {
   std::vector<const std::string*> written(numbers.size(), nullptr);
@@ -125,8 +125,8 @@ class Written {
     merges.emplace_back(number(left), number(right));
   }
 
-  /// Tokens of the tokenizer, to be called after the last merge: a token is special if it is not a
-  /// byte and no merge made it.
+  /// The tokens of the tokenizer; to be called after the last merge. A token is special if it is
+  /// not a byte and no merge made it.
   std::vector<std::string> tokens() const {
     std::vector<std::string> tokens;
     for (std::size_t i = 0; i < written_.size(); ++i) {
@@ -146,7 +146,7 @@ class Written {
   std::vector<bool> made_;
 };
 
-// {"token": number, …}, in ASCII.
+// The text {"token": number, …}, in ASCII.
 std::string vocabulary_text(const std::vector<std::string>& written) {
   std::string text = "{";
   for (std::size_t i = 0; i < written.size(); ++i)
@@ -162,8 +162,8 @@ void check_one_of(const std::string& name, const json& value, std::initializer_l
               "; only byte-level BPE of GPT-2's words can be read");
 }
 
-// Checks settings in a tokenizer.json: any other values than the allowed would change the tokens of
-// a text.
+// Checks settings in a tokenizer.json. Values other than those allowed would change the tokens of a
+// text.
 void check_byte_level(const json& all, const std::string& name) {
   const json &model = json_at(all, "model"), &words = json_at(all, "pre_tokenizer");
   const auto check = [&](const json& value, std::initializer_list<json> allowed, const char* what) {
@@ -203,7 +203,7 @@ void check_added(const json& added, const std::string& name) {
   }
 }
 
-// Adds {"token": number, …}, or [{"content": token, "id": number}, …].
+// Adds one entry of {"token": number, …} or of [{"content": token, "id": number}, …].
 void add_numbers(detail::TextMap<std::int64_t>& numbers, const std::string& name, const json& token,
                  const json& number) {
   LADON_CHECK(token.is_string() && number.is_number_unsigned() &&
@@ -229,7 +229,7 @@ detail::TextMap<std::int64_t> numbers_of(const json& all, const std::string& nam
   return numbers;
 }
 
-// "left right" or ["left", "right"].
+// The two parts of a merge, which is written as "left right" or as ["left", "right"].
 std::pair<std::string_view, std::string_view> parts_of(const json& merge, const std::string& name,
                                                        std::size_t rank) {
   if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string())

@@ -21,8 +21,8 @@ struct Word {
   std::int64_t count;
 };
 
-// The 256 bytes in the order in which GPT-2 numbers them: that of the characters as which they are
-// written.
+// The 256 bytes in the order in which GPT-2 numbers them, which is that of the characters that
+// stand for them in files.
 std::vector<std::string> byte_tokens() {
   std::vector<int> bytes(256);
   std::iota(bytes.begin(), bytes.end(), 0);
@@ -72,7 +72,7 @@ class PairCounts {
  private:
   struct Places {
     std::int64_t count = 0;
-    std::vector<std::size_t> words;  // that contain the pair, or did; may have duplicates
+    std::vector<std::size_t> words;  // words with the pair, now or earlier; may have duplicates
   };
   struct Entry {
     std::int64_t count;

@@ -15,7 +15,7 @@ namespace ladon {
 struct Glove {
   std::vector<std::string> words;
   Tensor vectors;               ///< f32 [n, d]: the vector of words[i] is row i
-  std::int64_t duplicates = 0;  ///< number of later entries of a word, which were left out
+  std::int64_t duplicates = 0;  ///< number of entries left out, as their word came before
 };
 
 /// Reads a file with one JSON object, {"word": [v1, …, vd], …}, or with a line `word v1 … vd` for

@@ -93,7 +93,7 @@ class Collector {
   TextDataset data_;
 };
 
-// The fields of a line, where separators in excess of columns − 1 belong to the text. Returns fewer
+// The fields of a line. Separators beyond the first columns − 1 belong to the text. Returns fewer
 // fields if the line has too few separators.
 std::vector<std::string_view> split(std::string_view line, const TsvColumns& columns) {
   std::vector<std::string_view> fields;

@@ -2,8 +2,9 @@
 // Readers of labelled texts, from the files of classification data sets.
 //
 // Every reader takes files in UTF-8, or in Latin-1 if a file is not valid UTF-8, compressed by gzip
-// or not, and returns UTF-8. Lines end in \n or \r\n; white space around a text is dropped. Readers
-// throw Error naming path:line for a malformed line, and naming the path for a file without texts.
+// or not, and returns UTF-8. Lines end in \n or \r\n; white space around a text is dropped. For a
+// malformed line, readers throw Error naming path:line; for a file without texts, they throw Error
+// naming the path.
 
 #include <cstdint>
 #include <string>
@@ -28,8 +29,8 @@ struct TextDataset {
 TextDataset read_trec(const std::string& path, const std::vector<std::string>& label_names = {});
 
 /// Reads one sentence per line, one file per class: texts of paths[i] have label i. Blank lines are
-/// skipped. If label_names is empty, the label names are the files' names; if not, it must have one
-/// name per path (throws Error).
+/// skipped. If label_names is empty, the label names are the files' names; if not, throws Error
+/// unless it has one name per path.
 TextDataset read_lines(const std::vector<std::string>& paths,
                        const std::vector<std::string>& label_names = {});
 

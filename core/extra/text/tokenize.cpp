@@ -12,7 +12,7 @@ bool is_word(char c) { return is_letter(c) || is_digit(c); }
 bool is_space(char c) { return c == '\0' || std::strchr(" \t\r\n\v\f", c) != nullptr; }
 char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Endings of contractions, after the apostrophe.
+// The endings of contractions after the apostrophe.
 constexpr std::array<std::string_view, 6> endings = {"s", "m", "d", "re", "ve", "ll"};
 
 // Length of the contraction that starts with the apostrophe at `at` and ends a word, or 0.

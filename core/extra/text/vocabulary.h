@@ -13,7 +13,7 @@ namespace ladon {
 
 struct VocabularyOptions {
   std::int64_t min_count = 1;  ///< rarer words are left out
-  std::int64_t max_size = 0;   ///< at most this many entries, the reserved included; 0: no bound
+  std::int64_t max_size = 0;   ///< most entries, including the reserved ones; 0 for no limit
   bool ends = false;  ///< includes Vocabulary::bos and Vocabulary::eos, for models that write texts
 };
 
@@ -29,13 +29,13 @@ class Vocabulary {
   /// that is empty, contains white space, or occurs twice.
   explicit Vocabulary(const std::vector<std::string>& words = {});
   /// Vocabulary of the tokens (see tokenize) of the texts, the most frequent first, and equally
-  /// frequent tokens in the order of their bytes. Throws Error if min_count is below 1, or max_size
-  /// is not 0 and below the number of reserved entries: 2, or 4 with `ends`.
+  /// frequent tokens in the order of their bytes. Throws Error if min_count is below 1, or if
+  /// max_size is not 0 but is below the number of reserved entries (2, or 4 with `ends`).
   static Vocabulary from_texts(const std::vector<std::string>& texts,
                                const VocabularyOptions& options = {});
 
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
-  /// Reserved entries included; words()[i] has index i.
+  /// All words, including the reserved entries; words()[i] has index i.
   const std::vector<std::string>& words() const& { return words_; }
   std::vector<std::string> words() && { return std::move(words_); }
   bool contains(std::string_view word) const;
@@ -56,7 +56,7 @@ class Vocabulary {
   static Vocabulary load(const std::string& path);
 
  private:
-  // Empty if the word was added, else what is wrong with it.
+  // Adds a word. Returns an empty string, or what is wrong with the word.
   std::string add(const std::string& word);
 
   std::vector<std::string> words_;

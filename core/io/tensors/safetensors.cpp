@@ -131,7 +131,7 @@ std::uint32_t checksum_of(const std::string& name, const Tensor& x) {
   return crc32(elements, crc32(what));
 }
 
-// checksum_of(named(i)) for all i < n, as text.
+// Texts of the checksums of the tensors named(i) for all i < n.
 template <class F>
 std::vector<std::string> checksums_of(std::size_t n, const F& named) {
   std::vector<std::string> all(n);
@@ -234,8 +234,8 @@ std::map<std::string, Tensor> load_one(const std::string& path,
   return tensors;
 }
 
-// Moves the tensors of one file of a checkpoint, `from`, to the tensors of the files before it,
-// `to`.
+// Moves the tensors `from`, those of one file of a checkpoint, to `to`, those of the files before
+// it.
 void take_shard(const std::string& path, const std::string& index, const ShardMap& shard_of,
                 const std::string& shard, std::map<std::string, Tensor>& from,
                 std::map<std::string, Tensor>& to) {

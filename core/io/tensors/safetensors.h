@@ -18,11 +18,12 @@ namespace ladon {
 /// Throws Error for a U64 above 2^63 − 1. If `metadata` is given, it is replaced by the metadata of
 /// the file.
 ///
-/// A checkpoint in several files is read as one: `path` is then the JSON index of the file of each
-/// tensor ({"weight_map": {"name": "model-00001-of-00002.safetensors", …}, …}; its name ends in
-/// .json), or the folder with model.safetensors.index.json; in a folder without it,
+/// A checkpoint in several files is read as one: `path` is then the JSON index, which lists each
+/// tensor's file ({"weight_map": {"name": "model-00001-of-00002.safetensors", …}, …}; its name ends
+/// in .json), or the folder with model.safetensors.index.json; in a folder without that index,
 /// model.safetensors is read. The files must be in the folder of the index; links are followed. If
-/// several files have metadata of one name, the first file in alphabetical order counts.
+/// several files have metadata with the same key, the value of the first file in alphabetical order
+/// is kept.
 ///
 /// Files written by save_safetensors() have checksums, which are compared: throws Error for a
 /// damaged byte, and for metadata that has "ladon.version" but no checksums. Files of other
@@ -30,22 +31,22 @@ namespace ladon {
 ///
 /// Throws Error, naming the path, the tensor and both values, for a header that is longer than the
 /// file or than 100 MB, is not the JSON above (white space around it is allowed) or has a name
-/// twice, for another dtype, and unless the tensors cover the elements' bytes from first to last
-/// without overlap or gap. All of this is checked before memory for the elements is allocated, in
-/// time linear in the header and with memory of at most 12 times its length, whatever it contains.
-/// For several files, throws Error also for an index that is longer than 100 MB or not the JSON
-/// above, has a tensor twice or a file in another folder, and unless each file has exactly the
-/// tensors that the index lists for it.
+/// twice, for any other dtype, and if the tensors do not cover the elements' bytes from first to
+/// last, or overlap. All of this is checked before memory for the elements is allocated, in time
+/// linear in the header and with memory of at most 12 times its length, whatever it contains. For
+/// several files, throws Error also for an index that is longer than 100 MB or not the JSON above,
+/// has a tensor twice or a file in another folder, and if a file does not have exactly the tensors
+/// that the index lists for it.
 std::map<std::string, Tensor> load_safetensors(const std::string& path,
                                                std::map<std::string, std::string>* metadata = {});
 
 /// Writes tensors of any strides, byte for byte as the format's reference implementation does: the
 /// widest dtype first (i64, f64, f32, bf16, f16, bool), then by name, the header padded with spaces
 /// so that the elements start at a multiple of 8. Adds to the metadata "ladon.version", the version
-/// of this library, and "ladon.crc32": a CRC-32 of all other metadata, and one of each tensor's
-/// name, dtype, shape and elements; other programs ignore both. The file appears whole or not at
-/// all (write_atomically). Throws Error for an undefined tensor, the name "__metadata__", metadata
-/// of the name "ladon.crc32", or text that is not UTF-8.
+/// of this library, and "ladon.crc32": a checksum of all other metadata, and a CRC-32 of each
+/// tensor's name, dtype, shape and elements. Other programs ignore these two entries. The file
+/// appears whole or not at all (write_atomically). Throws Error for an undefined tensor, the name
+/// "__metadata__", metadata of the name "ladon.crc32", or text that is not UTF-8.
 void save_safetensors(const std::string& path, const std::map<std::string, Tensor>& tensors,
                       const std::map<std::string, std::string>& metadata = {});
 

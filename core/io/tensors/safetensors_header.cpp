@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int deepest = 4;           // the format needs 3 levels
-constexpr std::size_t longest = 80;  // bytes of a name or a value that a message shows
+constexpr std::size_t longest = 80;  // number of bytes of a name or value that a message shows
 constexpr std::size_t most_sizes = Shape::max_rank;
 
 // Start of a value, for an error message. Built from the parser's events.
@@ -50,7 +50,7 @@ class Excerpt {
   std::string text_;
 };
 
-// The keys of one object, packed in little memory, as a malicious header may have millions of short
+// The keys of one object, stored compactly, because a malicious header may have millions of short
 // keys.
 class Keys {
  public:
@@ -241,7 +241,8 @@ class HeaderReader : public nlohmann::json_sax<json> {
     if (metadata_) metadata_->emplace(key_, std::move(text));
   }
 
-  // Handles a value that is no object or array; `text`: whether it is a string of the metadata.
+  // Handles a value that is neither an object nor an array; `text` says whether it is a string of
+  // the metadata.
   bool scalar(bool text) {
     if (depth_ == 1 || (in_metadata_ && !text)) valid_ = false;
     if (depth_ > 2 && field_) field_->whole = false;

@@ -37,9 +37,9 @@ struct ForwardBuffers {
     *keep = workspace.take(block_queries);
 };
 
-/// The power of two by which a block that is computed carefully multiplies values
-/// [keys, value_width]. It is 1 unless their sums, with weights up to 1, may overflow before the
-/// division by the sum of weights.
+/// The power of two by which values [keys, value_width] are multiplied in a block that is computed
+/// carefully (attention_tiles.h). It is 1 unless their sums, with weights up to 1, may overflow
+/// before the division by the sum of weights.
 template <class T>
 T room_for_sums(const TileOperand<T>& v, int64_t keys, int64_t columns) {
   const T room = std::ldexp(T(1), -std::ilogb(static_cast<T>(std::max<int64_t>(keys, 1))) - 1);
@@ -96,7 +96,7 @@ bool forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
     p.loops.multiply(p.value_width, t.n, t.keys, values, b.tile, t.n, b.keep, b.output, t.n);
     add_columns(rest, b.tile, t.n, b.output);
   }
-  finish(t.queries, b.top, b.sum, room, log_sum + query, b.keep);  // keep: factors of the output
+  finish(t.queries, b.top, b.sum, room, log_sum + query, b.keep);  // b.keep: factors of the output
   p.loops.transpose(p.value_width, t.queries, {b.output, t.n, 1}, b.keep,
                     output.data + query * output.row, output.row);
   // A non-finite value makes its channel non-finite for every query, as every query's sum includes
@@ -105,9 +105,9 @@ bool forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
          all_finite(b.sum, t.queries);
 }
 
-/// Workspace of a task of few queries, where vector lanes run along the keys: queries [Tq, width];
-/// logits [Tq, n], output [Tq, v_lanes], vectors of one element per query, and a tile of keys or
-/// values if they cannot be used in place.
+/// Workspace of a task with few queries, in which vector lanes run along the keys: queries
+/// [Tq, width], logits [Tq, n], output [Tq, v_lanes], vectors of one element per query, and a tile
+/// of keys or values, for those that cannot be used in place.
 template <class T>
 struct FewBuffers {
   explicit FewBuffers(const Problem<T>& p)
@@ -224,7 +224,7 @@ AttentionOutput forward(const Tensor& q, const Tensor& k, const Tensor& v,
   T* log_sum = result.log_sum.template mutable_data<T>();
   const double flops = 2.0 * block_queries * static_cast<double>(p.keys) *
                        static_cast<double>(p.width + p.value_width);
-  if (4 * p.queries <= tile_lanes<T>) {  // with more queries, padding lanes cost less
+  if (4 * p.queries <= tile_lanes<T>) {  // with more queries, forward_block() pads less
     parallel::for_range(p.leading.count() * p.heads, grain(flops), [&](int64_t begin, int64_t end) {
       FewBuffers<T> buffers(p);
       for (int64_t row = begin; row < end; ++row) {

@@ -10,12 +10,12 @@
 namespace ladon::kernels {
 
 struct AttentionSettings {
-  Tensor mask = {};  ///< Boolean (true: the query attends to the key), or of q's dtype and added to
-                     ///< the logits. Broadcasts to [.., H, Tq, Tk] (heads, queries, keys).
+  Tensor mask = {};  ///< Boolean, true where the query attends to the key; or of q's dtype, and
+                     ///< added to the logits. Broadcasts to [.., H, Tq, Tk] (heads, queries, keys).
   bool causal = false;
   std::int64_t causal_offset = 0;  ///< Query i sees keys ≤ i + offset.
   double scale = 1;                ///< Factor of the logits.
-  double softcap = 0;              ///< c > 0: logits become c·tanh(logits/c).
+  double softcap = 0;              ///< If c = softcap > 0, logits become c·tanh(logits/c).
 };
 
 /// Result of attention for queries q [.., H, Tq, d], keys k [.., Hkv, Tk, d] and values

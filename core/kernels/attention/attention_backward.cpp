@@ -1,11 +1,13 @@
-// Gradients of attention, with P the weights, O = P·V and S the logits:
+// Gradients of attention, where S are the logits, P the weights and O = P·V:
 //   dV = Pᵀ·dO,  dP = dO·Vᵀ,  dS = P ∘ (dP − ⟨dO, O⟩),  dQ = scale·dS·K,  dK = scale·dSᵀ·Q.
 // Each task computes the gradients of a range of keys of one key head, in a fixed order of
 // summation; the contributions of the ranges to dQ are stored separately and summed at the end.
 //
-// Where a weight is close to 1, the key is a query's *winner*, and dP − ⟨dO, O⟩ has no digits left
-// for it. Its dL is then minus the sum of the dL of the other keys, since the sum of all is 0. It is
-// left out of the products, and its contributions to dQ and dK are added at the end.
+// A key whose weight for a query is close to 1 is the *winner* of that query. dP − ⟨dO, O⟩ has no
+// correct digits left for it. Let dL be the gradient with respect to the logits that softmax
+// receives (after the softcap). The winner's dL is computed as minus the sum of the dL of the other
+// keys, since the sum over all keys is 0. The winner is left out of the products, and its
+// contributions to dQ and dK are added at the end.
 
 #include "ladon/core/kernels/attention/attention.h"
 #include "ladon/core/kernels/attention/attention_tiles.h"
@@ -20,8 +22,8 @@ namespace {
 
 using namespace tiles;
 
-/// Division of the keys into `count` ranges of `length` keys: the fewest that give about 64 tasks,
-/// as a single range is cheapest.
+/// Division of the keys into `count` ranges of `length` keys. There are as few ranges as give about
+/// 64 tasks, since a single range is cheapest.
 struct Ranges {
   int64_t count, length;
 };
@@ -32,9 +34,9 @@ Ranges cut_keys(int64_t rows, int64_t keys) {
   return {std::max<int64_t>(1, blocks(keys, std::max<int64_t>(1, length))), length};
 }
 
-/// Workspace of a task. For a block of queries: queries and dO, each in columns (transposed) and in
-/// rows; dQ in columns; and vectors of one element per query. Two tiles. For the range of keys: dK
-/// and dV.
+/// Workspace of a task: for a block of queries, the queries and dO, each in columns (transposed)
+/// and in rows, dQ in columns, and vectors of one element per query; two tiles; and, for the range
+/// of keys, dK and dV.
 template <class T>
 struct BackwardBuffers {
   BackwardBuffers(const Problem<T>& p, int64_t range)
@@ -62,7 +64,7 @@ struct BackwardBuffers {
   T *weights = workspace.take(block_keys * block_queries),
     *gradient = workspace.take(block_keys * block_queries);
   T *log_sum = workspace.take(block_queries), *mean = workspace.take(block_queries);
-  T* rest = workspace.take(block_queries);  // Σ dL of a query's keys but its winner
+  T* rest = workspace.take(block_queries);  // for each query, Σ dL over all keys but the winner
   T *dq_row = workspace.take(k_lanes), *of_query = workspace.take(block_keys);  // for one query
   T* scales = workspace.take(block_queries);
   T* ones = workspace.take(std::max({k_lanes, v_lanes, block_queries}));
@@ -71,8 +73,8 @@ struct BackwardBuffers {
   struct Careful {
     T *finite_keys, *top, *sum, *keep;
     std::vector<NotFinite<T>> q_rest, g_rest;
-    std::vector<char> silent;  ///< Whether dO of a query is 0: then it contributes no gradient.
-    bool sums = false;         ///< Whether top and sum replace log_sum.
+    std::vector<char> silent;  ///< Whether dO of a query is 0, so that it contributes no gradient.
+    bool sums = false;         ///< Whether `top` and `sum` replace log_sum.
   };
   Careful& careful(const Problem<T>& p) {
     if (!held.finite_keys) {
@@ -100,7 +102,7 @@ T dot(const T* a, const T* b, int64_t n) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-/// Σ x over n elements, in 8 lanes as dot().
+/// Σ x over n elements, in 8 lanes as in dot().
 template <class T>
 T sum_of(const T* x, int64_t n) {
   T sums[8] = {};
@@ -111,7 +113,8 @@ T sum_of(const T* x, int64_t n) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-/// Weights above this are those of winners. 1 − weight keeps all but 10 bits at smaller ones.
+/// A key with a weight above this is a winner. At smaller weights, 1 − weight loses at most 10
+/// bits.
 template <class T>
 constexpr T sure = T(1) - T(0x1p-10);
 
@@ -128,8 +131,9 @@ struct Winners {
   Winners(int64_t count, int64_t ranges)
       : queries(count), key(count, -1), slope(count), rest(count * ranges) {}
   int64_t queries;
-  std::vector<int64_t> key;    ///< −1: none.
-  std::vector<T> slope, rest;  ///< Slope of the cap at the winner; rest of each range of keys.
+  std::vector<int64_t> key;    ///< −1 for a query without a winner.
+  std::vector<T> slope, rest;  ///< Slope of the softcap at the winner; Σ dL of the other keys, per
+                               ///< range of keys.
 };
 
 /// Loads a block of queries with dO, log_sum and ⟨dO, O⟩ (b.mean). Lanes beyond the last query get
@@ -166,15 +170,16 @@ bool keeps_digits(const T* log_sum, int64_t queries) {
                      [](T x) { return std::abs(x) < most || x == infinity<T>; });
 }
 
-/// Prepares a loaded block of queries for careful computation: moves non-finite elements of queries
-/// and dO to q_rest and g_rest, for add_rows(); sets silent queries to 0; and recomputes largest
-/// logits and sums if log_sum has lost digits.
+/// Prepares a loaded block of queries for careful computation (attention_tiles.h): sets queries
+/// whose dO is 0 ("silent") to 0; then replaces non-finite elements of queries and dO by 0, and
+/// lists them in q_rest and g_rest for add_rows(); and, if log_sum has lost digits, recomputes the
+/// largest logits and the sums.
 template <class T>
 void load_carefully(const BackwardProblem<T>& p, BackwardBuffers<T>& b, int64_t batch, int64_t head,
                     const Tile& block, int64_t end) {
   auto& c = b.careful(p);
   Tile t = block;
-  c.silent.assign(t.n, 1);  // so are lanes beyond the last query
+  c.silent.assign(t.n, 1);  // lanes beyond the last query stay silent
   for (int64_t r = 0; r < t.queries; ++r) {
     const T* g = b.g_rows + r * b.v_lanes;
     char& silent = c.silent[r];
@@ -214,8 +219,8 @@ void weigh_carefully(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const T
   }
 }
 
-/// Turns dP of a tile into the gradient of the uncapped logits, with 0 for winners, which it enters
-/// in `winners` from place `at` on; adds the rest to b.rest.
+/// Converts dP of a tile to the gradient of the uncapped logits. It is set to 0 for winners, which
+/// are entered in `winners`, from index `at` on; the dL of the other keys are added to b.rest.
 template <class T>
 void logit_gradient(const BackwardProblem<T>& p, BackwardBuffers<T>& b, Winners<T>& winners,
                     int64_t at, const Tile& t, bool careful) {
@@ -293,8 +298,9 @@ struct Gradients {
   Winners<T>* winners;
 };
 
-/// Whether a head has one query, which sees all keys before some place, and rows of keys and values
-/// are whole vectors: then keys are the lanes, and each row of dK and dV is one product.
+/// Whether a head has a single query, which sees all keys before some position (there is no mask
+/// and no softcap), and rows of keys and values are whole vectors. Then keys are the vector lanes,
+/// and each row of dK and dV is one product.
 template <class T>
 bool suits_one_query(const BackwardProblem<T>& p, const BackwardBuffers<T>& b) {
   const auto dense = [](const Tensor& x) { return x.strides()[x.rank() - 1] == 1; };
@@ -302,7 +308,7 @@ bool suits_one_query(const BackwardProblem<T>& p, const BackwardBuffers<T>& b) {
          dense(p.v) && p.width == b.k_lanes && p.value_width == b.v_lanes;
 }
 
-/// backward_range() in that case: the same sums, of terms in the same order.
+/// backward_range() if suits_one_query(). Its sums have the same terms in the same order.
 template <class T>
 bool one_query_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gradients<T>& out,
                      int64_t batch, int64_t head, int64_t range, int64_t first, int64_t last) {

@@ -75,10 +75,10 @@ inline Tensor broadcast_leading(const Tensor& x, const Shape& leading) {
   return view::expand(x, shape);
 }
 
-/// An additive mask whose finite elements stay finite after multiplication by log2(e). Of
-/// magnitudes above a quarter of the largest number, the excess is halved. Order and ties are kept,
-/// and unequal elements of such magnitude still differ by enough that the larger takes all the
-/// weight.
+/// An additive mask whose finite elements stay finite after multiplication by log2(e). If the
+/// magnitude of an element is above a quarter of the dtype's largest number, the excess is halved.
+/// Order and ties are kept, and unequal elements of such magnitude still differ by enough that the
+/// larger takes all the weight.
 template <class T>
 Tensor within_range(const Tensor& mask) {
   constexpr T bend = std::numeric_limits<T>::max() / 4;
@@ -209,8 +209,8 @@ void load(TileOperand<T> x, int64_t rows, int64_t columns, T factor, T* y, int64
 
 // --- logits of one tile ---
 
-/// A tile of logits [keys, n]: of keys [key, key + keys) and queries [query, query + queries),
-/// which are padded to n lanes.
+/// A tile of logits [keys, n], for keys [key, key + keys) and queries [query, query + queries); the
+/// queries are padded to n lanes.
 struct Tile {
   int64_t key, keys, query, queries, n;
 };
@@ -256,7 +256,7 @@ void hide_forbidden(const T* added, int64_t count, T* s) {
     if (added[i] == -infinity<T>) s[i] = -infinity<T>;
 }
 
-/// Whether a mask that is the same for all queries hides every key of the tile.
+/// Whether the mask is the same for all queries and hides every key of the tile.
 inline bool hides(TileOperand<bool> mask, const Tile& t) {
   if (mask.row != 0) return false;
   for (int64_t i = t.key; i < t.key + t.keys; ++i)
@@ -268,9 +268,9 @@ inline bool hides(TileOperand<bool> mask, const Tile& t) {
 //
 // A key that a query may not attend to has weight 0, and must contribute nothing, even if its
 // elements are not finite. In a product of tiles, however, 0·NaN would be NaN. So a block with a
-// non-finite result is computed again, carefully: the product takes only the finite elements, and
-// the non-finite elements are added where their weight is not 0. For blocks with finite results the
-// only cost is the check.
+// non-finite result is computed again ("carefully"): the product takes only the finite elements,
+// and the non-finite elements are added where their weight is not 0. For blocks with finite results
+// the only cost is the check.
 
 /// Whether n numbers, `step` apart, are finite.
 template <class T>
@@ -351,7 +351,7 @@ bool tile_logits(const Problem<T>& p, int64_t batch, int64_t head, const Tile& t
   return true;
 }
 
-/// Number of items in one task, such that they take much longer than starting the task.
+/// Number of items in one task, chosen so that they take much longer than starting the task.
 inline int64_t grain(double flops_per_item) {
   return std::max<int64_t>(1, static_cast<int64_t>(4e6 / std::max(flops_per_item, 1.0)));
 }

@@ -1,7 +1,7 @@
 #pragma once
 // Loops over the T × T blocks of pairs of inputs that the limits of attention make
-// (layers/infinite/attention). Each operation is rounded by itself: no fused multiply-adds on
-// x86-64, so that results are those of the formulas in public operations.
+// (layers/infinite/attention). Each operation is rounded by itself, without fused multiply-adds on
+// x86-64, so that results equal those of the formulas in public operations.
 
 #include <cstdint>
 
@@ -20,8 +20,8 @@ void add_products(std::int64_t n, const double* a, const double* b, double* y);
 void products_by_draw(std::int64_t draws, std::int64_t t, const double* a, const double* b,
                       double* y);
 
-/// Attention with ζ(G) = G: numbers of a layer, and sums over keys of one pair, T² each
-/// (layers/infinite/attention/identity.cpp).
+/// Attention with ζ(G) = G (layers/infinite/attention/identity.cpp): factors that belong to a
+/// layer, and sums over the keys of one pair of inputs, T² elements each.
 struct IdentityFactors {
   double qk2, query_key_trained, query_bias_trained;
 };
@@ -30,11 +30,11 @@ struct IdentitySums {
 };
 /// value = QK²·k·⟨k, v⟩ and, unless `tangent` is null,
 /// tangent = QK²·(k·(⟨k, u⟩ + trained·⟨k, v⟩ + ⟨t, v⟩) + (t + bias)·⟨k, v⟩), elementwise; the sums
-/// have n elements, or one for all (`one_sum`).
+/// have n elements each, or a single one if `one_sum`.
 void identity_block(std::int64_t n, const IdentityFactors& by, const double* k, const double* t,
                     const IdentitySums& sums, bool one_sum, double* value, double* tangent);
 
-/// Numbers that turn the moments of attention's heads into the kernels of its outputs.
+/// Factors that convert the moments of attention's heads to the kernels of its outputs.
 struct OutputFactors {
   double value_output2, bias_variance, value_output_trained, bias_trained;
 };

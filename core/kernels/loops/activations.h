@@ -81,8 +81,8 @@ LADON_INLINE T gelu(T x) {
   return at_least(x, T(0)) - gaussian(a).times(a * tail.above / tail.below);
 }
 
-/// Φ(x) + x·φ(x), with the standard normal density φ(x) = exp(−x²/2)/√(2π): d for x < 0 and 1 − d
-/// for x ≥ 0, with a = |x| and d = Φ(−a) − a·φ(a).
+/// Φ(x) + x·φ(x), where φ(x) = exp(−x²/2)/√(2π) is the standard normal density. Let a = |x| and
+/// d = Φ(−a) − a·φ(a); the result is d for x < 0 and 1 − d for x ≥ 0.
 template <class T>
 LADON_INLINE T gelu_derivative(T x) {
   const T a = at_most(abs(x), gelu_bound<T>);
@@ -96,7 +96,8 @@ template <class T>
 struct Sigmoid {
   T ratio, power, rest;
 };
-/// Sigmoid of v, given as `minus` = −|v| ≤ 0 and `below`: v = minus if `below`, else v = −minus.
+/// Sigmoid of v, which is given by `minus` = −|v| ≤ 0 and by `below`, which says whether v = minus
+/// or v = −minus.
 template <class T>
 LADON_INLINE Sigmoid<T> sigmoid(Pair<T> minus, bool below) {
   const Power<T> e = power_below(minus);

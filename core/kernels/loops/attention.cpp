@@ -9,7 +9,7 @@ namespace {
 
 using std::int64_t;
 
-// Block of C that is kept in registers, together with a row of B and an element of A.
+// Size of the block of C that is kept in registers, together with a row of B and an element of A.
 constexpr int block_vectors = 2, block_rows = vector_bytes == 64 ? 8 : vector_bytes == 32 ? 6 : 4;
 
 template <class T>
@@ -49,7 +49,8 @@ LADON_INLINE void multiply_block(int64_t k, TileOperand<T> a, const T* b, int64_
 }
 
 /// Computes R rows of C, in blocks of V vectors, and in blocks of V/2 for the remaining columns.
-/// Blocks of fewer rows are wider, so that the same number of sums is computed at once.
+/// Blocks with fewer rows are wider, so that the number of sums that are computed at once hardly
+/// depends on R.
 template <class T, int R, int V>
 void multiply_rows(int64_t n, int64_t k, TileOperand<T> a, const T* b, int64_t b_row, const T* keep,
                    T* c, int64_t c_row) {
@@ -77,9 +78,9 @@ void multiply(int64_t m, int64_t n, int64_t k, TileOperand<T> a, const T* b, int
     if (m > 0) multiply<T, R / 2>(m, n, k, a, b, b_row, keep, c, c_row);
 }
 
-/// Computes R rows and `side` columns of C = A·Bᵀ, or only `columns` of them unless `whole`.
-/// Squares of side × side elements of B are transposed in registers; if B has fewer rows left, its
-/// last row is repeated.
+/// Computes R rows and `side` columns of C = A·Bᵀ; if `whole` is false, only the first `columns`
+/// columns. Squares of side × side elements of B are transposed in registers; if B has fewer rows
+/// left, its last row is repeated.
 template <int R, bool whole, class T>
 LADON_INLINE void turned_block(int64_t columns, int64_t k, TileOperand<T> a, const T* b,
                                int64_t b_row, T* c, int64_t c_row) {
@@ -156,9 +157,9 @@ void uncap(const T* s, T* d, int64_t count) {
   for (int64_t i = 0; i < count; ++i) d[i] *= tanh_slope(s[i]);
 }
 
-/// 2^x for x ≤ 0, at half the cost of exp: subtracting an integer from x is exact, and only the
-/// lower end needs care. Rounding x + (1.5·2^mantissa + bias) leaves the biased exponent in the low
-/// bits; from 2^−bias down the result is 0.
+/// 2^x for x ≤ 0, at half the cost of exp, because subtracting an integer from x is exact and only
+/// the lower end needs care. Rounding x + (1.5·2^mantissa + bias) leaves the biased exponent in the
+/// low bits. For x ≤ −bias the result is 0.
 template <class T>
 LADON_INLINE T exp2_below(T x) {
   using F = Format<T>;
@@ -187,8 +188,8 @@ void raise(const T* s, int64_t keys, int64_t n, T* top) {
     for (int64_t j = 0; j < n; ++j) top[j] = at_least(s[i * n + j], top[j]);
 }
 
-/// The shift of a column: its maximum, or 0 for a column that is −∞ so far, which then gives zeros
-/// rather than ∞ − ∞.
+/// The number that is subtracted from a column: its maximum `top`, or 0 if all its elements so far
+/// are −∞, so that their exponentials are 0 rather than NaN (∞ − ∞).
 template <class T>
 LADON_INLINE T finite_shift(T top) {
   return top == -infinity<T> ? T(0) : top;

@@ -41,8 +41,8 @@ struct AttentionLoops {
   /// the running sum `sum` of each query, s ← 2^(s − top) with the new maximum, and
   /// keep ← 2^(previous top − top), the factor of earlier sums.
   void (*softmax)(T* s, std::int64_t keys, std::int64_t n, T* top, T* sum, T* keep);
-  /// The same as softmax, bit for bit, for s [queries, n], in which the n keys of a query are
-  /// contiguous.
+  /// Computes what softmax() computes, bit for bit, for s [queries, n], in which the n keys of a
+  /// query are contiguous.
   void (*softmax_rows)(T* s, std::int64_t queries, std::int64_t n, T* top, T* sum, T* keep);
   /// s ← 2^(s − log_sum), the weights.
   void (*weights)(T* s, std::int64_t keys, std::int64_t n, const T* log_sum);

@@ -3,9 +3,10 @@
 #include "ladon/core/kernels/loops/bf16.h"
 #include "ladon/core/kernels/loops/table.h"
 
-// f32 has 8 bits of exponent (bias 127) and 23 of fraction; bf16 is its upper half; f16 has 5 bits
-// (bias 15) and 10. The bits of positive numbers, read as integers, are ordered as the numbers, so
-// that rounding is integer arithmetic, carries into the exponent included.
+// f32 has 8 bits of exponent (bias 127) and 23 of fraction; bf16 is the upper half of an f32; f16
+// has 5 bits of exponent (bias 15) and 10 of fraction. The bits of positive numbers, read as
+// integers, have the same order as the numbers, so rounding is integer arithmetic, even if it
+// carries into the exponent.
 
 namespace ladon::kernels::LADON_LEVEL {
 namespace {
@@ -15,7 +16,7 @@ using std::uint16_t;
 using std::uint32_t;
 
 constexpr uint32_t f16_infinity = 0x7c00;
-constexpr uint32_t bias_shift = (127 - 15) << 10;  // difference of the biases, at f16's exponent
+constexpr uint32_t bias_shift = (127 - 15) << 10;  // difference of biases, at f16's exponent
 constexpr uint32_t f16_normal = 0x38800000;        // 2⁻¹⁴ as f32, the least normal f16
 
 // A subnormal f16 is a multiple of 2⁻²⁴, the last bit of 1/2 in f32, so adding 1/2 to x rounds it

@@ -10,11 +10,11 @@ using WidenLoop = void (*)(const std::uint16_t* x, float* y, std::int64_t n);
 using NarrowLoop = void (*)(const float* x, std::uint16_t* y, std::int64_t n);
 
 struct HalfLoops {
-  // Exact.
+  // Exact conversions.
   WidenLoop widen_f16, widen_bf16;
-  // To the nearest, ties to even; ±∞ beyond the largest number; NaN stays NaN.
+  // Round to nearest, ties to even; numbers beyond the largest become ±∞; NaN stays NaN.
   NarrowLoop narrow_f16, narrow_bf16;
-  /// Transposes as LoopsOf::transpose does.
+  /// LoopsOf::transpose for 16-bit elements.
   void (*transpose)(std::int64_t rows, std::int64_t columns, const std::uint16_t* x,
                     std::int64_t x_row, std::uint16_t* y, std::int64_t y_row);
 };

@@ -12,7 +12,7 @@ using std::int64_t;
 // p_c = ∫ φ(x − μ_c) Π_{c' ≠ c} Φ(x − μ_c') dx in units of the standard deviation, with the largest
 // mean at 0. The integrand of a class of mean −D peaks between −D/2 and 0, and at a distance of 10
 // from the peak it is below e^(−50) times the peak; classes with D > 56 have probabilities below
-// 1e-300. So the interval [−38, 12) serves for all classes; the trapezoidal rule converges
+// 1e-300. So the interval [−38, 12) suffices for all classes. The trapezoidal rule converges
 // geometrically on such integrands.
 constexpr double lowest = -38, spacing = 0.125;
 constexpr int blocks = 5, block = 80;
@@ -25,8 +25,8 @@ struct Product {
   }
 };
 
-/// For the points x of a block and z = x + shift: density ← exp(−z²/2)·left, below ← Φ(z), which is
-/// computed from exp(−z²/2) too, and left ← left·Φ(z).
+/// For each point x of a block, with z = x + shift: density ← exp(−z²/2)·left, below ← Φ(z) (also
+/// computed from exp(−z²/2)), and then left ← left·Φ(z).
 LADON_INLINE void meet(double first, double shift, Product& left, double* density, double* below) {
 #pragma omp simd
   for (int i = 0; i < block; ++i) {

@@ -25,7 +25,7 @@ struct Format<float> {
   static constexpr float magic = 0x1.8p23f;  // x + magic − magic rounds x to an integer
   static constexpr float least_normal = 0x1p-126f;
   static constexpr float ln2_high = 0x1.63p-1f, ln2_low = -0x1.bd0106p-13f;
-  static constexpr float exp_lowest = -112, exp_highest = 89;  // outside: 0 (even times 112), ∞
+  static constexpr float exp_lowest = -112, exp_highest = 89;  // below: 0 (even ×112); above: ∞
   static constexpr float expm1_lowest = -20;
   static constexpr Word upper_half = 0xfffff000;  // keeps 12 bits: their square is exact
 };
@@ -99,7 +99,8 @@ LADON_INLINE double exp_tail(double r) {
                     0x1.1ef7d3d51156ep-29);
 }
 
-/// A number as k·ln2 + r, |r| ≤ ln2/2, with r = high − low, where high is exact and low is small.
+/// A number k·ln2 + r with |r| ≤ ln2/2. r is stored as high − low; `high` is exact and `low` is
+/// small.
 template <class T>
 struct Split {
   T high, low;

@@ -66,7 +66,7 @@ void rmsprop_of(T* x, const T* g, T* v, T* c, T* m, const RmspropStep& step, int
     if constexpr (centered) {
       c[i] = keep * c[i] + rest * gradient;
       const T centre = spread - c[i] * c[i];
-      spread = centre < T(0) ? T(0) : centre;  // a variance, negative only by rounding
+      spread = centre < T(0) ? T(0) : centre;  // a variance, negative only through rounding
     }
     T update = gradient / (sqrt(spread) + eps);
     if constexpr (heavy) update = m[i] = momentum * m[i] + update;
@@ -88,7 +88,7 @@ void adagrad(T* x, const T* g, T* v, const AdagradStep& step, int64_t n) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     const T gradient = g[i] + decay * x[i];
-    v[i] = at_most(v[i] + gradient * gradient, largest);  // an ∞ would stay in all later steps
+    v[i] = at_most(v[i] + gradient * gradient, largest);  // an infinite v would remain infinite
     x[i] -= lr * gradient / (sqrt(v[i]) + eps);
   }
 }

@@ -18,8 +18,8 @@ LADON_INLINE void store(T* y, Vector<T> v) {
   __builtin_memcpy(y, &v, sizeof v);
 }
 
-/// Converts x to y, for as many elements as a vector of A has. (A vector cast would be compiled as
-/// two halves.)
+/// Converts as many elements of x as a vector of A has, and stores them to y. (A vector cast would
+/// be compiled as two halves.)
 template <class A, class T>
 LADON_INLINE void widen(const T* x, A* y) {
   if constexpr (sizeof(A) == sizeof(T))
@@ -53,8 +53,9 @@ LADON_INLINE int64_t pack(const Rows<T>& x, int64_t row, int64_t column, int64_t
 
 // --- pairs of rows ---
 
-// A tile of 64 KB of rows in the type A of the terms, and the sums of left_rows × pair_side pairs
-// in registers. Terms of a tile are summed in A, tiles in double precision.
+// Sizes of a tile, which holds 64 KB of rows in the type A of the terms, and of the block of pairs,
+// left_rows × pair_side, whose sums are kept in registers. The terms of a tile are summed in A, and
+// the sums of tiles in double precision.
 constexpr int64_t pair_rows = 64;
 template <class A>
 constexpr int64_t pair_columns = 1024 / sizeof(A);
@@ -141,7 +142,8 @@ void add_pairs(const Rows<T>& x, int64_t begin, int64_t end, double* sums, int64
 
 // --- sums of all rows with weights ---
 
-// A tile of 96 KB of rows, and a block of sums in registers, together with a part of a row.
+// Sizes of a tile, which holds 96 KB of rows, and of the block of sums that is kept in registers
+// together with a part of a row.
 constexpr int64_t mix_rows = 64;
 template <class T>
 constexpr int64_t mix_columns = 1536 / sizeof(T);
@@ -229,8 +231,9 @@ void mix(const T* w, const Rows<T>& x, T* y) {
 
 // --- both sums of a method and their sum, in one pass ---
 
-// As many columns at a time as a block of four rows has sums in registers; one or more such blocks
-// are packed for all rows, as many as fit into 512 KB.
+// Number of vectors in a block of columns: as many as allow the sums of four rows to stay in
+// registers. One or more such blocks of columns are packed for all rows, as many as fit into 512
+// KB.
 constexpr int force_vectors = vector_bytes == 64 ? 6 : 2;
 template <class T>
 constexpr int64_t force_columns = force_vectors* lanes<T>;
@@ -245,8 +248,8 @@ int64_t force_blocks(int64_t rows) {
 }
 
 /// sum_i = Σ_j w_ij x_j for sum_rows rows of weights; rows of x are force_columns apart. Blocks of
-/// mix_rows rows are summed alone, so that the error does not grow with their number; each starts
-/// at −0, so that a sum of −0 alone keeps its sign.
+/// mix_rows rows are summed separately, so that rounding errors stay small; each sum starts at −0,
+/// so that a sum of terms −0 is −0.
 template <class T>
 LADON_INLINE void weigh(const T* const* w, const T* x, int64_t rows,
                         Vector<T> (&sum)[sum_rows][force_vectors]) {
@@ -296,7 +299,7 @@ LADON_INLINE int64_t pack_blocks(const Rows<T>& x, int64_t c, int64_t width, T* 
   return blocks;
 }
 
-/// Subtracts the mean of the rows of a block from each.
+/// Subtracts the mean of the rows of a block from each row.
 template <class T>
 LADON_INLINE void centre(T* block, int64_t rows) {
   using V = Vector<T>;
@@ -315,7 +318,7 @@ LADON_INLINE void centre(T* block, int64_t rows) {
     }
 }
 
-/// v + v with lanes l and l ^ step exchanged.
+/// The sum of v and of v with lanes l and l ^ step exchanged.
 template <int step, class V, int... l>
 LADON_INLINE V add_exchanged(V v, std::integer_sequence<int, l...>) {
   return v + __builtin_shufflevector(v, v, (l ^ step)...);
@@ -330,8 +333,8 @@ LADON_INLINE T lane_sum(Vector<T> v) {
     return lane_sum<T, step / 2>(sum);
 }
 
-/// Rows i to i + kept of y in the block of columns that `g` and `x` hold; y points to its first
-/// element, of which `width` columns exist.
+/// Computes rows [i, i + kept) of y in the block of columns that `g` and `x` hold. y points to the
+/// first element of that block; only its first `width` columns exist.
 template <bool mixes, class T>
 LADON_INLINE void force_rows(const PairForces<T>& f, int64_t i, int64_t kept, int64_t count,
                              const T* g, const T* x, T* y, int64_t stride, int64_t width,
@@ -408,7 +411,7 @@ void add_forces(const PairForces<T>& f, const Rows<T>& g, const Rows<T>& x, T* y
 
 // --- norms, in double precision ---
 
-constexpr int64_t norm_block = 32;  // sums that stay in registers
+constexpr int64_t norm_block = 32;  // number of sums that stay in registers
 
 double total(double* sums) {
   for (int64_t half = norm_block / 2; half > 0; half /= 2)
@@ -439,7 +442,7 @@ double squared_norm(const T* x, int64_t n) {
   return total(sums);
 }
 
-/// 0·x is 0 where x is finite, else NaN.
+/// Uses that 0·x is 0 if x is finite, and NaN if it is not.
 template <class T>
 bool all_finite(const T* x, int64_t n) {
   T zeros[norm_block] = {};

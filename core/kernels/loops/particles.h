@@ -15,10 +15,10 @@ struct Rows {
 /// Side of the squares in which pairs of rows are processed.
 inline constexpr std::int64_t pair_side = 4;
 
-/// The forces y_i = a·Σ_j k_ij g_j + b·Σ_j w_ij (x_i − x_j) between M rows: their weights.
+/// Weights of the forces y_i = a·Σ_j k_ij g_j + b·Σ_j w_ij (x_i − x_j) between M rows.
 template <class T>
 struct PairForces {
-  const T* k;      ///< [M, M]; nullptr: the first sum is g_i
+  const T* k;      ///< [M, M]; if null, the first sum is g_i
   const T* w;      ///< [M, M]
   const T* total;  ///< Σ_j w_ij  [M]
   T a, b;
@@ -31,8 +31,8 @@ struct ParticleLoops {
   /// room for whole squares of pair_side × pair_side pairs.
   using Pairs = void (*)(const Rows<T>& x, std::int64_t begin, std::int64_t end, double* sums,
                          std::int64_t width);
-  Pairs squared_distances;  ///< Σ_c (x_i[c] − x_j[c])², terms and sums of up to 256 in T
-  Pairs wide_distances;     ///< likewise, all in double precision
+  Pairs squared_distances;  ///< Σ_c (x_i[c] − x_j[c])², terms, and sums of up to 256 terms, in T
+  Pairs wide_distances;     ///< the same sum, all in double precision
   Pairs inner_products;     ///< Σ_c x_i[c]·x_j[c], in double precision
 
   /// mix: y_i = Σ_j w[i·count + j]·x_j. mix_differences: y_i = Σ_j w[i·count + j]·(x_i − x_j). y
@@ -41,9 +41,10 @@ struct ParticleLoops {
   Mix mix, mix_differences;
 
   /// Forces at rows x whose gradients are g, both with the stride of y. The second sum is formed as
-  /// total_i·x̃_i − Σ_j w_ij x̃_j with x̃ = x − the mean of all rows: one multiplication a term.
-  /// Adds the squared norms of the first sum, of the second and of y to norms [3, M], in T within a
-  /// row's block of columns. `scratch` has force_scratch(M) elements.
+  /// total_i·x̃_i − Σ_j w_ij x̃_j with x̃ = x − (mean of all rows), which takes one multiplication
+  /// per term. Adds the squared norms of the first sum, the second sum and y to `norms` [3, M];
+  /// squares are summed in T within a block of columns of a row. `scratch` has force_scratch(M)
+  /// elements.
   void (*add_forces)(const PairForces<T>& forces, const Rows<T>& g, const Rows<T>& x, T* y,
                      T* scratch, double* norms);
   std::int64_t (*force_scratch)(std::int64_t rows);

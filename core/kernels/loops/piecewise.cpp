@@ -1,5 +1,6 @@
-// Loops of piecewise functions and losses: for each function its value and its gradient, side by
-// side. Pieces are selected, not branched to, so that the loops are vector code.
+// Loops of piecewise functions and losses: for each function, one that computes the value and one
+// that computes the gradient. Pieces are chosen by selection, without branches, so that the loops
+// become vector code.
 
 #include "ladon/core/kernels/loops/piecewise.h"
 
@@ -27,7 +28,8 @@ LADON_INLINE T between(T x, T low, T high) {
 template <Piecewise f, class T>
 LADON_INLINE T value(T x, NumbersOf<T> p) {
   if constexpr (f == Piecewise::leaky_relu) return x > T(0) ? x : p.a * x;
-  // x is kept at or below 0 where e^x − 1 is not selected, as it would overflow there.
+  // e^x − 1 is computed even where it is not selected; there its argument is replaced by 0, so that
+  // it does not overflow.
   if constexpr (f == Piecewise::elu) return p.b * (x > T(0) ? x : p.a * expm1(at_most(x, T(0))));
   if constexpr (f == Piecewise::clamp) return between(x, p.a, p.b);
 }

@@ -1,5 +1,5 @@
-// Sums and maxima over the rows of a matrix whose indices are in the list `places`: in pooling, the
-// positions that a window sees. Blocks of columns stay in registers while the loop runs over the
+// Sums and maxima over the rows of a matrix whose indices are in the list `places` (in pooling, the
+// positions that a window sees). Blocks of columns stay in registers while the loop runs over the
 // list.
 
 #include "ladon/core/kernels/loops/products/blocked.h"

@@ -186,7 +186,7 @@ void compare(const T* a, const T* b, bool* y, int64_t n) {
   }
 }
 
-// Both sides are read and the condition is a byte, so that the choice needs no branch.
+// Reads both a and b, and the condition as a byte, so that the choice needs no branch.
 template <class T>
 void select(const bool* condition, const T* a, const T* b, T* y, int64_t n) {
   const auto* choice = reinterpret_cast<const unsigned char*>(condition);

@@ -19,14 +19,15 @@ LADON_INLINE Pair<double> product(Pair<double> a, Pair<double> b) {
   return {high, left_over(a.high, b.high, -high) + (a.high * b.low + a.low * b.high)};
 }
 
-/// a + b for |a| ≥ |b| or a = 0: the rounding error is exact.
+/// a + b for |a| ≥ |b| or a = 0: the rounded sum and its exact rounding error.
 LADON_INLINE Pair<double> exact_sum(double a, double b) {
   const double sum = a + b;
   return {sum, (a - sum) + b};
 }
 
-/// log(x) for 0 < x < ∞, to 64 bits: k·ln2 + log(m), with m = 1 + f as in log(), where s = f/(2 +
-/// f) is a pair and log(m) = 2s + s³·(2/3 + z·atanh_rest(z)) with z = s².
+/// log(x) for 0 < x < ∞, accurate to 64 bits, as k·ln2 + log(m), where x = 2^k·m as in log(). Let
+/// f = m − 1, s = f/(2 + f) and z = s². Then log(m) = 2s + s³·(2/3 + z·atanh_rest(z)); s and z are
+/// kept as sums of two doubles (Pair).
 LADON_INLINE Pair<double> log_pair(double x) {
   using F = Format<double>;
   const bool tiny = x < F::least_normal;
@@ -76,8 +77,8 @@ LADON_INLINE float raised(float a, float y) {
                             from_bits<double>((e.k + F::bias) << F::mantissa));
 }
 
-/// x^y with the special values of C (annex F of its standard): a power of |x|, negative if x is
-/// negative and y odd. For |y| ≥ 2⁶⁵ the result no longer depends on the size of y.
+/// x^y with the special values of the C standard (annex F): a power of |x|, negative if x is
+/// negative and y is odd. For |y| ≥ 2⁶⁵ the result no longer depends on the size of y.
 template <class T>
 LADON_INLINE T pow(T x, T y) {
   const T half = T(0.5) * y;

@@ -1,5 +1,5 @@
 // Softmax and normalization of one contiguous row. A row stays in the first-level cache between the
-// passes, so a pass costs little compared with the exponentials.
+// passes, so a further pass costs little compared with the exponentials.
 
 #include "ladon/core/kernels/loops/products/blocked.h"
 #include "ladon/core/kernels/loops/table.h"
@@ -14,8 +14,8 @@ void set(T* y, T value, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = value;
 }
 
-/// Prefetches the row after x while row x is computed: the processor itself does not prefetch
-/// across the end of a page. (The next row need not exist.)
+/// Prefetches the row after x while row x is computed, because the processor itself does not
+/// prefetch across the end of a page. (The next row need not exist.)
 template <class T>
 LADON_INLINE void ask_for_next_row(const T* x, int64_t n) {
   constexpr int64_t line = 64, longest = 1 << 14;  // bytes
@@ -26,7 +26,8 @@ LADON_INLINE void ask_for_next_row(const T* x, int64_t n) {
     __builtin_prefetch(reinterpret_cast<const void*>(next + static_cast<std::uintptr_t>(i)));
 }
 
-/// y = exp(x − shift) for shift ≥ x, and 0 where this is below the normal numbers; returns Σy.
+/// y = exp(x − shift) for shift ≥ x, or 0 where the exponential is below the normal numbers.
+/// Returns Σy.
 template <class T>
 LADON_INLINE T exponentials(const T* x, T shift, T* y, int64_t n) {
 #pragma omp simd
@@ -76,8 +77,8 @@ template <class T>
   dx[winner] = -reduce_row<Reduce::sum>(dx, n);
 }
 
-/// Result for a row that contains ∞: `one` for the element ∞ and `zero` for all others; NaN if
-/// there are several ∞, which cannot be ordered.
+/// Result for a row that contains ∞: `one` for the element that is ∞ and `zero` for all others, or
+/// NaN for all if several elements are ∞, since ∞ − ∞ is undefined.
 template <class T>
 [[gnu::noinline]] void of_infinite(const T* x, T one, T zero, T* y, int64_t n) {
   int64_t count = 0;
@@ -157,8 +158,8 @@ void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
 
 // --- layer norm ---
 
-/// Bound on rstd: above it, deviations from the mean are below 1/bound, and their squares lose
-/// digits by underflow.
+/// Bound on rstd. If rstd is larger, deviations from the mean are below 1/bound, and their squares
+/// lose digits by underflow.
 template <class T>
 constexpr T squares_vanish = sizeof(T) == 4 ? T(0x1p50) : T(0x1p480);
 
@@ -286,9 +287,9 @@ LADON_INLINE void backward_row(const T* g, const T* x, const Centred& centred, T
   for (int64_t i = 0; i < n; ++i) dx[i] = rstd * ((u[i] - along_one) - centred(x[i]) * r * along_h);
 }
 
-// Backward pass for rows of very large or small x, or of a mean far from zero. rstd is s·r with a
-// power of two s, so that x·s − mean·s and all that is computed from it are in range; the rounding
-// error of the mean, `rest`, is computed again.
+// Backward pass for rows with very large or small x, or with a mean far from zero. rstd is written
+// as s·r, where s is a power of two such that x·s − mean·s and all that is computed from it are in
+// range. The rounding error of the mean, `rest`, is computed again.
 template <class T>
 [[gnu::noinline]] void backward_scaled(const T* g, const T* x, T mean, T rstd, const T* weight,
                                        T* dx, T* dweight, T* dbias, int64_t n) {

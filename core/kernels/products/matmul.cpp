@@ -116,7 +116,8 @@ Shape product_shape(const Tensor& a, const Tensor& b) {
   return shape;
 }
 
-/// Operands ready to be multiplied: readable by BLAS, and with the product's leading axes.
+/// Operands that are ready to be multiplied: BLAS can read them, and they have the product's
+/// leading axes.
 struct Operands {
   Operands(const Tensor& left, const Tensor& right)
       : a(readable(left) ? left : clone(left)),
@@ -162,7 +163,7 @@ void put(std::int64_t m, std::int64_t n, const T* x, std::int64_t x_row, bool ad
 
 /// y ← a·b, or y ← y + a·b if `add`, for few rows of a: columns of b are vector lanes, and b is
 /// read once. Sums add their terms in the same order as multiply_rowwise(). Returns false, and does
-/// nothing, if a has too many rows or b another layout.
+/// nothing, if a has too many rows or b has an unsuitable layout.
 template <class T>
 bool multiply_few_rows(T* y, const Tensor& a, const Tensor& b, bool add) {
   const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);
@@ -188,9 +189,9 @@ bool multiply_few_rows(T* y, const Tensor& a, const Tensor& b, bool add) {
   return true;
 }
 
-/// y ← a·b, or y ← y + a·b if `add`, as yᵀ ← bᵀ·aᵀ: in the loops of attention, rows of a are vector
-/// lanes, which are independent of each other. A task is a block of rows of a and a stripe of
-/// columns of b; a block of few rows is padded to whole vectors.
+/// y ← a·b, or y ← y + a·b if `add`, computed as yᵀ = bᵀ·aᵀ by the loops of attention. Rows of a
+/// are their vector lanes, which are independent of each other. A task is a block of rows of a and
+/// a stripe of columns of b; a block of few rows is padded to whole vectors.
 template <class T>
 void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, bool add) {
   const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);
@@ -225,8 +226,8 @@ void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, bool add) {
   });
 }
 
-/// y ← a·b for [m, 1] · [1, n], which is bound by memory: BLAS would copy both first. Returns false
-/// for other shapes.
+/// y ← a·b for [m, 1] · [1, n]. This product is bound by memory, and BLAS would first copy both
+/// operands. Returns false for other shapes.
 template <class T>
 bool multiply_outer(T* y, const Tensor& a, const Tensor& b) {
   const std::int64_t m = a.size(0), n = b.size(1), whole = n / tile_lanes<T> * tile_lanes<T>;

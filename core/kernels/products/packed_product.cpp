@@ -42,10 +42,10 @@ void for_range(On on, int64_t n, int64_t grain, const Body& body) {
   body(int64_t{0}, n);
 }
 
-/// Division of C into tasks: stripes of rows by groups of columns, 16 tasks, or up to 128 of at
-/// least 4 million multiply-adds each. A stripe reads B again, and a group packs its rows of A
-/// again: so stripes are halved first where B stays in the second-level cache, else groups. Sums
-/// are not cut.
+/// Division of C into tasks, each a stripe of rows and a group of columns: 16 tasks, or up to 128
+/// of at least 4 million multiply-adds each. Every stripe reads B again, and every group packs A
+/// again. So stripes are halved first if B stays in the second-level cache, and groups if it does
+/// not. Sums are not cut.
 template <class T>
 struct Cut {
   Cut(int64_t m, int64_t n, int64_t k, int64_t row_unit, int64_t column_unit)
@@ -57,7 +57,7 @@ struct Cut {
     const int64_t narrowest = stays ? 2 * least_columns : least_columns;
     const auto enough = [&] {
       const auto tasks = static_cast<double>(pieces_of(m, rows) * pieces_of(n, columns));
-      return tasks >= 64 || (tasks >= 16 && work < 0x1p23 * tasks);  // twice as many were too small
+      return tasks >= 64 || (tasks >= 16 && work < 0x1p23 * tasks);  // twice as many are too small
     };
     while (!enough()) {
       if (rows > lowest && (stays || columns <= narrowest))
@@ -82,8 +82,8 @@ void pack_left(int64_t m, int64_t k, blas::Matrix<const T> a, T* to) {
   });
 }
 
-/// Packs B [k, n] in panels, in blocks of `sum_length` rows: block p begins at p·(padded n), and in
-/// it column j at j·(the block's length).
+/// Packs B [k, n] in panels, in blocks of `sum_length` rows: the block that begins at row p is at
+/// p·(padded n), and in it column j is at j·(the block's length).
 template <class T>
 void pack_right(On on, int64_t n, int64_t k, blas::Matrix<const T> b, T* to) {
   const GemmLoops<T>& loop = gemm_loops<T>();

@@ -131,8 +131,8 @@ void reduce_run(Reduce op, const T* x, const Axes& kept, std::int64_t n, std::in
   if (stride == 1 || n == 1) return reduce_rows(op, x, kept, n, y);
   if (last >= 0 && kept.strides[last] == 1)
     return reduce_columns(op, x, kept.without_last(), n, stride, kept.sizes[last], y);
-  // Neither the reduced elements nor the kept ones are contiguous: elements are gathered in rows
-  // first.
+  // Neither the reduced axes nor the kept axes are contiguous, so elements are first gathered in
+  // rows.
   const auto loop = loops().of<T>().reduce[int(op)];
   parallel::for_range(kept.count(), rows_per_task(n), [&](std::int64_t begin, std::int64_t end) {
     Tensor buffer = empty({n}, dtype_of<T>());

@@ -18,7 +18,8 @@ bool is_nan(T x) {
   return x != x;
 }
 
-// The vector loop finds the extreme value of a row; then its first position is searched.
+// The vector loop finds the extreme value of a row; then the first position of this value is
+// searched for.
 Tensor arg_extreme(Reduce op, std::string_view operation, const Tensor& x, int axis, bool keep) {
   const int a = detail::normalize_axis(operation, axis, x.rank());
   LADON_CHECK(x.shape()[a] > 0, operation, "axis ", axis, " of shape ", x.shape(),
@@ -69,8 +70,8 @@ Tensor argmin(const Tensor& x, int axis, bool keep) {
 
 namespace {
 
-// y_i = step(y_{i−1}, in_i…) along each row, with `start` in place of y_{−1}. f32 is computed in
-// double; integers wrap around.
+// y_i = step(y_{i−1}, in_i…) along each row, where y_{−1} is `start`. f32 is computed in double;
+// integers wrap around.
 template <class Step, class... More>
 Tensor scan(int axis, int start, const Step& step, const Tensor& x, const More&... more) {
   return along_axis(

@@ -20,7 +20,7 @@ void run(const Loop& loop, const std::array<const T*, count>& x, std::int64_t at
 }
 
 /// Runs the loop on all lines along an axis, from the inputs x [.., n, ..] to y [.., m, ..]; all
-/// tensors are contiguous. Unless the axis is the last, lines are transposed, some at a time, in
+/// tensors are contiguous. If the axis is not the last, lines are transposed, some at a time, in
 /// buffers that stay in the cache.
 template <class T, std::size_t count, class Loop>
 void for_lines(const Loop& loop, int axis, std::int64_t n, const std::array<const T*, count>& x,

@@ -100,9 +100,9 @@ std::vector<Keyed> room_for(int64_t n) {
                " bytes to sort");
 }
 
-/// Writes the indices of the first k < room elements of a row, in sorted order. Candidates for them
-/// are collected until there are `room`, and then reduced to the first k. Elements that come after
-/// the k-th candidate are skipped, by comparing values or (NaN) keys.
+/// Writes the indices of the first k < room elements of a row, in sorted order. Candidates are
+/// collected until there are `room` of them, and then reduced to the first k. Elements that come
+/// after the k-th candidate are skipped, by comparing values or (NaN) keys.
 template <class T, bool descending>
 void first_of(const T* row, int64_t n, int64_t k, std::vector<Keyed>& candidates, int64_t room,
               int64_t* out) {

@@ -31,7 +31,7 @@ Symmetry larger(Symmetry a, Symmetry b) {
   return {larger(a.largest, b.largest), larger(a.difference, b.difference)};
 }
 
-/// Of the rows from i on and the columns from j on of x [n, n], and of their mirror image.
+/// Symmetry of the tile of x [n, n] at row i and column j, together with its mirror image.
 Symmetry symmetry_of_tile(int64_t n, const double* x, int64_t i, int64_t j) {
   const int64_t rows = std::min(side, n - i), columns = std::min(side, n - j), all = rows * columns;
   double tile[side * side], mirror[side * side];

@@ -10,8 +10,8 @@ struct Symmetry {
   double difference;  ///< max |x_ij − x_ji|
 };
 
-/// Of a contiguous f64 [n, n]. `largest` is not finite if an element is not, which `difference`
-/// then may hide.
+/// Symmetry of a contiguous f64 matrix x [n, n]. If an element is not finite, `largest` is not
+/// finite either, but `difference` may be.
 Symmetry symmetry(const Tensor& x);
 
 }  // namespace ladon::kernels

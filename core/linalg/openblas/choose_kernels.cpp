@@ -1,5 +1,5 @@
-// OpenBLAS chooses its kernels when it is loaded, by the processor's model number. A processor that
-// is newer than the library gets the kernels of Prescott, of 2004: products of doubles then run at
+// When OpenBLAS is loaded, it chooses its kernels by the processor's model number. A processor that
+// is newer than the library gets the kernels for Prescott, of 2004. Products of doubles then run at
 // 15 GFLOP/s on a core that reaches 70 with AVX-512 kernels (0.3.21 of Debian 12, Emerald Rapids).
 // So kernels are chosen again, before main, unless OPENBLAS_CORETYPE names a choice.
 

@@ -60,7 +60,7 @@ class Room {
 template <class T>
 void getrf(int n, T* a, int* swaps) {
   use_one_thread();
-  int info = 0;  // position of the first pivot that is 0, which is no failure
+  int info = 0;  // position of the first pivot that is 0; such a pivot is no failure
   if constexpr (std::is_same_v<T, float>)
     sgetrf_(&n, &n, a, &n, swaps, &info);
   else
@@ -96,7 +96,7 @@ int syevd(bool vectors, int n, T* a, T* values) {
   return info;
 }
 
-// By LAPACK's divide-and-conquer method.
+// Uses LAPACK's divide-and-conquer method.
 template <class T>
 int stedc(int n, T* d, T* e, T* z) {
   use_one_thread();

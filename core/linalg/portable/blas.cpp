@@ -44,8 +44,8 @@ void gemv(int m, int k, T alpha, Operand<T> a, const T* x, int x_step, T beta, T
   multiply(m, k, alpha, a, x, x_step, beta, y, y_step, room.get());
 }
 
-// Products of few rows or few multiply-adds are not worth packing: they are computed row by row, as
-// row of C = Bᵀ·(row of A).
+// Products with few rows or few multiply-adds are not worth packing. They are computed row by row:
+// (row of C) = Bᵀ·(row of A).
 template <class T>
 void gemm(int m, int n, int k, T alpha, Operand<T> a, Operand<T> b, T beta, T* c, int stride) {
   constexpr double worth_packing = 0x1p13;

@@ -22,7 +22,8 @@ class Rotations {
   Rotations(int64_t n, T* z) : n_(n), z_(z) {}
   ~Rotations() { apply(); }
 
-  /// Rows i and i + 1 become c·r_i − s·r_{i+1} and s·r_i + c·r_{i+1}.
+  /// Adds the rotation in which rows r_i and r_{i+1} become c·r_i − s·r_{i+1} and
+  /// s·r_i + c·r_{i+1}.
   void add(int64_t i, T c, T s) {
     if (!z_) return;
     held_.push_back({i, c, s});
@@ -101,7 +102,7 @@ void diagonalize_pair(int64_t l, T* d, T* e, Rotations<T>& rotations) {
 /// Implicit QL iteration for the tridiagonal matrix with diagonal d and off-diagonal e (Golub and
 /// Van Loan, 8.3; Bowdler, Martin, Reinsch and Wilkinson 1968). Writes the eigenvalues to d,
 /// unordered, and applies the rotations to z, unless z is null. Elements of e that are negligible
-/// compared with the largest row count as 0. Returns whether the iteration converges.
+/// compared with the largest |d_i| + |e_i| count as 0. Returns whether the iteration converges.
 template <class T>
 bool ql(int64_t n, T* d, T* e, T* z) {
   constexpr int most_steps = 60;  // per eigenvalue; two or three are usual
@@ -149,8 +150,8 @@ int stedc(int n, T* d, T* e, T* z) {
   return 0;
 }
 
-// Q = H_{n−1}·…·H_1, where reflection H_i = I − tau·v·vᵀ has its v in row i of a, left of the
-// diagonal; H_1 is applied to rows of z first.
+// Q = H_{n−1}·…·H_1, where H_i = I − tau·v·vᵀ is the reflection whose v is in row i of `a`, left of
+// the diagonal. H_1 is applied to the rows of z first.
 template <class T>
 void ormtr(int n, int rows, const T* a, const T* tau, T* z) {
   constexpr int64_t strip = 32;

@@ -8,7 +8,7 @@
 namespace ladon {
 
 void set_num_threads(int n) {
-  constexpr int most = 1024;  // as with oneTBB, so that the same numbers are refused
+  constexpr int most = 1024;  // the same limit as with oneTBB
   LADON_CHECK(n >= 1 && n <= most, "set_num_threads", "needs from 1 to ", most, " threads, got ",
               n);
 }

@@ -22,7 +22,7 @@ struct Page {
   nlohmann::ordered_json data;
 };
 
-/// The values rounded to five significant digits, which makes the file smaller, for values that are
+/// The values, rounded to five significant digits to make the file smaller. For values that are
 /// only drawn.
 nlohmann::ordered_json rounded(const std::vector<double>& values);
 

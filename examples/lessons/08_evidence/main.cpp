@@ -28,7 +28,7 @@ bool study(const CommonOptions& options, const Program& program) {
   const Tensor both = root(concat({random(sets), expand(limit, {sets, most, most})}, 0));
   const Tensor y = transpose(squeeze(matmul(both, normal({2 * sets, most, 1}, rng, f64)), 2));
   const auto log_density = [&](const Tensor& kernels) {  // [.., most, most] → [.., 4, 2·sets]
-    const Tensor l = root(kernels), sd = unsqueeze(diagonal(l), -1);  // y_i is N(m_i, sd_i²)
+    const Tensor l = root(kernels), sd = unsqueeze(diagonal(l), -1);  // y_i | y_<i ~ N(m_i, sd_i²)
     const Tensor error = sd * solve_triangular(l, y);                 // y_i − m_i
     const Tensor each = Normal(zeros({1}, f64), sd).log_prob(error);
     return index_select(cumsum(each, -2), -2, tensor({2, 5, 11, 23}, i64));

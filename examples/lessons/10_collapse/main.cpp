@@ -18,7 +18,7 @@ constexpr const char* lesson =
 const std::vector<Trial> trials = {{"10_collapse --seed 99", "distance: it does not change"}};
 
 bool study(const CommonOptions& options, const Program& program) {
-  constexpr double m = 10, b = 1, rate = 0.05;  // particles M, weight of the noise, its step size ε
+  constexpr double m = 10, b = 1, rate = 0.05;  // particles M, weight b of the noise, step size ε
   // Stationary variance per coordinate of M particles on N(0, 1) in D dimensions.
   const auto variance = [&options](double dim, double diffusion, double lr) {
     std::vector<double> seeds;

@@ -6,8 +6,8 @@
 
 namespace ladon::example {
 
-/// `rows` have a step size, the formulas of the three rules and, for some step sizes, the measured
-/// variances. `items` are the data from which batches are drawn.
+/// Each of the `rows` has a step size, the variances by the formulas of the three rules and, for
+/// some step sizes, the measured variances. `items` are the data from which batches are drawn.
 Page page(const std::vector<std::vector<double>>& rows, const Tensor& items);
 
 }  // namespace ladon::example

@@ -9,7 +9,7 @@
 namespace ladon::example {
 
 struct Chains {
-  Tensor classes;  ///< Class of each chain, [all, 1]: +1 if its state tends to stay, −1 to change.
+  Tensor classes;  ///< Class of each chain, [all, 1]: +1 if its state tends to stay, else −1.
   /// Kernels C [4, 4, all, n] of pairs of paths, between all chains and the first n, which are for
   /// training. The paths are (same, uniform), (same, random), (random, uniform) and (random,
   /// random).

@@ -8,7 +8,7 @@
 namespace ladon {
 
 struct RotaryOptions {
-  std::int64_t dim = 0;      ///< Channels of a head that are rotated, an even number; 0: all.
+  std::int64_t dim = 0;      ///< Channels of a head that are rotated, an even number; 0 means all.
   double base = 10000;       ///< Channel pair i rotates by position·base^(−2i/dim).
   double scale = 1;          ///< Divisor of positions (Chen et al. 2023).
   bool interleaved = false;  ///< As in rotary_embedding().

@@ -10,10 +10,10 @@ namespace ladon {
 struct BatchNormOptions {
   std::int64_t dim;
   double eps = 1e-5;
-  /// Weight of the newest batch in running statistics; nullopt: they are means over all batches.
+  /// Weight of the newest batch in running statistics; nullopt makes them means over all batches.
   std::optional<double> momentum = 0.1;
   bool affine = true;               ///< Trained weight (initially 1) and bias (initially 0).
-  bool track_running_stats = true;  ///< false: evaluation mode uses statistics of the batch too.
+  bool track_running_stats = true;  ///< If false, evaluation mode uses batch statistics too.
 };
 
 /// Normalizes each channel of [.., dim] to zero mean and unit variance over all other axes: in
@@ -26,11 +26,11 @@ struct BatchNormOptions {
 /// Running statistics are part of the state, under PyTorch's names. A forward pass in training mode
 /// updates them in place, even if nothing is recorded; several threads may do so at once, but the
 /// order of their batches is then random. The second run of checkpoint()
-/// (autograd/functional.h) does not update them. limit() throws Error: outputs depend on the whole
+/// (autograd/checkpoint.h) does not update them. limit() throws Error: outputs depend on the whole
 /// batch.
 struct BatchNorm : Layer {
   Tensor weight, bias;                       ///< [dim]; undefined when affine = false
-  mutable Tensor running_mean, running_var;  ///< [dim], initially 0 and 1; undefined: not tracked
+  mutable Tensor running_mean, running_var;  ///< [dim], initially 0 and 1; undefined if not tracked
   mutable Tensor num_batches_tracked;        ///< i64 scalar
   std::int64_t dim;
   double eps;

@@ -11,11 +11,11 @@ namespace ladon {
 struct ConvOptions {
   std::int64_t in, out;
   Shape window;       ///< {w} or {h, w}: taps of the filter.
-  Shape stride = {};  ///< Empty: 1 on every axis.
+  Shape stride = {};  ///< If empty, 1 on every axis.
   Padding padding = Padding::same;
-  Shape before = {},
-        after = {};         ///< Zeros at both ends, instead of `padding`; no `after`: as `before`.
-  Shape dilation = {};      ///< Empty: 1 on every axis.
+  /// Zeros at both ends, instead of `padding`; an empty `after` equals `before`.
+  Shape before = {}, after = {};
+  Shape dilation = {};      ///< If empty, 1 on every axis.
   std::int64_t groups = 1;  ///< Outputs of a group see only in/groups channels.
   // Options as in LinearOptions, for a Linear on patches: fan_in = taps·in/groups, fan_out = out.
   bool bias = true;

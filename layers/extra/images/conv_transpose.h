@@ -10,11 +10,12 @@ namespace ladon {
 /// (autograd/extra/windows/convolution.h).
 struct ConvTransposeOptions {
   std::int64_t in, out;
-  Shape window;                   ///< {w} or {h, w}: taps of the filter.
-  Shape stride = {};              ///< Empty: 1 on every axis.
-  Shape before = {}, after = {};  ///< Positions cut off at both ends; no `after`: as `before`.
-  Shape dilation = {};            ///< Empty: 1 on every axis.
-  Shape output_padding = {};      ///< Additional positions at the end.
+  Shape window;       ///< {w} or {h, w}: taps of the filter.
+  Shape stride = {};  ///< If empty, 1 on every axis.
+  /// Positions cut off at both ends; an empty `after` equals `before`.
+  Shape before = {}, after = {};
+  Shape dilation = {};        ///< If empty, 1 on every axis.
+  Shape output_padding = {};  ///< Additional positions at the end.
   std::int64_t groups = 1;
   bool bias = true;
   Init init = Init::kaiming_normal;  ///< fan_in = taps·in/groups, fan_out = out.
@@ -30,8 +31,8 @@ struct ConvTranspose : Layer {
   ConvTransposeOptions options;
 
   Tensor forward(const Tensor& x) const override;
-  /// With `in` weights per tap, each of variance v at initialization, and i(a, o) the input
-  /// position that output a sees through tap o, if there is one,
+  /// Let v be the variance of a weight at initialization, and i(a, o) the input position that
+  /// output position a sees through tap o, if there is one. Then
   ///   k'_ab = v·in·Σ_o k_i(a,o),i(b,o),
   ///   Θ'_ab = v·in·Σ_o Θ_i(a,o),i(b,o) + in·Σ_o k_i(a,o),i(b,o),
   /// plus 1 in Θ' for a bias. Throws Error with several groups.

@@ -14,7 +14,7 @@ namespace ladon {
 enum class Padding {
   valid,    ///< Only windows inside the n positions and the given zeros around them.
   same,     ///< ceil(n/stride) windows; zeros are added as needed, half in front (rounded down).
-  circular  ///< As many windows as `same`; positions form a ring. Needs size ≤ n.
+  circular  ///< As many windows as `same`; positions form a ring. Needs extent() ≤ n.
 };
 
 /// The padding named `name` ("same"). Throws Error listing all names if there is none.
@@ -43,8 +43,8 @@ struct WindowSizes {
   Shape stride = {};  ///< Default: 1.
   Padding padding = Padding::valid;
   Shape dilation = {};  ///< Default: 1.
-  Shape before = {},
-        after = {};  ///< Zeros at both ends, instead of `padding`; no `after`: as `before`.
+  /// Zeros at both ends, instead of `padding`; an empty `after` equals `before`.
+  Shape before = {}, after = {};
 };
 /// Text such as "[3, 3], stride [1, 1], same"; with the dilation if it is not 1.
 std::string describe(const std::vector<SlidingWindow>& windows);

@@ -10,10 +10,11 @@ namespace ladon {
 
 struct PoolOptions {
   Shape window;       ///< {w} for sequences, {h, w} for images.
-  Shape stride = {};  ///< Empty: the window size, so that windows do not overlap.
+  Shape stride = {};  ///< If empty, the window size, so that windows do not overlap.
   Padding padding = Padding::valid;
-  Shape before = {}, after = {};  ///< Zeros, instead of `padding`; no `after`: as `before`.
-  Shape dilation = {};            ///< Empty: 1 on every axis.
+  /// Zeros at both ends, instead of `padding`; an empty `after` equals `before`.
+  Shape before = {}, after = {};
+  Shape dilation = {};  ///< If empty, 1 on every axis.
 };
 
 /// The mean over each window:  [N, T, d] → [N, T', d], or [N, H, W, d] → [N, H', W', d]. The mean
@@ -32,8 +33,8 @@ struct AveragePool : Layer {
   std::string describe() const override;
 };
 
-/// The largest element of each window, with shapes as AveragePool; 0 for a window without a visible
-/// position. It has no limit: the maximum of correlated Gaussians is not Gaussian.
+/// The largest element of each window, with the shapes of AveragePool; 0 for a window without a
+/// visible position. It has no limit: the maximum of correlated Gaussians is not Gaussian.
 struct MaxPool : Layer {
   std::vector<SlidingWindow> windows;
 

@@ -29,7 +29,7 @@ TangentMap::TangentMap(Layer& network, const Inputs& inputs, const ParameterSet&
   LADON_CHECK(!parameters_.empty(), "TangentMap", network.describe(),
               " has no parameters that are chosen and not frozen");
   const DType dtype = parameters_[0].dtype();
-  const Tensor seen = inputs.blanked().x;  // what stands in padding does not count
+  const Tensor seen = inputs.blanked().x;  // values at padding are blanked
   const Tensor x = seen.dtype() == i64 ? seen : cast(seen.detach(), dtype);
   const detail::EvaluationScope evaluating("TangentMap", true);
   const EnableGrad on;

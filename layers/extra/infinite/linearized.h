@@ -28,10 +28,10 @@ class TangentMap {
   TangentMap(Layer& network, const Inputs& inputs, const ParameterSet& set);
 
   Tensor output() const { return output_; }  ///< f at the inputs, without history.
-  /// J·v, shaped as the output, for tangents v shaped as the parameters, in their order (undefined:
-  /// zero).
+  /// J·v, with the shape of the output, for one tangent per parameter, of its shape; an undefined
+  /// tangent counts as zero.
   Tensor times(const std::vector<Tensor>& tangents) const;
-  /// Jᵀ·c, shaped as the parameters, for a cotangent c shaped as the output.
+  /// Jᵀ·c, one tensor per parameter, of its shape, for a cotangent c of the output's shape.
   std::vector<Tensor> transposed_times(const Tensor& cotangent) const;
 
  private:
@@ -42,9 +42,9 @@ class TangentMap {
   std::vector<Tensor> pulled_back_;
 };
 
-/// Θ(a, b)·v = J_a·(J_bᵀ·v) without forming Θ, for v shaped as the outputs of b (cast to their
-/// dtype); the result is shaped as the outputs of a. Θ is the full tangent kernel between all pairs
-/// of outputs, not averaged over channels. Throws Error as TangentMap.
+/// Θ(a, b)·v = J_a·(J_bᵀ·v) without forming Θ, for v with the shape of the outputs at b (cast to
+/// their dtype); the result has the shape of the outputs at a. Θ is the full tangent kernel between
+/// all pairs of outputs, not averaged over channels. Throws Error whenever TangentMap does.
 Tensor ntk_vector_product(Layer& network, const Inputs& a, const Inputs& b, const Tensor& v);
 Tensor ntk_vector_product(Layer& network, const Inputs& a, const Tensor& v);
 

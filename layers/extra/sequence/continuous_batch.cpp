@@ -14,12 +14,13 @@ const char* const on_token = "on_token";
 }
 
 // A step is a transaction. Texts first draw their tokens, which are reported to callers and cannot
-// be undone; so a text records whether the model has processed its last token. The model's results
-// are computed separately, and moved into the batch once they are complete.
+// be undone; therefore a text records whether the model has processed its last token. The model's
+// results are computed separately, and moved into the batch once they are complete.
 
 struct ContinuousBatch::Row {
   detail::DrawnText text;
-  Tensor logits;  // [vocabulary] of its next token; undefined: its last token is not processed yet
+  Tensor logits;  // [vocabulary] of its next token; undefined if its last token is not processed
+                  // yet
   bool goes_on = true;
   bool cancelled = false;
 
@@ -48,8 +49,8 @@ ContinuousBatch::ContinuousBatch(NextToken next) : next_(std::move(next)) {
   LADON_CHECK(next_, "ContinuousBatch", "the model is an empty function");
 }
 ContinuousBatch::~ContinuousBatch() = default;
-// The old object of a batch that is moved inside a callback is still in the call, and goes through
-// rows that the new one owns: so inside_ is shared.
+// If a batch is moved inside a callback, the old object is still in the call, and iterates over
+// rows that the new object now owns. Therefore both share inside_.
 ContinuousBatch::ContinuousBatch(ContinuousBatch&& other) noexcept
     : next_(std::move(other.next_)),
       cache_(std::move(other.cache_)),
@@ -115,7 +116,7 @@ ContinuousBatch::Reading ContinuousBatch::read(const std::vector<std::size_t>& p
   return all;
 }
 
-/// As read(), one text at a time. A text for which read() throws ends with that error.
+/// Calls read() for one text at a time. A text for which read() throws ends with that error.
 ContinuousBatch::Reading ContinuousBatch::read_each_alone(const std::vector<std::size_t>& places) {
   Reading all;
   for (const std::size_t i : places) try {

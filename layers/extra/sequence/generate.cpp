@@ -18,8 +18,8 @@ namespace {
 using detail::stops;
 using detail::Tokens;
 
-/// Score by which beam search compares texts of unequal length: log-probability over a power of the
-/// length.
+/// Score by which beam search compares texts of unequal length: log-probability divided by a power
+/// of the length.
 double score(double log_probability, std::size_t length, double penalty) {
   return log_probability / std::pow(static_cast<double>(length), penalty);
 }

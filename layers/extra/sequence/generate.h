@@ -19,23 +19,24 @@ using NextToken =
 
 struct GenerateOptions {
   std::int64_t length = 100;  ///< Maximum number of tokens to generate.
-  double temperature = 1;     ///< Logits are divided by it; 0: the likeliest token (greedy).
-  std::int64_t top_k = 0;     ///< > 0: draws among the top_k likeliest tokens (Fan et al. 2018).
+  double temperature = 1;     ///< Logits are divided by it; 0 takes the likeliest token (greedy).
+  std::int64_t top_k = 0;     ///< If > 0, draws among the top_k likeliest tokens (Fan et al. 2018).
   /// Draws among the fewest likeliest tokens whose probabilities sum to at least top_p (Holtzman et
   /// al. 2020).
   double top_p = 1;
   std::vector<std::int64_t> stop = {};  ///< Tokens that end a text, as its last token.
-  /// > 0: beam search with this many beams, by the sum of log-probabilities over lengthᵖ with
+  /// If > 0, beam search with this many beams, by the sum of log-probabilities divided by lengthᵖ,
   /// p = length_penalty (Wu et al. 2016 without their constants). Nothing is drawn, and options for
   /// drawing must have their defaults.
   std::int64_t beams = 0;
   double length_penalty = 1;
-  /// false: processes the whole text again for each token; slower, with bitwise the same result, to
-  /// check a model's cache.
+  /// If false, processes the whole text again for each token. This is slower and gives bitwise the
+  /// same result; it serves to check a model's cache.
   bool cached = true;
-  double min_p =
-      0;  ///< Minimum p relative to the likeliest token; applied first (Nguyen et al. 2024).
-  /// > 1: logits of tokens that are in the text or its prompt are divided by this if they are
+  /// Tokens with less than min_p times the probability of the likeliest one are not drawn; applied
+  /// before top_k and top_p (Nguyen et al. 2024).
+  double min_p = 0;
+  /// If > 1, logits of tokens that are in the text or its prompt are divided by it if they are
   /// positive, and multiplied by it if not (Keskar et al. 2019, "CTRL").
   double repetition_penalty = 1;
   /// Called with each token that is generated in row `row`, to show a text while it grows. If the
@@ -45,8 +46,8 @@ struct GenerateOptions {
 
 struct Generated {
   std::vector<std::int64_t> tokens;  ///< Without the prompt; with the stop token, if any.
-  double log_probability =
-      0;  ///< Σ ln p of these tokens under the model, without temperature or penalty.
+  /// Σ ln p of these tokens under the model, without temperature or penalty.
+  double log_probability = 0;
   /// The exception that ended a text of a ContinuousBatch; null if none did. generate() throws
   /// instead.
   std::exception_ptr error = {};

@@ -32,11 +32,11 @@ LanguageModelConfig parse_language_model_config(std::string_view text, const std
 
 /// A model of this architecture with the weights in `state`, by their names (from_names), in
 /// evaluation mode. Throws Error if the model needs more weights than `state` has, before memory is
-/// allocated, and as from_names does.
+/// allocated, and whenever from_names() does.
 LanguageModel make_language_model(const LanguageModelConfig& config, const StateDict& state);
 
 /// The model in a folder. During loading the tensors of the files are in memory too. Throws Error
-/// as the two functions above and load_safetensors() do.
+/// whenever the two functions above or load_safetensors() do.
 LanguageModel load_language_model(const std::string& folder);
 
 }  // namespace ladon

@@ -28,8 +28,8 @@ struct RecurrentState {
   Tensor h = {}, c = {};
 };
 
-/// Further inputs: the initial state (undefined: zeros), and the mask of tokens (undefined: all
-/// positions are tokens).
+/// Further inputs: the initial state (zeros if undefined), and the mask of tokens (if undefined,
+/// all positions are tokens).
 struct RecurrentInputs {
   RecurrentState state = {};
   Tensor mask = {};  ///< bool [batch, T].

@@ -29,7 +29,7 @@ struct TranslationModel : Callable<TranslationModel> {
   TranslationModel(const TranslationModelOptions& options, Generator& rng);
   /// Throws Error: it needs targets.
   Tensor forward(const Tensor& sources) const override;
-  /// source_mask: bool [batch, S], false = padding; undefined: all are tokens. Targets need no
+  /// source_mask: bool [batch, S], false = padding; undefined means all are tokens. Targets need no
   /// mask: by causal attention no target token sees the padding after it.
   Tensor forward(const Tensor& sources, const Tensor& targets,
                  const Tensor& source_mask = {}) const;

@@ -9,11 +9,11 @@
 namespace ladon {
 
 /// Runs f() with `values` in place of the parameters of `set`, in the order of the set; the
-/// parameters are put back when f returns or throws. So derivatives with respect to parameters are
-/// taken as for inputs: jvp along a direction of all weights, vmap over a stack of weights (an
-/// ensemble in one pass), or the derivative of a learning step. Throws Error if a value has another
-/// shape or dtype than its parameter, and if a parameter of the set is not in the module. No other
-/// thread may use the module meanwhile.
+/// parameters are put back when f returns or throws. Derivatives with respect to parameters can
+/// then be taken as with respect to inputs: jvp along a direction of all weights, vmap over a stack
+/// of weights (an ensemble in one pass), or the derivative of a learning step. Throws Error if
+/// shape or dtype of a value differ from those of its parameter, and if a parameter of the set is
+/// not in the module. No other thread may use the module during the call.
 ///
 ///   const Tensor scores = vmap([&](const std::vector<Tensor>& weights) {
 ///     return functional_call(model, weights, x);

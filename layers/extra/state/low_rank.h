@@ -21,9 +21,9 @@ namespace ladon {
 struct LowRankOptions {
   std::int64_t rank = 8;
   double alpha = 8;
-  /// Whether the scale is alpha/√rank, with which adapters of any rank learn equally fast
-  /// (Kalajdzievski 2023, arXiv 2312.03732), instead of alpha/rank, as published, with which larger
-  /// ranks learn more slowly.
+  /// If true, the scale is alpha/√rank, and adapters of any rank learn equally fast (Kalajdzievski
+  /// 2023, arXiv 2312.03732). If false, it is alpha/rank, as in the LoRA paper, and larger ranks
+  /// learn more slowly.
   bool stabilized = false;
 };
 
@@ -39,11 +39,10 @@ struct LowRank : Layer {
   LowRank(Linear base, const LowRankOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// Limit at initialization: k' = k_base, t' = t_base + s²·rank·k, with the base's tangent kernel
-  /// t_base whether its parameters are frozen or not; of A and B only B has a gradient at first. At
-  /// finite rank this is the mean of the kernel over
-  /// A, from which the kernel deviates by O(1/√rank). Throws Error once B is not 0, and as the
-  /// base's limit.
+  /// Limit at initialization: k' = k_base, t' = t_base + s²·rank·k, where t_base is the base's
+  /// tangent kernel even if its parameters are frozen. The gradient of A is 0 at first, since B is
+  /// 0. At finite rank this is the mean of the kernel over A, from which the kernel deviates by
+  /// O(1/√rank). Throws Error once B is not 0, and whenever the base's limit() does.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
@@ -63,10 +62,10 @@ struct LowRankUpdate {
   ParameterSet adapters;  ///< NAME.lora_A and NAME.lora_B for each, drawn as in LowRank.
   double scale;           ///< s
 
-  /// Throws Error as LowRank does, for an empty set, for a parameter of fewer than two axes, and
-  /// for one that the set has twice or that was replaced (ParameterSet::check_in_place).
+  /// Throws Error whenever LowRank does, for an empty set, for a parameter of fewer than two axes,
+  /// and for one that the set has twice or that was replaced (ParameterSet::check_in_place).
   LowRankUpdate(const ParameterSet& set, const LowRankOptions& options, Generator& rng);
-  /// Updated values in the order of the set, recorded. Throws Error as check_in_place does.
+  /// Updated values in the order of the set, recorded. Throws Error whenever check_in_place() does.
   std::vector<Tensor> values() const;
   /// Writes the updated values into the parameters, and sets B to 0. Throws Error while a parameter
   /// holds an averaged value (WeightAverage::apply): restoring its own value would undo the merge.

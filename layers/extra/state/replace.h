@@ -25,14 +25,14 @@ namespace ladon {
 /// cannot use a cache either.
 ///
 /// Names follow the new layer's members, also in files. Parameters that were shared stay shared if
-/// the new layer holds them. Optimizers, averages and particle methods must be made anew: if one
+/// the new layer holds them. Make new optimizers, averages and particle methods: if an old one
 /// holds parameters that left the model, it throws Error at its next step, even if another model
 /// still contains these parameters (that model needs a new optimizer, too). The old layer may be
 /// trained by itself, with an optimizer made afterwards; if it is put back, its parameters belong
 /// to the model again. Throws Error if there is no such part, and for a null layer.
 Owned<Layer> replace(Module& model, const std::string& path, Owned<Layer> layer);
 
-/// Replaces each part whose path matches a pattern (as ParameterSet::choose) by make(part), inner
+/// Replaces each part whose path matches a pattern (see ParameterSet::choose) by make(part), inner
 /// parts before outer ones. Returns the paths, in visiting order. make() gets a copy, which holds
 /// the same tensors but no forward hooks. Throws Error if no part matches, and passes on exceptions
 /// of make(); in both cases the model stays unchanged.

@@ -19,8 +19,8 @@ namespace ladon {
 /// keys, a hook, inputs of several widths, in ntk parameterization; a gated feed-forward block.
 /// A user-defined layer gives its names by TorchForm.
 StateDict to_torch(const Module& model);
-/// Copies a state dict as that of to_torch() into the model, from any floating dtype. Also throws
-/// Error as from_foreign() does.
+/// Copies a state dict in the form of to_torch() into the model, from any floating dtype. Throws
+/// Error if to_torch() would, and whenever from_foreign() does.
 void from_torch(Module& model, const StateDict& state);
 
 /// Base, in addition to Layer, of a user-defined layer whose members have other names or layouts in

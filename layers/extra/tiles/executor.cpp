@@ -52,7 +52,7 @@ class SharedExecutor final : public GramExecutor {
   }
 
  private:
-  std::string folder_;  // empty: nothing is kept
+  std::string folder_;  // if empty, nothing is kept
   std::optional<GramCheckpoint> stored_;
 };
 

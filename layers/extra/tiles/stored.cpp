@@ -44,8 +44,8 @@ std::int64_t tile_side(std::int64_t n, std::int64_t wanted, double budget) {
   return std::clamp(side / vector_unit * vector_unit, vector_unit, most);
 }
 
-/// Whether this rank holds a tile: as for the blocks of a Cholesky factor, which has the lower
-/// triangle.
+/// Whether this rank holds a tile. It is the rank that holds the transposed block of a Cholesky
+/// factor, which has the lower triangle.
 bool mine(const GramTile& tile, std::int64_t side) {
   return ranks::holder(tile.column / side, tile.row / side) == ranks::rank();
 }
@@ -217,7 +217,7 @@ struct StoredGram::State {
   StoredGramEstimate estimate;
   DType dtype;
   double room;                              // bytes that may still be kept
-  std::optional<detail::PartFolder> parts;  // nullopt: tiles are in memory
+  std::optional<detail::PartFolder> parts;  // nullopt if tiles are in memory
   std::uint64_t identity = 0;
   std::vector<Tensor> kept;
   Tensor diagonal;

@@ -41,12 +41,12 @@ struct StoredGramOptions {
   /// Which kernel is stored. No default: GaussianProcess needs nngp, gradient descent ntk.
   std::optional<Get> get = {};
   DType dtype = f64;  ///< Dtype of stored tiles, f64 or f32. Computation is always in f64.
-  /// Inputs per side of a tile, rounded up to a multiple of vector_unit. 0: the tile size in the
-  /// folder or, if it is new, such that a dozen tiles fit in the budget, at most 2048. For tiles in
-  /// memory at most 512 (ranks::largest_block).
+  /// Inputs per side of a tile, rounded up to a multiple of vector_unit. 0 means the tile size in
+  /// the folder; for a new folder, the largest size, at most 2048, with which a dozen tiles fit in
+  /// the budget. For tiles in memory at most 512 (ranks::largest_block).
   std::int64_t tile = 0;
   /// Bytes that tiles and their computation may take together, without the inputs. As many tiles as
-  /// fit are kept in memory for the next use. 0: all free memory.
+  /// fit are kept in memory for the next use. 0 means all free memory.
   std::uint64_t memory_budget = 0;
   /// Called with the progress. Its exceptions end the computation, and store_gram() passes them on.
   std::function<void(const StoredGramProgress&)> progress = {};
@@ -100,7 +100,7 @@ class StoredGram {
 };
 
 /// Cost of store_gram() with the same arguments, for this process alone; `folder` may already hold
-/// tiles. Throws Error as store_gram() does for inputs, model and budget.
+/// tiles. Throws Error for inputs, a model or a budget that store_gram() rejects.
 StoredGramEstimate estimate_stored_gram(const Limit& limit, const Inputs& x,
                                         const std::string& folder = {},
                                         const StoredGramOptions& options = {});

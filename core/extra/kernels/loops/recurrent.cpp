@@ -46,7 +46,7 @@ void lstm(const T* a, const T* b, const T* before, T* after, int64_t n) {
   }
 }
 
-// dc is the gradient of c', including its part through h' = o·tanh(c').
+// dc is the gradient with respect to c', including the contribution through h' = o·tanh(c').
 template <class T>
 void lstm_gradient(const T* d, const T* a, const T* b, const T* before, T* da, T*, T* dbefore,
                    int64_t n) {

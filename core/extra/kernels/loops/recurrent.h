@@ -12,8 +12,8 @@ struct RecurrentLoops {
   /// and the state `before` it; n elements per gate.
   void (*step[4])(const T* a, const T* b, const T* before, T* after, std::int64_t n);
   /// One entry per RecurrentCell: computes, from the gradient g of the state after the step, the
-  /// gradients of a, of b, and of the state before the step, the last without its part through b.
-  /// All cells but gru write only `da`, as the gradient of b is the same.
+  /// gradients of a, of b, and of the state before the step; the last one lacks the contribution
+  /// through b. All cells but gru write only `da`, as the gradient of b is the same.
   void (*gradient[4])(const T* g, const T* a, const T* b, const T* before, T* da, T* db, T* dbefore,
                       std::int64_t n);
 };

@@ -7,11 +7,11 @@
 
 namespace ladon::kernels {
 
-/// Operands of a recurrence of B sequences of T steps. The hidden state h has n elements, the whole
-/// state S (2n for lstm, n for other cells), and G is the number of gates times n. `gates`
-/// [B, T, G] is the contribution of the inputs, weight [G, n], bias [G] or undefined, initial state
-/// [B, S]; all have the same dtype. mask is bool [B, T] or undefined: where it is false, the step
-/// keeps the state. With `reverse` the recurrence begins at the last step.
+/// Operands of a recurrence of B sequences of T steps. The hidden state h has n elements; the whole
+/// state has S elements (2n for lstm, n for other cells); and G is the number of gates times n.
+/// `gates` [B, T, G] is the contribution of the inputs. weight is [G, n], bias [G] or undefined,
+/// and the initial state [B, S]; all have the same dtype. mask is bool [B, T] or undefined; where
+/// it is false, the step keeps the state. With `reverse` the recurrence begins at the last step.
 struct Recurrence {
   RecurrentCell cell;
   Tensor gates, weight, bias, initial, mask;
@@ -21,10 +21,10 @@ struct Recurrence {
 /// The state after each step: [B, T, S].
 Tensor recurrence(const Recurrence& r);
 
-/// Gradients, given the gradient g [B, T, S] of `states`. `gates`: of the inputs' contribution
-/// [B, T, G]. `hidden_gates`: of the state's contribution b = h·weightᵀ + bias, [B, T, G] (the same
-/// tensor for all cells but gru). `initial`: of the initial state. `hidden` is no gradient, but the
-/// h [B, T, n] from which each b was computed.
+/// Gradients, given the gradient g [B, T, S] of `states`. `gates` [B, T, G] is the gradient of the
+/// inputs' contribution, `hidden_gates` [B, T, G] that of the state's contribution b = h·weightᵀ +
+/// bias (the same tensor as `gates` for all cells but gru), and `initial` that of the initial
+/// state. `hidden` is no gradient, but the h [B, T, n] from which each b was computed.
 struct RecurrenceGradients {
   Tensor gates, hidden_gates, initial, hidden;
 };

@@ -14,9 +14,9 @@
 namespace ladon::kernels {
 namespace {
 
-constexpr std::int64_t block_elements = 1 << 16;  // elements of patches that are copied at a time
-constexpr std::int64_t windows_at_once = 128;  // windows per task whose patches are read in place
-constexpr std::int64_t partial_sums = 8;       // largest number of sums for the weight's gradient
+constexpr std::int64_t block_elements = 1 << 16;  // elements of patches copied at a time
+constexpr std::int64_t windows_at_once = 128;     // windows whose patches are read at a time
+constexpr std::int64_t partial_sums = 8;  // largest number of sums for the weight's gradient
 
 /// The sizes of one convolution.
 struct Sizes {
@@ -33,9 +33,9 @@ struct Sizes {
         positions(w.positions.count()),
         block(std::max<std::int64_t>(16, block_elements / std::max<std::int64_t>(1, patch))) {}
   std::int64_t n, groups, in, out, group_in, group_out;
-  std::int64_t patch;               ///< Elements of a group's patch.
+  std::int64_t patch;               ///< Number of elements of a group's patch.
   std::int64_t windows, positions;  ///< Number of windows and of positions per image.
-  std::int64_t block;               ///< Windows whose patches are copied at a time.
+  std::int64_t block;               ///< Number of windows whose patches are copied at a time.
 
   Channels channels(std::int64_t group) const {
     return {positions, in, group * group_in, group_in};
@@ -49,15 +49,16 @@ void in_blocks(std::int64_t begin, std::int64_t end, std::int64_t block, const B
   for (; begin < end; begin += block) body(begin, std::min(end, begin + block));
 }
 
-/// Whether vector lanes are channels of several groups: if groups have as many outputs as inputs,
-/// and a vector holds a whole number of groups.
+/// Whether vector lanes are channels of several groups. They are if groups have as many outputs as
+/// inputs, and a vector holds a whole number of groups.
 bool by_channels(DType dtype, const Sizes& s) {
   return s.groups > 1 && s.in == s.out && visit_floating("convolution", dtype, [&]<class T>() {
            return loops().of<T>().gemm.columns / 2 % s.group_in == 0;
          });
 }
 
-/// y ← the convolution plus `row`, for by_channels(): vector lanes are channels of several groups.
+/// y ← the convolution plus `row`, if by_channels(), where vector lanes are channels of several
+/// groups.
 void multiply_channels(const Tensor& x, const Tensor& weight, const Tensor& row,
                        const PatchRows& rows, const Sizes& s, Tensor& y) {
   const Tensor by_taps =  // [taps·in/groups, out]
@@ -117,7 +118,7 @@ Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, co
 
 /// Windows of the transposed convolution, with the taps in reverse order: a window sees the outputs
 /// to which a position contributed. Their stride is 1; if `w` has larger strides, the gradients
-/// must have zeros in between (spread()).
+/// must have zeros between their elements (spread()).
 Windows reversed(const Windows& w) {
   Windows r = w;
   for (int a = 0; a < w.axes(); ++a) {
@@ -143,7 +144,7 @@ Tensor spread(const Tensor& g, const Windows& w) {
 /// Whether this number of outputs, which are vector lanes, fills at least half of a vector.
 bool fills_rows(DType dtype, std::int64_t outputs) {
   return visit_floating("convolution", dtype, [&]<class T>() {
-    return 4 * outputs >= loops().of<T>().gemm.columns;  // two vectors
+    return 4 * outputs >= loops().of<T>().gemm.columns;  // gemm.columns is two vectors
   });
 }
 
@@ -201,7 +202,7 @@ Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows
   return y;
 }
 
-/// Adds the contribution of windows [begin, end) to the weight's gradient, to
+/// Adds the contribution of windows [begin, end) to the gradient `to` of the weight,
 /// [groups, patch, out/groups].
 template <class T>
 void add_groups(const PatchRows& rows, const Sizes& s, const T* x, const T* g, std::int64_t begin,
@@ -219,8 +220,8 @@ void add_groups(const PatchRows& rows, const Sizes& s, const T* x, const T* g, s
   }
 }
 
-/// add_groups() for by_channels(): vector lanes are channels of several groups. The layout of the
-/// gradient is to [taps·in/groups, out].
+/// add_groups() if by_channels(), where vector lanes are channels of several groups. The gradient
+/// `to` is [taps·in/groups, out].
 template <class T>
 void add_channels(const PatchRows& rows, const Sizes& s, const T* x, const T* g, std::int64_t begin,
                   std::int64_t end, T* to) {

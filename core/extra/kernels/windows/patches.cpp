@@ -73,7 +73,8 @@ void PatchRows::find_lines(std::int64_t line, std::vector<std::int64_t>& starts)
   }
 }
 
-// A row of taps is one piece if it is contiguous with all its channels; else every tap is a piece.
+// A row of taps is one piece if its elements, with all channels, are contiguous; else every tap is
+// a piece.
 template <class T>
 PatchPieces<T>::PatchPieces(const PatchRows& rows, const Channels& channels)
     : rows_(rows),

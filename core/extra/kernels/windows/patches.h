@@ -19,7 +19,7 @@ struct Windows {
   Shape size, stride, dilation, before;
 
   int axes() const { return size.rank(); }
-  /// Whether each window sees one position, that of its own index.
+  /// Whether each window sees exactly one position, namely that with the index of the window.
   bool identity() const;
 };
 
@@ -43,8 +43,9 @@ class PatchRows {
   struct Row {
     std::int64_t at = 0, low = 0, high = 0;
   };
-  /// Windows [first, last) of a line along the last axis. `starts`: for each row of their patches,
-  /// the index of the first position of the line that the row sees; −1 if the line is outside.
+  /// Windows [first, last) of a line along the last axis. For each row of their patches, `starts`
+  /// has the index of the first position of the line of the input that the row reads, or −1 if that
+  /// line is outside the input.
   struct Line {
     std::int64_t image, first, last;
     std::vector<std::int64_t> starts;
@@ -75,7 +76,7 @@ class PatchRows {
         for (const std::int64_t start : line.starts) see(line.image, row(window, start));
     });
   }
-  /// Row of a window on a line, where the line of positions that the row sees begins at `start`.
+  /// Row of a window, if the line of positions that the row reads begins at position `start`.
   Row row(std::int64_t window, std::int64_t start) const {
     const Row& own = on_line_[static_cast<std::size_t>(window)];
     return start < 0 || own.low == own.high ? Row{} : Row{start + own.at, own.low, own.high};
@@ -98,8 +99,8 @@ class PatchRows {
   std::int64_t size_, dilation_;
 };
 
-/// Some of the channels of images with `positions` positions: `count` of `all` channels, from
-/// `first` on.
+/// Some of the channels of images with `positions` positions: channels [first, first + count) out
+/// of `all`.
 struct Channels {
   std::int64_t positions, all, first, count;
 };
@@ -117,8 +118,8 @@ class PatchPieces {
   const T* const* of(const T* images, std::int64_t begin, std::int64_t end);
 
  private:
-  /// at[i·pieces()] ← address of the piece of `taps` taps from `tap` on that window line.first + i
-  /// sees, in the line of positions that begins at `start`.
+  /// at[i·pieces()] ← address of the piece that window line.first + i sees: `taps` taps, from `tap`
+  /// on, in the line of positions that begins at `start`.
   void find(const T* images, const PatchRows::Line& line, std::int64_t start, std::int64_t tap,
             std::int64_t taps, const T** at);
   const T* clipped(const T* from, const PatchRows::Row& row);

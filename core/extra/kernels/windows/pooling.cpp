@@ -38,9 +38,9 @@ class Seen {
  public:
   explicit Seen(const PoolingAxes& axes) : axes_(axes) {}
 
-  /// Calls see(positions, count, first) for the positions of window `index` (of all, row-major), in
-  /// row-major order, list by list; `first` is true for the first list. A window that sees nothing
-  /// has one list, with a count of 0.
+  /// Calls see(positions, count, first) for the positions of window `index`, counted in row-major
+  /// order. The positions are passed in lists, in row-major order; `first` is true for the first
+  /// list. A window that sees nothing has one list, with a count of 0.
   template <class See>
   void each(std::int64_t index, const See& see) {
     const PoolingAxis& last = axes_.back();
@@ -84,15 +84,16 @@ class Seen {
   std::vector<std::int64_t> lines_;
 };
 
-/// Calls body(begin, end) for all windows of n images, in tasks of windows.
+/// Calls body(begin, end) in parallel for ranges that together are all windows of n images. A range
+/// may begin or end inside an image.
 template <class Body>
 void for_windows(std::int64_t n, std::int64_t windows, std::int64_t channels, const Body& body) {
   const std::int64_t grain = std::max<std::int64_t>(1, task_length / (8 * channels));
   parallel::for_range(n * windows, grain, body);
 }
 
-/// Calls body(begin, end) for all windows of n images. Tasks are whole images, as windows of an
-/// image overlap.
+/// Calls body(begin, end) in parallel for ranges that together are all windows of n images. Ranges
+/// consist of whole images, since windows of one image overlap.
 template <class Body>
 void for_images(std::int64_t n, std::int64_t windows, std::int64_t channels, const Body& body) {
   const std::int64_t grain = std::max<std::int64_t>(1, task_length / (windows * channels));

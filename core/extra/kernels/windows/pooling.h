@@ -17,8 +17,8 @@ struct Span {
 /// Windows on one axis.
 struct PoolingAxis {
   std::int64_t positions, count;  ///< Number of positions and of windows.
-  /// Number of taps of a window. 0: windows divide the n positions evenly, and window i sees
-  /// [⌊i·n/count⌋, ⌈(i + 1)·n/count⌉).
+  /// Number of taps of a window. If it is 0, windows divide the n positions evenly, and window i
+  /// sees [⌊i·n/count⌋, ⌈(i + 1)·n/count⌉).
   std::int64_t size = 0;
   std::int64_t stride = 1, dilation = 1, before = 0;  ///< As in Windows (patches.h).
   Span span(std::int64_t i) const;

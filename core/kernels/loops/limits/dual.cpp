@@ -1,5 +1,5 @@
-// Dual activations in closed form. (u, v) ~ N(0, [[p, c], [c, q]]), and throughout
-//   s = sqrt(pq − c²),   ω = atan2(s, |c|), the angle between u and ±v: 0 … π/2.
+// Dual activations in closed form. Throughout, (u, v) ~ N(0, [[p, c], [c, q]]) and
+//   s = sqrt(pq − c²),   ω = atan2(s, |c|), the angle between u and ±v, from 0 to π/2.
 //
 // Sources: the arc-cosine kernels of Cho and Saul 2009 (rectifier, threshold), Williams 1997 (erf),
 // Tsuchida, Pearce, van der Heide, Roosta and Gallagher 2021 (gelu), and the characteristic
@@ -23,7 +23,7 @@ constexpr double over_pi = 0x1.45f306dc9c883p-2, two_over_pi = 0x1.45f306dc9c883
 LADON_INLINE double lost_in_product(double a, double b, double product) {
 #ifdef __FP_FAST_FMA
   return __builtin_fma(a, b, -product);
-#else  // Dekker 1971: the product of the halves
+#else  // Dekker 1971: from products of the upper and lower halves of a and b
   const double ah = from_bits<double>(bits(a) & Format<double>::upper_half), al = a - ah;
   const double bh = from_bits<double>(bits(b) & Format<double>::upper_half), bl = b - bh;
   return ((ah * bh - product) + ah * bl + al * bh) + al * bl;
@@ -53,7 +53,7 @@ struct Pair {
 /// products, are normal numbers.
 LADON_INLINE bool moderate(double x) { return x == 0.0 || (x > 0x1p-440 && x < 0x1p220); }
 
-/// i with x = 4^i·x' and x' in [1, 4), near that for a subnormal x; 0 for 0.
+/// The i for which x = 4^i·x' with x' in [1, 4); close to it for a subnormal x, and 0 for x = 0.
 LADON_INLINE int64_t quarter_exponent(double x) {
   if (x == 0.0) return 0;
   const int64_t exponent = static_cast<int64_t>(bits(x) >> 52 & 0x7ff) - 1023;
@@ -80,8 +80,8 @@ LADON_INLINE double scaled(double x, int64_t i, int n, int64_t j, int m) {
 }
 
 /// Variances f[0] and f[1] of independent noise that is added to u and to v. The noise's part of s²
-/// is added after the difference pq − c², as it would be lost by cancellation at ρ = ±1 if p and q
-/// included the noise.
+/// is added after the difference pq − c² is formed. If p and q included the noise, this part would
+/// be lost by cancellation at ρ = ±1.
 struct Noise {
   double u, v, both;
   LADON_INLINE explicit Noise(const double* f) : u(f[0]), v(f[1]), both(f[0] * f[1]) {}
@@ -101,8 +101,9 @@ struct Noise {
 //   E    = α²c + β²·2/π·(s + |c|(π/2 − ω)) = α²c + β²|c| + β²·2/π·(s − |c|ω)
 //   E'   = α² ± β²(1 − 2ω/π)
 //   ∂E/∂p = β²·s/(πp)
-// In this form relu (α = β = ½) keeps its relative accuracy also at ρ → −1, where E ~ ω³.
-// A variable without variance counts as independent: φ'(0) = α. Here p, q and s include the noise.
+// In this form relu (α = β = ½) keeps its relative accuracy even as ρ → −1, where E ~ ω³. A
+// variable of variance 0 counts as independent of the other, and φ'(0) as α. In these formulas, p,
+// q and s include the noise.
 struct Rectifier {
   static constexpr int degree = 1;  // φ(tx) = t·φ(x) for t > 0
   double alpha2, beta2;
@@ -188,7 +189,7 @@ struct Erf {
 //   ∂E/∂p = 1/(2π(a+p)d)·((aq·d² − ab·c²)/P + s²/2 − ab·c²/(2d²))
 //   ∂E'/∂c = 1/(2πd)·(1 + (1 + 3c²/d²)·ab/d² + K·(1 + c²/d²))
 //   ∂E'/∂p = c/(2πd)·(b/P − (1/2 + K)/(a+p) − (b+q)/(2d²)·(3ab/d² + K))
-// As for the rectifier, c/4 + cA/2π = (c + |c|)/4 − |c|ω'/2π does not cancel at ρ → −1.
+// As in the rectifier, c/4 + cA/2π = (c + |c|)/4 − |c|ω'/2π does not cancel as ρ → −1.
 struct Gelu {
   static constexpr int degree = 1;  // if a and b are scaled like the variances
   Noise noise;
@@ -242,7 +243,8 @@ struct Gelu {
 
 // φ(x) = a·sin(bx + δ). With e± = exp(b²(±c − (p+q)/2)), from E cos(b(u ∓ v)) = e±:
 //   E = a²/2·(e₊ − e₋·cos 2δ),  E' = a²b²/2·(e₊ + e₋·cos 2δ),  ∂E/∂p = −b²/2·E
-// e₊ − e₋ = ±e·(1 − exp(−2b²|c|)) with the larger e, so that nothing cancels at small |c|.
+// e₊ − e₋ = ±e·(1 − exp(−2b²|c|)) where e is the larger of e₊ and e₋; in this form nothing cancels
+// at small |c|.
 struct Sine {
   double scale, b2, cosine;
   LADON_INLINE explicit Sine(const double* f) : scale(f[0]), b2(f[1]), cosine(f[2]) {}
@@ -336,7 +338,7 @@ void each(const double* f, const double* p, const double* q, const double* c, do
 
 using Block = double[dual_block];
 
-/// The polynomial b(x − centre) of n coefficients, and its derivative.
+/// The polynomial with the n coefficients b in powers of x − centre, and its derivative, at each x.
 LADON_INLINE void evaluate(const double* b, int64_t n, double centre, const double* x, Block& value,
                            Block& slope) {
   for (int64_t i = 0; i < dual_block; ++i) value[i] = b[n - 1], slope[i] = 0;

@@ -93,7 +93,7 @@ template <bool grouped, class T>
 LADON_INLINE Row<T> seen(const T* x, Places<T> first, int64_t q) {
   if constexpr (!grouped) return row_at(x);
   const Places<T> at = first + static_cast<typename PlacesOf<T>::Element>(q);
-#ifdef __clang__  // has no shuffle by a vector of indices
+#ifdef __clang__  // clang has no shuffle by a vector of indices
   Row<T> y = {};
   for (int l = 0; l < row_lanes<T>; ++l) y[l] = x[at[l]];
   return y;
@@ -102,7 +102,7 @@ LADON_INLINE Row<T> seen(const T* x, Places<T> first, int64_t q) {
 #endif
 }
 
-/// Computes outputs [j, j + V vectors) of R windows from i on.
+/// Computes V vectors of outputs, from output j on, for the R windows from i on.
 template <bool grouped, int R, int V, class T>
 LADON_INLINE void channels_block(int64_t i, int64_t j, int64_t n, int64_t group,
                                  const GatheredRows<T>& a, const T* w, const T* row, T* c,
@@ -199,7 +199,7 @@ LADON_INLINE void add_channels(int64_t m, int64_t n, int64_t group, const Gather
 template <bool grouped, class T>
 void add_by_vectors(int64_t m, int64_t whole, int64_t n, int64_t group, const GatheredRows<T>& a,
                     const T* g, int64_t g_row, T* c) {
-  constexpr int lanes = row_lanes<T>, most = 3;  // taps at a time
+  constexpr int lanes = row_lanes<T>, most = 3;  // number of taps at a time
   const int64_t taps = a.length / n;
   for (int64_t s = 0; s < a.pieces; ++s)
     for (int64_t t = 0; t < taps; t += most)

@@ -33,7 +33,7 @@ struct Fused {
   }
 };
 
-/// Packs lines that are adjacent in memory (line stride 1): some steps at a time for all panels, so
+/// Packs lines that are adjacent in memory (line stride 1): 16 steps at a time for all panels, so
 /// that cache lines stay in the first-level cache until all of their elements are used.
 template <int64_t width, class T>
 void pack_side_by_side(int64_t lines, int64_t k, const T* x, int64_t step, T* to) {
@@ -73,7 +73,7 @@ void pack(int64_t lines, int64_t k, const T* x, int64_t line, int64_t step, T* t
   }
 }
 
-/// Computes one whole block of c; `row`, if it is not null, has an element for each column of the
+/// Computes one whole block of C; `row`, if it is not null, has an element for each column of the
 /// block.
 template <class Products, class T>
 LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T beta, const T* row,
@@ -102,8 +102,8 @@ LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T b
     }
 }
 
-/// Computes a block at the edge of C, of which C has only m rows and n columns; `row` has n
-/// elements.
+/// Computes a block that extends over the edge of C; only its first m rows and n columns lie in C.
+/// `row` has n elements.
 template <class Products, class T>
 [[gnu::noinline]] void multiply_edge(int64_t m, int64_t n, int64_t k, T alpha, const T* a,
                                      const T* b, T beta, const T* row, T* c, int64_t c_row) {

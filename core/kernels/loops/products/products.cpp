@@ -7,7 +7,7 @@ namespace {
 
 using std::int64_t;
 
-constexpr int64_t block = 32;  // sums that stay in registers
+constexpr int64_t block = 32;  // number of sums that stay in registers
 
 template <class Count>
 void sum_columns(const double* a, const double* b, int64_t rows, int64_t n, double scale,

@@ -22,8 +22,9 @@ struct RegisterRow {
 template <class T>
 using Row = typename RegisterRow<T>::Type;
 
-/// Load and store at any alignment. (By value: clang assumes that a reference to a Row is aligned
-/// to the whole vector. So arrays of rows, which are passed by reference, are aligned to it.)
+/// Load and store at any alignment. (Rows are passed by value, because clang assumes that a
+/// reference to a Row is aligned to the whole vector. Arrays of rows, which are passed by
+/// reference, have that alignment.)
 template <class T>
 LADON_INLINE Row<T> row_at(const T* x) {
   return load<Row<T>>(x);

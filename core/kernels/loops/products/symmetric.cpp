@@ -8,7 +8,7 @@ namespace {
 
 using std::int64_t;
 
-constexpr int rows_at_once = 4;  // elements of x and y are loaded once for all of them
+constexpr int rows_at_once = 4;  // each element of x and y is loaded once for these rows
 
 template <class T>
 LADON_INLINE T sum_of(const Row<T>& v) {

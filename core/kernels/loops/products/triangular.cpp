@@ -6,7 +6,8 @@
 namespace ladon::kernels::LADON_LEVEL {
 namespace {
 
-/// Rows [i, i + R) of a panel of B, with `left` the panel of L that has these rows:
+/// Updates rows [i, i + R) of a panel of B; `left` is the panel of L that has these rows. The
+/// steps, either of which can be left out, are
 ///   products:  B_r −= Σ_{p < i} L_rp·B_p
 ///   triangle:  then, from the first row to the last, B_r ← (B_r − Σ_{i ≤ q < r} L_rq·B_q) / L_rr
 template <int R, bool products, bool triangle, class T>
@@ -58,8 +59,9 @@ struct Columns {
   }
 };
 
-/// The Cholesky factor of the block of `rows` rows of U on the diagonal, from i on, into the panel
-/// of L. Returns how many of its leading minors are positive.
+/// Computes the Cholesky factor of the diagonal block of U that begins at row i and has `rows`
+/// rows, and writes it to the panel of L. Returns how many leading minors of the block are positive
+/// before the first that is not.
 template <class T>
 int64_t factor_block(int64_t i, int64_t rows, const Columns<T>& u, T* left) {
   left += i * block_rows;
@@ -78,9 +80,9 @@ int64_t factor_block(int64_t i, int64_t rows, const Columns<T>& u, T* left) {
   return rows;
 }
 
-/// By blocks of rows of U: each is brought up to date by one product with the rows above it, of
-/// which the panel of L holds its own columns. U_ii is written by factor_block, and must not be
-/// computed again from 1/U_ii.
+/// Computes U in blocks of rows. From each block, one product subtracts the contribution of the
+/// rows above it, whose elements in the columns [i, i + rows) are first copied to the panel of L.
+/// U_ii is written by factor_block, and must not be computed again from 1/U_ii.
 template <class T>
 int64_t factor(int64_t n, T* right, T* left) {
   constexpr int64_t columns = block_columns<T>;

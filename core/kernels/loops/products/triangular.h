@@ -13,9 +13,10 @@ struct TriangularLoops {
   /// B ← L⁻¹·B for `panels` panels of B. L is lower triangular, and its panels hold 1/L_ii in place
   /// of L_ii; what is above the diagonal is not read.
   void (*solve)(std::int64_t n, const T* left, std::int64_t panels, T* right);
-  /// U, upper triangular with A = Uᵀ·U, in place of the symmetric A, of whose panels only the upper
-  /// triangle is read; what is below the diagonal is lost. `left` becomes L = Uᵀ as `solve` reads
-  /// it. Returns the order of the leading minor of A that is not positive, or 0.
+  /// Factorizes the symmetric A = Uᵀ·U in place: `right` holds A and becomes U, upper triangular.
+  /// Only A's upper triangle is read; what the panels hold below the diagonal is lost. `left`
+  /// receives L = Uᵀ, in the form that `solve` reads. Returns the order of the first leading minor
+  /// of A that is not positive, or 0 if all are positive.
   std::int64_t (*factor)(std::int64_t n, T* right, T* left);
 };
 

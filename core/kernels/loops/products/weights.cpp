@@ -10,8 +10,8 @@ namespace {
 
 using std::int32_t;
 
-// Number of vectors across a panel, and of rows of A at a time: enough sums to hide the latency of
-// an addition, and few enough to stay in registers.
+// Number of vectors across a panel, and largest number of rows of A at a time. Together they give
+// enough sums to hide the latency of an addition, but few enough to stay in registers.
 constexpr int across = vector_bytes == 64 ? 4 : 2, most_rows = vector_bytes == 64 ? 6 : 4;
 constexpr int lanes = row_lanes<float>;
 constexpr int64_t columns = across * lanes;

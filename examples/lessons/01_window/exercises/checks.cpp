@@ -130,8 +130,8 @@ void check_reverse_sweep(decltype(reverse_sweep)* yours) {
             what + ": there should be one derivative for each node of the graph");
     require(answer[output] == 1 || answer[output] == right[output],
             what + ": the output's derivative with respect to itself is 1: the sweep begins there");
-    // Results of two mistakes: with "=" instead of "+=" only the last path counts; with the nodes'
-    // numbers as the order a node may pass its derivative on too early.
+    // Results of two mistakes: with "=" instead of "+=" only the last path counts; if nodes are
+    // visited in the order of their numbers, a node may pass its derivative on too early.
     std::vector<double> overwritten(steps.size(), 0), early(steps.size(), 0);
     overwritten[output] = early[output] = 1;
     for (int node = graph.size() - 1; node >= 0; --node)

@@ -1,10 +1,10 @@
 // Exercise 2 of lesson 7 (★★): the posterior of a Gaussian process.
 //
-// As in exercise 1, with N targets and M test inputs. With A = K + σ²·I
+// Generalize exercise 1 to N targets and M test inputs. With A = K + σ²·I
 //   mean = K*·A⁻¹·y,   covariance = K** − K*·A⁻¹·K*ᵀ,
-// K* = cross, K** = test. Do not invert A: with its Cholesky factor, A = L·Lᵀ, let V = L⁻¹·K*ᵀ and
-// w = L⁻¹·y. Write mean and covariance in terms of V and w. Hint: lapack::cholesky(A), and
-// lapack::solve_triangular(L, B) for L⁻¹·B with B a matrix; unsqueeze(y, 1) makes y a column.
+// where K* = cross and K** = test. Do not invert A: with its Cholesky factor, A = L·Lᵀ, let V =
+// L⁻¹·K*ᵀ and w = L⁻¹·y. Write mean and covariance in terms of V and w. Hint: lapack::cholesky(A),
+// and lapack::solve_triangular(L, B) for L⁻¹·B with B a matrix; unsqueeze(y, 1) makes y a column.
 
 #include "07_posterior/exercises/exercises.h"
 

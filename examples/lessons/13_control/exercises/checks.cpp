@@ -13,7 +13,7 @@ Tensor row_of(const Numbers& values) {
   return from_vector(values, {static_cast<std::int64_t>(values.size())});
 }
 
-/// Right and wrong answers of two arms to which the same questions are hard.
+/// Right and wrong answers of two arms for which the same questions are hard.
 std::pair<Numbers, Numbers> answers(int questions, Generator& rng) {
   std::pair<Numbers, Numbers> both;
   for (int i = 0; i < questions; ++i) {
