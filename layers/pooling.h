@@ -29,7 +29,8 @@ Tensor max_positions(const Tensor& x, const Tensor& mask = {});
 /// The vector of the first position, which must be visible: this function takes no mask.
 Tensor first_token(const Tensor& x);
 /// The function of this kind. Throws Error unless the mask is bool [batch, T], whatever the kind,
-/// and for Pooling::first if it hides the first position of an input.
+/// and for Pooling::first if it hides the first position of an input and shows another. A sequence
+/// whose positions are all masked gives zeros.
 Tensor pool(Pooling kind, const Tensor& x, const Tensor& mask = {});
 
 // --- layers ---
@@ -76,7 +77,8 @@ struct Flatten : Layer {
 };
 
 /// The first position alone, like first_token():  [N, T, d] or [N, H, W, d] → [N, d].  k' = k_00.
-/// Networks and limit throw Error for a mask that hides the first position of an input.
+/// Networks and limit throw Error for a mask that hides the first position of an input and shows
+/// another; an input whose positions are all masked gives 0.
 struct FirstToken : Layer {
   Tensor forward(const Tensor& x) const override;
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;

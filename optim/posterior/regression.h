@@ -40,7 +40,8 @@ RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& ta
                             double noise);
 
 /// Negative log likelihood up to a constant, Σ_n (y_n − f_n)²/(2σ²), of each row f of functions [P,
-/// ≥ N]. `targets` [P, N] replaces the task's targets by separate targets per row.
+/// ≥ N]. `targets` [P, N], a row per row of functions, or [1, N], one for all, replaces the task's
+/// targets.
 /// This and the functions below throw Error unless the noise is positive, shapes are those of
 /// RegressionTask, and there are as many inputs as targets.
 Tensor misfit(const RegressionTask& task, const Tensor& functions, const Tensor& targets = {});
