@@ -132,11 +132,11 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
 
   /// Self-attention of new positions x [batch, T, dim] to themselves and to all positions in
   /// `cache`. The result equals that of one pass over all positions: up to rounding, and bitwise
-  /// under RowwiseProducts with softmax weights. mask: bool [batch, T], false = padding. With padding
-  /// before a token (on the left, or in between) the two may differ: a cache numbers tokens alone,
-  /// one pass numbers all places 0 to T − 1, which positional encodings, position biases and `window`
-  /// depend on. To get equal results, remove padding before tokens first. Not recorded. Throws
-  /// Error unless attention is causal, and if `positions` are added to the inputs.
+  /// under RowwiseProducts with softmax weights. mask: bool [batch, T], false = padding. With
+  /// padding before a token (on the left, or in between) the two may differ: a cache numbers tokens
+  /// alone, one pass numbers all places 0 to T − 1, which positional encodings, position biases and
+  /// `window` depend on. To get equal results, remove padding before tokens first. Not recorded.
+  /// Throws Error unless attention is causal, and if `positions` are added to the inputs.
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
   /// Cross-attention to a memory that is used many times: project_memory() computes its keys and
   /// values once, and forward() attends to them. `key_mask` is that of the AttentionMask given to

@@ -48,8 +48,8 @@ class KeyValueCache {
   /// Makes row i a copy of the former row rows[i]; `rows` is i64, of any length. For beam search,
   /// and to drop finished rows. Throws Error, and changes nothing, for rows that it does not have.
   void select(const Tensor& rows);
-  /// Appends the rows of another cache of the same layer. Throws Error, and changes nothing, if their
-  /// shapes differ.
+  /// Appends the rows of another cache of the same layer. Throws Error, and changes nothing, if
+  /// their shapes differ.
   void join(const KeyValueCache& other);
   /// Copy that shares memory with this cache. Only one of the two may append(), since it writes
   /// after the shared positions. Take a snapshot before a pass that may throw, to restore the state
@@ -87,8 +87,8 @@ struct DecodingCache {
   /// Fingerprint of the model that filled the cache, set by prepare(); 0 before.
   std::uint64_t model = 0;
 
-  /// Positions of the next tokens, and selection of rows, as in KeyValueCache. If select() or join()
-  /// throws, no layer has changed.
+  /// Positions of the next tokens, and selection of rows, as in KeyValueCache. If select() or
+  /// join() throws, no layer has changed.
   Tensor next_positions(std::int64_t batch, std::int64_t count, const Tensor& mask = {}) const;
   void select(const Tensor& rows);
   /// Appends the rows of a cache of the same model. Throws Error for a cache of another model, or

@@ -1,8 +1,8 @@
 #pragma once
 // Positional encodings, added to tokens [batch, T, dim] so that layers can distinguish positions.
-// Positions are places 0 to T − 1, padding included: tokens behind padding on the left or in between
-// get other encodings than without it. Remove such padding first; padding on the right is harmless.
-// (Models that decode with a cache number tokens alone: KeyValueCache::next_positions().)
+// Positions are places 0 to T − 1, padding included: tokens behind padding on the left or in
+// between get other encodings than without it. Remove such padding first; padding on the right is
+// harmless. (Models that decode with a cache number tokens alone: KeyValueCache::next_positions().)
 
 #include <functional>
 

@@ -26,8 +26,8 @@ Tensor cross_block(std::string_view operation, std::string_view what, const Tens
 Tensor target_block(std::string_view operation, std::string_view what, const Tensor& x,
                     std::int64_t n);
 
-/// Checks a test kernel: variances [M], or a symmetric [M, M] whose covariances are possible for its
-/// variances.
+/// Checks a test kernel: variances [M], or a symmetric [M, M] whose covariances are possible for
+/// its variances.
 Tensor test_block(std::string_view operation, const Tensor& x, std::int64_t m);
 
 /// Ridge added to a kernel's diagonal before factorization: noise + jitter · mean of the diagonal.

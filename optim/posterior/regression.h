@@ -34,8 +34,8 @@ RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& in
 
 /// Task of any network with one output per input. The network must be in NTK parameterization, in
 /// which all weights have the prior N(0, 1). The rows of Θ are evaluated one after another. The
-/// model must outlive the task, and be in eval() mode. Throws Error if the model has no parameters, or
-/// no layer in NTK parameterization.
+/// model must outlive the task, and be in eval() mode. Throws Error if the model has no parameters,
+/// or no layer in NTK parameterization.
 RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& targets,
                             double noise);
 

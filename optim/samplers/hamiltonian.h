@@ -5,8 +5,8 @@
 //   H(θ, p) = −ln p(θ) + ½ pᵀM⁻¹p,  with a diagonal mass matrix M.
 //
 // All tensors are f64. One leapfrog step of all rows is one call of LogDensity::score() and a few
-// passes over memory. All functions throw Error, before anything changes, for shapes other than those
-// below: they name the argument, its shape, and the shape that it must have.
+// passes over memory. All functions throw Error, before anything changes, for shapes other than
+// those below: they name the argument, its shape, and the shape that it must have.
 
 #include <cstdint>
 #include <vector>

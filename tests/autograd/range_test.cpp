@@ -166,7 +166,7 @@ TEST(Range, SlopesOfPowersMeetTheCotangentInRange) {
     const double want = c * s * std::pow(u, s - 1);
     const Tensor at = tensor({x, 0, 3}), cotangent = tensor({g, 1, 1});
     const Tensor exponent = full({3}, s);
-    for (const Function& f : {Function([s](const Tensor& t) { return pow(t, s); }),
+    for (const Function& f : {Function([s = s](const Tensor& t) { return pow(t, s); }),
                               Function([&](const Tensor& t) { return pow(t, exponent); })}) {
       for (const bool record : {false, true}) {
         Tensor leaf = kernels::clone(at);
@@ -227,7 +227,8 @@ TEST(Range, SlopesOfAtan2OfDenormalNumbers) {
 
 // --- weighted means ---
 
-// Means are right where the sum of the losses, of the weights or of their products leaves the range.
+// Means are right where the sum of the losses, of the weights or of their products leaves the
+// range.
 TEST(Range, MeansOfClassLosses) {
   const Tensor target = tensor({0, 1, 1, 0}, i64);
   const Tensor large = full({4, 2}, -2e38);

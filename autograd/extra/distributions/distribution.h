@@ -33,7 +33,8 @@ class Distribution {
   virtual Shape batch_shape() const = 0;
   virtual Shape event_shape() const { return {}; }
 
-  /// Draws of shape `shape` + batch shape + event shape; no gradient or tangent passes through them.
+  /// Draws of shape `shape` + batch shape + event shape; no gradient or tangent passes through
+  /// them.
   virtual Tensor sample(const Shape& shape, Generator& rng) const;
   /// Like sample(), but differentiable with respect to the parameters (reparameterization). Throws
   /// Error for discrete distributions.

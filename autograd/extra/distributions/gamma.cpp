@@ -118,9 +118,10 @@ Tensor times_excess(const Tensor& m, const Tensor& d, const Tensor& logarithms) 
   return where(near, m * (log1p(u) - u), logarithms - m * d);
 }
 
-/// large(x..) where the mask is true, else usual(x..); a form that no element needs is not computed.
-/// If both forms are computed, each gets 1/2 in place of the elements of x that it is not for, so
-/// that their gradient is 0 and not 0·∞. With `rows`, an element of the mask stands for a row of x.
+/// large(x..) where the mask is true, else usual(x..); a form that no element needs is not
+/// computed. If both forms are computed, each gets 1/2 in place of the elements of x that it is not
+/// for, so that their gradient is 0 and not 0·∞. With `rows`, an element of the mask stands for a
+/// row of x.
 template <class Usual, class Large, class... X>
 Tensor by_size(const Tensor& mask, bool rows, const Usual& usual, const Large& large,
                const X&... x) {

@@ -388,7 +388,8 @@ SignAndLog slogdet(const Tensor& a) {
 
 namespace {
 
-/// {det A, m, e} with det A = m·2^e, since det A or partial products may leave the range of numbers.
+/// {det A, m, e} with det A = m·2^e, since det A or partial products may leave the range of
+/// numbers.
 std::vector<double> scaled_product(const std::vector<double>& pivots, double sign) {
   double m = sign, e = 0;
   for (const double pivot : pivots) {

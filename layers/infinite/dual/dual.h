@@ -40,7 +40,8 @@ class DualFunction {
   static DualFunction sigmoid();   ///< 1/(1 + e⁻ˣ)
   static DualFunction silu();      ///< x·sigmoid(x)
   static DualFunction softplus();  ///< ln(1 + eˣ)
-  /// x·Φ(x) in the tanh approximation of most Transformers: errors are at most 1e-9 at any variance.
+  /// x·Φ(x) in the tanh approximation of most Transformers: errors are at most 1e-9 at any
+  /// variance.
   static DualFunction gelu_tanh();
   /// ELU: x for x > 0, else alpha·(eˣ − 1). SELU: Klambauer et al. 2017. Both have errors of at
   /// most 1e-10 at any variance. Throws Error for an alpha that is not finite.
@@ -96,11 +97,11 @@ class DualFunction {
   /// The share of E φ² and E φ'² that the truncated sum omits is measured at each variance; if it
   /// exceeds `tolerance`, after multiplication by |ρ|^terms, dual() throws Error.
   ///
-  /// The gradient of the value is correct if φ is continuous. Throws Error if `function` is empty or
-  /// not pointwise (it is called at 24 points, in several orders and shapes), and unless `terms` is
-  /// a multiple of 8 from 8 to 256; dual() throws if φ or φ' is not finite where it is integrated,
-  /// and, unless under NoGrad, if φ captures a tensor that requires a gradient or has a tangent of
-  /// jvp.
+  /// The gradient of the value is correct if φ is continuous. Throws Error if `function` is empty
+  /// or not pointwise (it is called at 24 points, in several orders and shapes), and unless `terms`
+  /// is a multiple of 8 from 8 to 256; dual() throws if φ or φ' is not finite where it is
+  /// integrated, and, unless under NoGrad, if φ captures a tensor that requires a gradient or has a
+  /// tangent of jvp.
   static DualFunction numeric(Pointwise function, int terms = 128, double tolerance = 1e-2);
 
   const std::string& name() const& { return name_; }

@@ -94,8 +94,8 @@ Values values_at(const Pointwise& f, const Tensor& x, bool with_slope) {
   return {y.detach(), slope.defined() ? slope : zeros_like(x)};
 }
 
-/// Throws Error unless φ maps each number by itself: the same numbers again, in the reverse order in
-/// another shape, and in two parts must give the same.
+/// Throws Error unless φ maps each number by itself: the same numbers again, in the reverse order
+/// in another shape, and in two parts must give the same.
 void check_pointwise(const Pointwise& f) {
   const NoGrad off;
   constexpr std::int64_t count = 24;

@@ -26,8 +26,8 @@ Tensor covariance(const Tensor& nngp) {
   return reshape(permute(nngp, {0, 2, 1, 3}), {all, all});
 }
 
-/// The visible positions [V], i64, as rows of covariance(nngp); undefined if all rows count: without
-/// padding, and for outputs without positions.
+/// The visible positions [V], i64, as rows of covariance(nngp); undefined if all rows count:
+/// without padding, and for outputs without positions.
 Tensor visible_rows(const Tensor& mask, const Tensor& nngp) {
   if (!mask.defined() || nngp.rank() != 4 || mask.size(1) != nngp.size(2)) return {};
   const std::vector<bool> visible = mask.to_vector<bool>();

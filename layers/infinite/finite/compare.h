@@ -34,8 +34,8 @@ struct SweepPoint {
   std::int64_t draws = 100;  ///< Number of networks, at least 3.
 };
 
-/// One kernel of finite networks, compared with that of the limit. Figures are of the entries of two
-/// visible positions: those of padding do not count.
+/// One kernel of finite networks, compared with that of the limit. Figures are of the entries of
+/// two visible positions: those of padding do not count.
 struct Agreement {
   /// Limit, mean over networks and standard error of each entry. `se` combines the standard errors
   /// of `mean` and, if it has one, of `limit`.
@@ -62,8 +62,8 @@ struct ComparisonRow {
   std::int64_t parameters = 0;  ///< Number of trained scalars in a network.
   Agreement nngp, ntk;          ///< ntk is empty unless requested.
   Gaussianity gaussianity;
-  Tensor
-      outputs;  ///< [draws, N, C], f64, N counts visible positions: the samples behind `gaussianity`.
+  /// [draws, N, C], f64, where N counts visible positions: the samples behind `gaussianity`.
+  Tensor outputs;
   double seconds = 0;
 };
 

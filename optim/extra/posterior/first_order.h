@@ -38,8 +38,9 @@ struct FirstOrderCoefficients {
 class FirstOrder {
  public:
   /// `kernel` [N + M, N + M] is K, the kernel for infinitely many heads, training inputs first;
-  /// targets are [N] or [N, O]. Throws Error whenever GaussianProcess does, if there are more targets
-  /// than inputs, and for a kernel that is known to be an NTK: the expansion is one of the prior.
+  /// targets are [N] or [N, O]. Throws Error whenever GaussianProcess does, if there are more
+  /// targets than inputs, and for a kernel that is known to be an NTK: the expansion is one of the
+  /// prior.
   FirstOrder(const infinite::KernelMatrix& kernel, const Tensor& targets,
              const GpOptions& options = {});
 
