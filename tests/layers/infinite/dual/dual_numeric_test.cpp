@@ -192,9 +192,9 @@ TEST(DualNumeric, RefusesFunctionsOfSeveralNumbers) {
        [rng](const Tensor& x) { return x * cast(bernoulli(x.shape(), *rng, 0.5), f64); }}};
   for (const auto& [name, f] : mixing) {
     SCOPED_TRACE(name);
-    test::expect_error([&] { DualFunction::numeric(f); }, "is not pointwise");
+    test::expect_error([&f = f] { DualFunction::numeric(f); }, "is not pointwise");
     test::expect_error(
-        [&] { DualFunction::closed("mine", f, [](auto&, auto&, auto& c) { return c; }); },
+        [&f = f] { DualFunction::closed("mine", f, [](auto&, auto&, auto& c) { return c; }); },
         "is not pointwise");
   }
 }
