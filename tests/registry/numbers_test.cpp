@@ -184,7 +184,8 @@ TEST(Numbers, AreNotPredictionsFromWhatHasADerivative) {
   };
   for (std::size_t i = 0; i < calls.size(); ++i) {
     SCOPED_TRACE(i);
-    const auto& [f, x] = calls[i];
+    const Function& f = calls[i].first;
+    const Tensor& x = calls[i].second;
     const Tensor learned = clone(x).set_requires_grad();
     EXPECT_TRUE(f(x).defined());
     expect_error([&] { f(learned); }, "detach()");
@@ -214,7 +215,8 @@ TEST(Numbers, AreNotDiagnosticsOfTangents) {
       {[](const Tensor& x) { return sum(x) * effective_number(x); }, eye(2, f64)}};
   for (std::size_t i = 0; i < calls.size(); ++i) {
     SCOPED_TRACE(i);
-    const auto& [f, x] = calls[i];
+    const Function& f = calls[i].first;
+    const Tensor& x = calls[i].second;
     EXPECT_TRUE(f(clone(x).set_requires_grad()).defined());
     const auto of = [&](const std::vector<Tensor>& in) { return f(in[0]); };
     expect_error([&] { jvp(of, {x}, {ones_like(x)}); }, "a tangent of jvp");
