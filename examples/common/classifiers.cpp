@@ -103,6 +103,7 @@ Sequential network(const ClassifierModel& model, const ClassifierTask& task, dou
 
 bool fit(Sequential& net, const ClassifierModel& model, const ClassifierTask& task,
          const ClassifierSettings& s, Generator& rng, Progress& progress) {
+  constexpr double diverged = 1e6;  // nats; step() would refuse gradients of much larger losses
   const std::int64_t n = trained_rows(task), batches = (n + batch_size - 1) / batch_size;
   Adam adam(net.parameters(), {.lr = s.learning_rate});
   const Schedule factor = schedule::cosine({.steps = s.epochs * batches});
@@ -114,7 +115,7 @@ bool fit(Sequential& net, const ClassifierModel& model, const ClassifierTask& ta
       adam.zero_grad();
       const Tensor loss =
           cross_entropy(net(batch.x, batch.mask), index_select(task.train.labels, 0, index));
-      if (!std::isfinite(loss.item())) return false;
+      if (!(loss.item() < diverged)) return false;  // NaN too
       backward(loss);
       adam.step();
     }

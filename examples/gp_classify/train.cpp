@@ -25,11 +25,7 @@ Outcome train_finite(const Model& model, const Task& task, const Settings& s, Pr
   const Meter meter;
   Generator rng = Generator(s.common.seed).split(1);
   Sequential net = network(model, task, s.sharpness, s.width, rng);
-  bool finite = false;
-  try {
-    finite = fit(net, model, task, s, rng, progress);
-  } catch (const Error&) {  // a gradient too large for step(): the training has diverged
-  }
+  const bool finite = fit(net, model, task, s, rng, progress);
   const Tensor raw = logits(net, model.inputs(task.test));
   Outcome outcome{.model = model.name, .form = "finite"};
   if (finite && std::isfinite(sum(raw).item()))
