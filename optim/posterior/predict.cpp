@@ -35,14 +35,14 @@ void check_not_zero(const char* caller, const Tensor& kernel, const Tensor& targ
 }
 
 /// Eigendecomposition K = U·Λ·Uᵀ (in units of the mean of K's diagonal) and Uᵀ·Y, from which the
-/// criterion is computed for any noise.
+/// criterion is computed for any noise. `jitter` is the caller's option, if it has one.
 class Spectrum {
  public:
-  Spectrum(const char* caller, const Tensor& kernel, const Tensor& targets, double jitter,
-           DType precision = f64) {
+  Spectrum(const char* caller, const Tensor& kernel, const Tensor& targets,
+           std::optional<double> jitter, DType precision = f64) {
     auto [values, vectors] = lapack::eigh(kernel / number_of(caller, mean(diagonal(kernel))));
     check_definite(caller, kernel, values, jitter, precision);
-    values_ = relu(values) + jitter;
+    values_ = relu(values) + jitter.value_or(0);
     vectors_ = vectors;
     turned_ = matmul(transpose(vectors), targets);  // [N, O]
   }
@@ -72,7 +72,8 @@ class Spectrum {
   /// rounding error), so that the kernel is not a covariance. The rounding error of eigenvalues is
   /// about N·ε·λ_max.
   static void check_definite(const char* caller, const Tensor& kernel, const Tensor& values,
-                             double jitter, DType precision) {
+                             std::optional<double> option, DType precision) {
+    const double jitter = option.value_or(0);
     const std::int64_t n = values.size(0);
     const double lowest = values.data<double>()[0], highest = values.data<double>()[n - 1];
     const double rounding =
@@ -81,7 +82,7 @@ class Spectrum {
     if (least >= 0) return;
     kernel_blocks::Ridge ridge = kernel_blocks::ridge_of(caller, diagonal(kernel), 0, jitter);
     ridge.takes_noise = false;  // the callers choose the noise, so a message must not suggest it
-    ridge.takes_jitter = caller == std::string_view(operation);  // choose_noise() has none
+    ridge.takes_jitter = option.has_value();
     kernel_blocks::fail_indefinite(caller, ridge, (lowest + jitter) * ridge.mean,
                                    -2 * (lowest + jitter) * ridge.mean);
   }
@@ -244,7 +245,7 @@ NoiseChoice choose_noise(const Tensor& kernel, const Tensor& targets, NoiseCrite
   const Tensor k = kernel_blocks::symmetric_block("choose_noise", "the kernel", kernel);
   const Tensor y = kernel_blocks::target_block("choose_noise", "the targets", targets, k.size(0));
   check_not_zero("choose_noise", k, y);
-  const NoiseChoice choice = chosen(Spectrum("choose_noise", k, y, 0, kernel.dtype()), by);
+  const NoiseChoice choice = chosen(Spectrum("choose_noise", k, y, {}, kernel.dtype()), by);
   checked("choose_noise", choice.relative_noise, choice.amplitude);
   return choice;
 }

@@ -44,13 +44,13 @@ Tensor visible_rows(const Tensor& mask, const Tensor& nngp) {
 struct Running {
   Tensor limit, limit_se;  // limit_se may be undefined
   Tensor rows;             // visible_rows()
+  RunningMoments kernel, error;
 
   /// The entries of a kernel that count: those of two visible positions.
   Tensor counted(const Tensor& k) const {
     if (!rows.defined()) return k;
     return index_select(index_select(covariance(k), 0, rows), 1, rows);
   }
-  RunningMoments kernel, error;
 
   void add(const Tensor& k) {
     kernel.add(k);
