@@ -62,7 +62,7 @@ void compare(const Tensor& x, infinite::Get kernels, Progress& progress, Generat
              Series& series) {
   infinite::CompareOptions options;
   options.networks.dtype = f32;
-  options.networks.kernel.channels = 2;
+  options.networks.kernel.channels = series.ntk_channels;
   options.networks.kernel.get = kernels;
   options.progress = [&](const infinite::SweepPoint& p) {
     progress.step(join(series.name, ", width ", p.size.width, ", heads ", p.size.heads));
