@@ -4,7 +4,9 @@
 #include <memory>
 
 #include "ladon/core/machine/parallel.h"
+#include "ladon/layers/extra/state/replace.h"
 #include "ladon/layers/layers.h"
+#include "ladon/optim/extra/training/data_parallel.h"
 #include "ladon/optim/optim.h"
 #include "ladon/tests/ranks/checks.h"
 
