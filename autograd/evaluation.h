@@ -1,6 +1,8 @@
 #pragma once
 // Scope in which a network must be a deterministic function.
 
+#include <optional>
+
 #include "ladon/core/modes.h"
 
 namespace ladon::detail {
@@ -9,14 +11,17 @@ namespace ladon::detail {
 /// that draws random numbers or updates running statistics throws Error naming `operation`. This
 /// includes the parallel loops and background tasks that the thread starts during this time. With
 /// `examples_alone`, normalization by batch statistics throws too, because it makes the output for
-/// one example depend on the other examples. Scopes nest; the restrictions of all of them apply.
-class EvaluationScope {
+/// one example depend on the other examples. The restrictions of all living scopes apply, in
+/// whatever order they end; Errors name the operation of the youngest.
+class EvaluationScope : private Scoped<const char*> {
  public:
   explicit EvaluationScope(const char* operation, bool examples_alone = false)
-      : mode_(modes.evaluating, {operation, examples_alone || modes.evaluating.examples_alone}) {}
+      : Scoped(modes.evaluating.operation, operation) {
+    if (examples_alone) alone_.emplace(modes.evaluating.examples_alone, true);
+  }
 
  private:
-  Bracket<Modes::Evaluation> mode_;
+  std::optional<Scoped<bool>> alone_;  // true is all that a scope sets, so any living one suffices
 };
 
 /// Throws Error inside an EvaluationScope that forbids what the layer `who` is about to do: draw

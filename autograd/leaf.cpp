@@ -110,9 +110,10 @@ void Leaf::replace(std::string by) {
 }
 
 void Leaf::check_in_place(const char* operation, std::uint64_t taken) const {
-  LADON_CHECK(replaced_by_.empty() || replaced_at_ <= taken, operation, "a parameter of shape ",
-              shape(), " (", dtype(), ") was replaced by ", replaced_by_,
-              " after it was taken; construct the optimizer or the particles again");
+  LADON_CHECK(
+      replaced_by_.empty() || replaced_at_ <= taken, operation, "a parameter of shape ", shape(),
+      " (", dtype(), ") was replaced by ", replaced_by_,
+      " after it was taken; construct again what holds it, such as the optimizer or the particles");
 }
 
 void Leaf::check_own_value(const char* operation) const {

@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "ladon/autograd/hook.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/module.h"
+#include "ladon/layers/undo.h"
 
 namespace ladon {
 
@@ -112,6 +114,10 @@ void warn_of_precision(const char* layer, const Tensor& x, const Tensor& weight)
 /// accepts go to Layer's operators: layer(x, mask), layer(node). Braces need a type:
 /// AttentionMask{.causal = true}.
 ///
+/// If a call throws, in forward() or in a hook, the caches given to it are as they were before it
+/// (KeyValueCache, DecodingCache, and any lvalue x with a `snapshot()` of x's own type), so that the
+/// call can be repeated.
+///
 /// A forward(x, mask) of `Self` gets x with its padding unchanged, since this class cannot know
 /// whether the second tensor is a mask. If it is one, pass it to all layers that get x, even
 /// per-position ones, linear(x, mask): a layer without the mask computes with any NaN in the
@@ -128,11 +134,13 @@ class Callable : public Layer {
   auto operator()(Arguments&&... arguments) const
       requires(forwards<Arguments...> || std::is_invocable_v<const Layer&, Arguments...>) {
     const auto& self = static_cast<const Self&>(*this);
-    if constexpr (forwards<Arguments...>)
+    if constexpr (forwards<Arguments...>) {
+      [[maybe_unused]] const std::tuple<detail::Undo<Arguments>...> undo(arguments...);
       return called(
           [&self, &arguments...] { return self.forward(std::forward<Arguments>(arguments)...); });
-    else
+    } else {
       return Layer::operator()(std::forward<Arguments>(arguments)...);
+    }
   }
 };
 

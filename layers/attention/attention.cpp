@@ -326,6 +326,7 @@ Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
   LADON_CHECK(!training() || dropout == 0, "MultiHeadAttention",
               "is in training mode, and dropout would be drawn at every step; call eval() first");
   const NoGrad no_grad;
+  const detail::Undo undo(cache);
   const Tensor tokens = detail::blank_masked(x, mask);
   AttentionHeads h = project(tokens, tokens, tokens);
   h.q_positions = h.k_positions = cache.next_positions(x.size(0), x.size(1), mask);

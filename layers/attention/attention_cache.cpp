@@ -14,6 +14,7 @@
 #include "ladon/autograd/tangent.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/fingerprint.h"
+#include "ladon/layers/undo.h"
 
 namespace ladon {
 namespace {
@@ -40,6 +41,9 @@ Tensor checked_positions(const Tensor& positions, std::int64_t batch, std::int64
               count, "], as the keys, got ", positions.dtype(), " ", positions.shape());
   return expand(positions, {batch, count});
 }
+
+static_assert(detail::HasSnapshot<KeyValueCache> && detail::HasSnapshot<DecodingCache>,
+              "a call that throws puts them back");
 
 bool same_but_length(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && a.size(0) == b.size(0) && a.size(1) == b.size(1) &&
@@ -179,6 +183,7 @@ KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor&
   LADON_CHECK(window >= 0, "KeyValueCache", "the window is ", window,
               "; it must be positive, or 0 for none");
   const NoGrad no_grad;
+  const detail::Undo undo(*this);  // memory may not suffice for what follows
   const Tensor given = h.q_positions.defined() ? h.q_positions : next_positions(batch, count, mask);
   const Tensor asked = checked_positions(given, batch, count);
   const std::vector<bool> flags = token_flags(batch, count, mask);
@@ -302,6 +307,7 @@ DecodingCache DecodingCache::snapshot() const {
                     .memory_mask = memory_mask,
                     .most_positions = most_positions,
                     .model = model};
+  now.layers.reserve(layers.size());
   for (const KeyValueCache& layer : layers) now.layers.push_back(layer.snapshot());
   return now;
 }
@@ -315,9 +321,9 @@ void DecodingCache::prepare(std::size_t count, const std::vector<Tensor>& weight
   }
   take_model(count, of);
   for (const KeyValueCache& layer : layers)
-    LADON_CHECK(
-        layer.lengths() == layers[0].lengths(), "DecodingCache",
-        "its layers have seen different positions: an Error interrupted a pass; make a new cache");
+    LADON_CHECK(layer.lengths() == layers[0].lengths(), "DecodingCache",
+                "its layers have seen different positions: one of them was changed alone; make a "
+                "new cache");
 }
 
 void DecodingCache::take_model(std::size_t count, std::uint64_t of) {
@@ -327,7 +333,7 @@ void DecodingCache::take_model(std::size_t count, std::uint64_t of) {
   const bool remembers =
       !memory.empty() || std::any_of(layers.begin(), layers.end(), [](const KeyValueCache& layer) {
         return !layer.lengths().empty();
-      });  // false if an Error interrupted the first pass
+      });  // false before the first tokens
   LADON_CHECK(!remembers || model == 0 || of == 0 || model == of, "DecodingCache",
               "was filled by another model, or by this one with other weights; make one cache per "
               "model, and a new one after its weights change");

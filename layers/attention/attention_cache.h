@@ -42,7 +42,8 @@ class KeyValueCache {
   /// Appends h.k and h.v [batch, heads, T, width]. With window > 0 a query sees only the last
   /// `window` positions, including its own; with 0 it sees all. Throws Error, and appends nothing,
   /// if batch, heads, widths or dtype differ from those of earlier calls, if h.q_positions is
-  /// defined but not i64 [T] or [batch, T], or if inside jvp k or v has a tangent.
+  /// defined but not i64 [T] or [batch, T], or if inside jvp k or v has a tangent. Appends nothing
+  /// either if memory does not suffice.
   Seen append(const AttentionHeads& h, const Tensor& mask = {}, std::int64_t window = 0);
 
   /// Makes row i a copy of the former row rows[i]; `rows` is i64, of any length. For beam search,
@@ -52,8 +53,8 @@ class KeyValueCache {
   /// their shapes differ.
   void join(const KeyValueCache& other);
   /// Copy that shares memory with this cache. Only one of the two may append(), since it writes
-  /// after the shared positions. Take a snapshot before a pass that may throw, to restore the state
-  /// before it.
+  /// after the shared positions. A pass of a layer or model that throws restores the state before it
+  /// by itself; a snapshot serves to restore it if what you compute with several passes throws.
   KeyValueCache snapshot() const;
 
  private:
@@ -78,6 +79,9 @@ struct ProjectedMemory {
 ///   DecodingCache cache;
 ///   Tensor y = model(prompt, cache);       // [batch, T, ..]
 ///   y = model(next, cache);                // [batch, 1, ..], as in one pass over all positions
+///
+/// A pass that throws, wherever in the model or its hooks, leaves the cache as it was, so that the
+/// same positions can be given again.
 struct DecodingCache {
   std::vector<KeyValueCache> layers;
   std::vector<ProjectedMemory> memory;  ///< One per decoder layer; empty for other models.
@@ -98,8 +102,8 @@ struct DecodingCache {
   DecodingCache snapshot() const;
   /// Prepares for a model of `count` layers whose attentions project with `weights`; a new cache
   /// then belongs to this model. Throws Error if another model filled the cache (even one of the
-  /// same architecture, such as a clone), if the weights were written to since, or if an Error
-  /// interrupted a pass, after which the layers have seen different positions.
+  /// same architecture, such as a clone), if the weights were written to since, or if the layers
+  /// have seen different positions, because one of them was changed alone.
   void prepare(std::size_t count, const std::vector<Tensor>& weights);
 
  private:

@@ -33,6 +33,7 @@ TransformerEncoderLayer::TransformerEncoderLayer(const TransformerEncoderLayerOp
 Tensor TransformerEncoderLayer::forward(const Tensor& x, KeyValueCache& cache,
                                         const Tensor& mask) const {
   const NoGrad no_grad;
+  const Undo undo(cache);
   check_cached(feedforward);
   return encoded(*this, blank_masked(x, mask), mask,
                  [&](const Tensor& seen) { return attend(attention, seen, cache, mask); });
@@ -85,6 +86,7 @@ Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMask& mask) c
 Tensor TransformerEncoder::forward(const Tensor& x, DecodingCache& cache,
                                    const Tensor& mask) const {
   const NoGrad no_grad;
+  const Undo undo(cache);
   cache.prepare(layers.size(), projections(layers));
   const Tensor tokens = blank_masked(x, mask);
   return stacked(layers, final_norm, tokens,

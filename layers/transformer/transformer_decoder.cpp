@@ -81,6 +81,7 @@ Tensor TransformerDecoderLayer::forward(const Tensor& x, const ProjectedMemory& 
                                         KeyValueCache& cache, const Tensor& mask,
                                         const AttentionMask& memory_mask) const {
   const NoGrad no_grad;
+  const Undo undo(cache);
   check_cached(feedforward);
   return around(
       x, mask, [&](const Tensor& seen) { return attend(attention, seen, cache, mask); },
@@ -144,6 +145,7 @@ Tensor TransformerDecoder::forward(const Tensor& x, DecodingCache& cache,
               "the cache holds the memory of ", cache.memory.size(),
               " layers, but the decoder has ", layers.size(),
               "; make the cache with remember(memory)");
+  const Undo undo(cache);
   cache.prepare(layers.size(), projections(layers));
   const AttentionMask memory_mask{.key_mask = cache.memory_mask};
   const Tensor tokens = blank_masked(x, mask);

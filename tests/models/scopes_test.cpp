@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "ladon/autograd/evaluation.h"
 #include "ladon/autograd/extra/diagnosis/profile.h"
 #include "ladon/autograd/forms.h"
 #include "ladon/autograd/graph.h"
@@ -111,6 +112,13 @@ const std::vector<std::vector<Kind>>& modes() {
           return Living{pass, &pass->sample};
         },
         [] { return static_cast<const void*>(infinite::PassScope::options().sample); }}},
+      {{"EvaluationScope",
+        [count = std::size_t{0}]() mutable {
+          static const char* const operations[] = {"a", "b", "c"};
+          const char* operation = operations[++count % 3];
+          return Living{std::make_shared<detail::EvaluationScope>(operation), operation};
+        },
+        [] { return static_cast<const void*>(detail::modes.evaluating.operation); }}},
       {{"mapped::Scope",
         [count = std::int64_t{2}]() mutable {
           const mapped::Levels levels({mapped::new_level(++count)});
@@ -221,6 +229,28 @@ TEST(ScopesModel, AnOptionalIsRenewed) {
   EXPECT_FALSE(grad_enabled());
   off.reset();
   EXPECT_TRUE(grad_enabled());
+}
+
+// Of living scopes any may forbid batch statistics, and not the youngest alone.
+TEST(ScopesModel, TheRestrictionsOfAllLivingEvaluationScopesApply) {
+  using Scope = detail::EvaluationScope;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    std::mt19937_64 rng(seed);
+    std::vector<std::pair<std::unique_ptr<Scope>, bool>> living;
+    for (int i = 0; i < 60; ++i) {
+      if (living.empty() || rng() % 2 == 0) {
+        const bool alone = rng() % 3 == 0;
+        living.emplace_back(std::make_unique<Scope>("test", alone), alone);
+      } else {
+        living.erase(living.begin() + static_cast<std::ptrdiff_t>(rng() % living.size()));
+      }
+      const bool any =
+          std::any_of(living.begin(), living.end(), [](const auto& scope) { return scope.second; });
+      EXPECT_EQ(detail::modes.evaluating.examples_alone, any) << "seed " << seed << ", " << i;
+      EXPECT_EQ(detail::modes.evaluating.operation != nullptr, !living.empty());
+    }
+  }
+  EXPECT_FALSE(detail::modes.evaluating.operation || detail::modes.evaluating.examples_alone);
 }
 
 // Packed weights are renewed after others were loaded, in a unique_ptr.

@@ -10,6 +10,7 @@
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/extra/ranks/ranks_cholesky.h"
+#include "ladon/layers/extra/images/conv.h"
 #include "ladon/layers/extra/tiles/stored.h"
 #include "ladon/layers/layers.h"
 #include "ladon/tests/ranks/checks.h"

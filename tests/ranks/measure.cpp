@@ -7,8 +7,10 @@
 #include <limits>
 
 #include "ladon/core/machine/parallel.h"
+#include "ladon/layers/extra/images/conv.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/layers.h"
+#include "ladon/optim/extra/training/data_parallel.h"
 #include "ladon/optim/optim.h"
 #include "ladon/tests/ranks/checks.h"
 

@@ -4,7 +4,9 @@
 #include <memory>
 
 #include "ladon/core/machine/parallel.h"
+#include "ladon/layers/extra/state/replace.h"
 #include "ladon/layers/layers.h"
+#include "ladon/optim/extra/training/data_parallel.h"
 #include "ladon/optim/optim.h"
 #include "ladon/tests/ranks/checks.h"
 
@@ -112,6 +114,44 @@ void overlapped() {
                     "gradient of an earlier backward pass", "gradients are cleared first");
     }
   set_num_threads(before);
+}
+
+/// A parameter that a layer of every rank, or of the last alone, no longer has: sums of what was held
+/// before are an Error in all of them, change no gradient, and can be made anew.
+void replaced_parameters() {
+  const Data data;
+  const ranks::Share mine = ranks::share_of(items);
+  for (const bool everywhere : {true, false}) {
+    const auto net = network(3);
+    const ParameterSet held = net->named_parameters();
+    {
+      OverlappedSum sum(held);
+      Generator rng(5);
+      if (everywhere || ranks::rank() == ranks::count() - 1)
+        replace(*net, "layers.0", Linear({.in = 8, .out = 16}, rng));
+      backward_of(*net, data, mine);
+      std::vector<Tensor> before;
+      for (const Tensor& p : net->parameters()) before.push_back(clone(p.grad()));
+      require_error([&] { sum.finish(); }, "was replaced by replace", "of an overlapped sum");
+      require_error([&] { sum_gradients(held); }, "was replaced by replace", "of a set");
+      for (std::size_t i = 0; i < before.size(); ++i)
+        require(same_bits(net->parameters()[i].grad(), before[i]), "gradients stay");
+    }
+    std::vector<Tensor> overlapped, after;
+    {
+      OverlappedSum again(*net);
+      net->zero_grad();
+      backward_of(*net, data, mine);
+      again.finish();
+      for (const Tensor& p : net->parameters()) overlapped.push_back(clone(p.grad()));
+    }
+    net->zero_grad();
+    backward_of(*net, data, mine);
+    sum_gradients(*net);
+    for (const Tensor& p : net->parameters()) after.push_back(p.grad());
+    for (std::size_t i = 0; i < after.size(); ++i)
+      require(same_bits(overlapped[i], after[i]), "sums made anew");
+  }
 }
 
 /// Optimizers that divide their state move the parameters as whole ones do.
@@ -276,6 +316,7 @@ void ensembles(const Make& make) {
 void check_training() {
   data_parallel();
   overlapped();
+  replaced_parameters();
   divided_state();
   divided_state_of_a_part();
   gradients_that_lack();

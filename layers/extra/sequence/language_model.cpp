@@ -77,6 +77,7 @@ Tensor LanguageModel::forward_masked(const Tensor& tokens, const Tensor& mask) c
 Tensor LanguageModel::forward(const Tensor& tokens, DecodingCache& cache,
                               const Tensor& mask) const {
   const NoGrad no_grad;
+  const detail::Undo undo(cache);
   return logits(features(tokens, cache, mask));
 }
 
@@ -131,6 +132,7 @@ std::string LanguageModel::describe() const {
 NextToken next_token(const LanguageModel& model) {
   return [&model](const Tensor& tokens, DecodingCache& cache, const Tensor& mask) {
     const NoGrad no_grad;
+    const detail::Undo undo(cache);
     return model.called(
         [&] { return model.logits(last_of_rows(model.features(tokens, cache, mask), mask)); });
   };

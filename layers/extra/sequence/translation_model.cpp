@@ -69,6 +69,7 @@ DecodingCache TranslationModel::remember(const Tensor& sources, const Tensor& so
 Tensor TranslationModel::forward(const Tensor& targets, DecodingCache& cache,
                                  const Tensor& mask) const {
   const NoGrad no_grad;
+  const detail::Undo undo(cache);
   LADON_CHECK(!training() || dropout.p == 0, "TranslationModel",
               "is in training mode, and dropout would be drawn at every step; call eval() first");
   LADON_CHECK(targets.rank() == 2, "TranslationModel", "tokens must be [batch, T], got shape ",

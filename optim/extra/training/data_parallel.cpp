@@ -27,17 +27,33 @@ std::string description(const ParameterSet& parameters) {
   return text;
 }
 
+/// The message of the Error that ParameterSet::check_in_place throws; empty if it throws none.
+std::string replaced(const char* operation, const ParameterSet& parameters) {
+  try {
+    parameters.check_in_place(operation);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
 /// For each parameter, whether any rank has a gradient. Throws Error, in all ranks, if parameters
-/// differ between ranks.
+/// differ between ranks, or if one was replaced in any rank.
 std::vector<bool> with_gradient(const char* operation, const ParameterSet& parameters) {
   ranks::check_alike(operation, description(parameters));
   std::vector<std::byte> own;
   for (const auto& [name, p] : parameters)
     own.push_back(std::byte(p.requires_grad() && p.grad().defined()));
+  for (const char c : replaced(operation, parameters)) own.push_back(std::byte(c));
   const auto all = ranks::all_gather(own);
   std::vector<bool> any(parameters.size(), false);
-  for (const std::vector<std::byte>& rank : all)
-    for (std::size_t i = 0; i < any.size(); ++i) any[i] = any[i] || rank[i] != std::byte(0);
+  for (const std::vector<std::byte>& rank : all) {
+    const auto flags = std::span(rank).first(any.size()),
+               error = std::span(rank).subspan(any.size());
+    if (!error.empty())
+      throw Error(std::string(reinterpret_cast<const char*>(error.data()), error.size()));
+    for (std::size_t i = 0; i < any.size(); ++i) any[i] = any[i] || flags[i] != std::byte(0);
+  }
   return any;
 }
 
@@ -130,7 +146,7 @@ Message tensors_of(const ParameterSet& parameters) {
 }  // namespace
 
 void sum_gradients(const ParameterSet& set) {
-  if (ranks::count() == 1) return;
+  if (ranks::count() == 1) return set.check_in_place("sum_gradients");
   const NoGrad off;
   const ParameterSet parameters = set.distinct();
   const std::vector<bool> any = with_gradient("sum_gradients", parameters);
@@ -191,7 +207,7 @@ void OverlappedSum::begin(std::size_t bucket) {
 }
 
 void OverlappedSum::finish() {
-  if (ranks::count() == 1) return;
+  if (ranks::count() == 1) return parameters_.check_in_place("OverlappedSum");
   const NoGrad off;
   // gradients that the backward pass did not reach count as zeros
   for (; begun_ < buckets_.size(); ++begun_) {
@@ -201,15 +217,18 @@ void OverlappedSum::finish() {
     begin(begun_);
   }
   begun_ = 0;
-  for (const Bucket& b : buckets_) b.sum.wait();
-  const std::vector<bool> any = with_gradient("OverlappedSum", parameters_);
-  std::size_t at = 0;
-  for (Bucket& b : buckets_) {
-    unpack(b.sum.get(), b.parameters, [&](Tensor p, const Tensor& part) {
-      if (any[at++]) p.set_grad(part);
-    });
+  std::vector<std::shared_future<Tensor>> sums;
+  for (Bucket& b : buckets_) {  // ready for the next pass also if the check below throws
+    b.sum.wait();
+    sums.push_back(b.sum);
     b = {b.parameters, std::vector<Tensor>(b.parameters.size())};
   }
+  const std::vector<bool> any = with_gradient("OverlappedSum", parameters_);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < buckets_.size(); ++i)
+    unpack(sums[i].get(), buckets_[i].parameters, [&](Tensor p, const Tensor& part) {
+      if (any[at++]) p.set_grad(part);
+    });
 }
 
 ParameterSet own_parameters(const ParameterSet& parameters) {

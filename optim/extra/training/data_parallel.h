@@ -41,7 +41,8 @@ namespace ladon {
 /// it after backward() and before anything that reads gradients: particle methods, clipping,
 /// step(). A gradient that is missing in some ranks counts as zeros there; a gradient that is
 /// missing in all ranks stays missing. Throws Error, in all ranks, if parameters differ between
-/// ranks in names, dtypes, shapes, order, or in which are frozen.
+/// ranks in names, dtypes, shapes, order, or in which are frozen, and if a parameter was replaced in
+/// any rank after the set was made (ParameterSet::check_in_place).
 void sum_gradients(const ParameterSet& parameters);
 
 /// sum_gradients() that runs during the backward pass: a bucket of parameters is summed on a
@@ -66,8 +67,10 @@ class OverlappedSum {
   OverlappedSum& operator=(const OverlappedSum&) = delete;
 
   /// Waits for all sums, and sets every parameter's gradient to its sum over ranks, as
-  /// sum_gradients() does. Throws the Errors of sum_gradients(). backward() throws Error for a
-  /// parameter that still has a gradient of an earlier backward pass.
+  /// sum_gradients() does. Throws the Errors of sum_gradients(), and leaves the gradients as they
+  /// are then. Construct the object again after Module::to, share_with or replace(), which put other
+  /// tensors into the model. backward() throws Error for a parameter that still has a gradient of an
+  /// earlier backward pass.
   void finish();
 
  private:

@@ -23,5 +23,36 @@ TEST(DataParallel, OneAloneKeepsItsGradientsAndState) {
   expect_error([&] { broadcast_state(model, 1); }, "rank 1 is outside [0, 1)");
 }
 
+// An older sum would add up gradients of tensors that the model no longer has.
+TEST(DataParallel, SumsOfReplacedParametersAreRefused) {
+  Generator rng(2);
+  Sequential model(Linear({.in = 3, .out = 4}, rng), Linear({.in = 4, .out = 2}, rng));
+  const Tensor x = normal({5, 3}, rng);
+  const std::vector<std::pair<const char*, std::function<void()>>> changes{
+      {"replace", [&] { replace(model, "layers.0", Linear({.in = 3, .out = 4}, rng)); }},
+      {"share_with",
+       [&] {
+         Linear({.in = 4, .out = 2}, rng)
+             .named_parameters()
+             .with_prefix("layers.1.")
+             .share_with(model);
+       }},
+      {"Module::to(f64)", [&] { model.to(f64); }}};
+  for (const auto& [by, change] : changes) {
+    SCOPED_TRACE(by);
+    const ParameterSet held = model.named_parameters();
+    OverlappedSum overlapped(held);
+    sum_gradients(held);
+    overlapped.finish();
+    change();
+    backward(sum(model(cast(x, model.parameters()[0].dtype()))));
+    expect_error([&] { overlapped.finish(); }, "[OverlappedSum] a parameter of shape");
+    expect_error([&] { overlapped.finish(); }, std::string("was replaced by ") + by);
+    expect_error([&] { sum_gradients(held); }, "[sum_gradients] a parameter of shape");
+    sum_gradients(model);
+    OverlappedSum(model).finish();
+  }
+}
+
 }  // namespace
 }  // namespace ladon::test
