@@ -1,6 +1,7 @@
 #include "ladon/optim/posterior/gp.h"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "ladon/autograd/graph.h"
@@ -52,6 +53,13 @@ Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
       });
 }
 
+// Lower bounds on the diagonal of A, [M, N]: by Cauchy and Schwarz's inequality K*_ij² ≤ A_jj·q_i
+// with q_i = K*_i A⁻¹ K*_iᵀ, from each row of K* and of S = K* A⁻¹ [M, N].
+Tensor least(const Tensor& k, const Tensor& s) {
+  const Tensor q = sum(k * s, {1}, Dims::keep);  // [M, 1]
+  return square(k) / maximum(q, std::numeric_limits<double>::min());
+}
+
 }  // namespace
 
 Tensor GpPrediction::variance() const {
@@ -96,9 +104,9 @@ GpPrediction GaussianProcess::predict(const infinite::KernelMatrix& cross,
                                             kernel_blocks::one_kernel);
   };
   const auto rounding = [&](const Tensor& solved) {  // solved = A⁻¹·K*ᵀ [N, M]
-    const double largest =
-        number_of("predict", amax((variances ? prior : diagonal(prior)).detach()));
-    return kernel_blocks::rounding_of_squares(transpose(solved), largest, precision);
+    const Tensor s = transpose(solved), train = solver().variances();
+    return kernel_blocks::rounding_of_squares(s, prior, train.defined() ? train : least(k, s),
+                                              precision);
   };
   if (const Tensor v = exact_weights ? solver().half_solve(columns) : Tensor(); v.defined()) {
     const Tensor known = variances ? sum(square(v), 0) : matmul(transpose(v), v);

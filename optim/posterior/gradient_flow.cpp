@@ -78,7 +78,6 @@ struct GradientFlow::Decompositions {
 GradientFlow::GradientFlow(const infinite::KernelMatrix& ntk, const Tensor& targets,
                            const GradientFlowOptions& options)
     : kind_(ntk.kind()),
-      precision_(ntk.dtype()),
       ntk_(clone(
           kernel_blocks::symmetric_block(name, "the NTK", ntk))),  // a copy: the caller may edit
                                                                    // the original
@@ -198,12 +197,11 @@ GpPrediction GradientFlow::ensemble(double t, const infinite::KernelMatrix& cros
   const Tensor d = matmul(s, k) - 2 * k_cross;           // [M, N]
   const Tensor change = k_test.rank() == 1 ? sum(d * s, 1) : matmul(d, transpose(s));
   const DType precision = kernel_blocks::least_precise(
-      kernel_blocks::least_precise(precision_, cross.dtype()),
-      kernel_blocks::least_precise(nngp.cross.dtype(), nngp.test.dtype()));
+      kernel_blocks::least_precise(nngp.train.dtype(), nngp.cross.dtype()), nngp.test.dtype());
+  // The formula is the variance of f_0(x) − S f_0(X) for any S, so rounding of S and of the NTK
+  // makes no variance negative.
   const auto rounding = [&] {
-    const double largest = std::max(number_of("GradientFlow", amax(diagonal(k.detach()))),
-                                    number_of("GradientFlow", amax(k_test.detach())));
-    return kernel_blocks::rounding_of_squares(s, largest, precision);
+    return kernel_blocks::rounding_of_squares(s, k_test, diagonal(k), precision);
   };
   return {matmul(s, targets_),
           kernel_blocks::proper_covariance(name, k_test + change, k_test, precision, rounding,

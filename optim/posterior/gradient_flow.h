@@ -89,7 +89,6 @@ class GradientFlow {
   Tensor residual(const Tensor& initial) const;
 
   std::optional<infinite::Get> kind_;
-  DType precision_;
   Tensor ntk_;      // [N, N], without jitter
   Tensor targets_;  // [N, O]
   double rate_;     // η/|y|

@@ -32,16 +32,40 @@ void check_finite(std::string_view operation, std::string_view what, const Tenso
                 i / columns, ", column ", i % columns, " is ", values[i], "; all must be finite");
 }
 
-// Throws Error naming the first pair of elements that differ by more than the tolerance.
-[[noreturn]] void fail_asymmetric(std::string_view operation, std::string_view what,
-                                  const Tensor& k, double tolerance) {
+/// √max(x, 0) of each diagonal element of a dense matrix.
+std::vector<double> deviations_of(const Tensor& block) {
+  const std::int64_t n = block.size(0);
+  const double* v = block.data<double>();
+  std::vector<double> deviations;
+  for (std::int64_t i = 0; i < n; ++i) deviations.push_back(std::sqrt(std::max(v[i * n + i], 0.0)));
+  return deviations;
+}
+
+/// Smallest number of full relative precision.
+double smallest_normal(DType dtype) {
+  return dtype == f32 ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
+}
+
+/// Throws Error naming the first pair of elements that differ by more than rounding. `difference`
+/// is the largest difference of a pair.
+void check_symmetric(std::string_view operation, std::string_view what, const Tensor& k,
+                     double difference, DType precision) {
+  const double relative = std::sqrt(epsilon_of(precision)), least = smallest_normal(precision);
+  if (difference <= least) return;  // most kernels are computed as symmetric matrices
+  const std::vector<double> deviations = deviations_of(k);
+  const double smallest = *std::min_element(deviations.begin(), deviations.end());
+  if (difference <= relative * smallest * smallest) return;
   const std::int64_t n = k.size(0);
   const double* v = k.data<double>();
-  std::int64_t i = 0, j = 0;
-  while (std::abs(v[i * n + j] - v[j * n + i]) <= tolerance)
-    if (++j >= i) ++i, j = 0;
-  detail::fail(operation, what, " is not symmetric: [", i, ", ", j, "] is ", v[i * n + j], ", [", j,
-               ", ", i, "] is ", v[j * n + i]);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < i; ++j) {
+      const double below = v[i * n + j], above = v[j * n + i];
+      const double scale =
+          std::max({deviations[i] * deviations[j], std::abs(below), std::abs(above)});
+      if (!(std::abs(below - above) <= relative * scale + least))
+        detail::fail(operation, what, " is not symmetric: [", i, ", ", j, "] is ", below, ", [", j,
+                     ", ", i, "] is ", above);
+    }
 }
 
 }  // namespace
@@ -52,8 +76,7 @@ Tensor symmetric_block(std::string_view operation, std::string_view what, const 
               " must be square, [N, N] with N ≥ 1, got ", k.shape());
   const kernels::Symmetry found = kernels::symmetry(k);
   if (!std::isfinite(found.largest)) check_finite(operation, what, k);
-  const double tolerance = std::sqrt(epsilon_of(x.dtype())) * found.largest;
-  if (!(found.difference <= tolerance)) fail_asymmetric(operation, what, k, tolerance);
+  check_symmetric(operation, what, k, found.difference, x.dtype());
   return k;
 }
 
@@ -82,18 +105,18 @@ namespace {
 /// Throws Error if a covariance of the block exceeds √(product of its variances) by more than √ε.
 void check_covariances(std::string_view operation, std::string_view what, const Tensor& block,
                        DType precision) {
-  const Tensor dense = contiguous(block);
-  const std::int64_t m = dense.size(0);
-  const double* k = dense.data<double>();
+  const std::int64_t m = block.size(0);
+  const double* k = block.data<double>();
   const double epsilon = epsilon_of(precision), most = 1 + std::sqrt(epsilon);
-  double largest = 0;
-  for (std::int64_t i = 0; i < m; ++i) largest = std::max(largest, k[i * m + i]);
-  std::vector<double> deviations;  // NaN for a negative variance, which proper_covariance() refuses
-  for (std::int64_t i = 0; i < m; ++i)
-    deviations.push_back(std::sqrt(k[i * m + i] + epsilon * largest));
+  const std::vector<double> deviations = deviations_of(block);
+  const auto largest = [&](std::int64_t i, std::int64_t j) {
+    const double a = k[i * m + i], b = k[j * m + j], rounding = epsilon * std::max(a, b);
+    if (std::min(a, b) > smallest_normal(precision)) return most * deviations[i] * deviations[j];
+    return std::min(a, b) < -rounding ? std::numeric_limits<double>::infinity() : rounding;
+  };
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < i; ++j)
-      if (std::abs(k[i * m + j]) > most * deviations[i] * deviations[j])
+      if (std::abs(k[i * m + j]) > largest(i, j))
         detail::fail(operation, what, " is that of no inputs: the covariance of test inputs ", j,
                      " and ", i, " is ", k[i * m + j], ", but their variances are ", k[j * m + j],
                      " and ", k[i * m + i]);
@@ -184,11 +207,16 @@ Tensor proper_covariance(std::string_view operation, const Tensor& left, const T
   return c;
 }
 
-Tensor rounding_of_squares(const Tensor& s, double largest_variance, DType precision) {
+Tensor rounding_of_squares(const Tensor& s, const Tensor& prior, const Tensor& train,
+                           DType precision) {
   const double entries = precision == f32 ? epsilon_of(f32) : 0;
   const double each =
       entries + static_cast<double>(s.size(1)) * std::numeric_limits<double>::epsilon();
-  return square(1 + sum(abs(s), 1)) * (each * largest_variance);
+  const Tensor variance = prior.rank() == 1 ? prior : diagonal(prior);  // [M]
+  const Tensor known = relu(cast(train, f64));                          // [N] or [M, N]
+  const Tensor own = where(greater(variance, 0), variance, mean(known, -1));
+  const Tensor others = sum(abs(s) * sqrt(known), 1);  // [M]
+  return square(sqrt(own) + others) * each;
 }
 
 double epsilon_of(DType dtype) {

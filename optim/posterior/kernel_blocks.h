@@ -14,7 +14,7 @@ namespace ladon::kernel_blocks {
 
 /// Checks a symmetric matrix [N, N], N ≥ 1, and returns it in f64. Throws Error naming `what` for
 /// another shape, for an element that is not finite, and if x_ij and x_ji differ by more than √ε
-/// times the largest element, where ε is the machine epsilon of x's dtype.
+/// times the larger of √(x_ii·x_jj) and |x_ij|, where ε is the machine epsilon of x's dtype.
 Tensor symmetric_block(std::string_view operation, std::string_view what, const Tensor& x);
 
 /// Checks a matrix of shape [rows, columns] with finite elements; rows = −1 allows any number of
@@ -27,7 +27,8 @@ Tensor target_block(std::string_view operation, std::string_view what, const Ten
                     std::int64_t n);
 
 /// Checks a test kernel: variances [M], or a symmetric [M, M] whose covariances are possible for
-/// its variances.
+/// its variances: |x_ij| ≤ (1 + √ε)·√(x_ii·x_jj), or ≤ ε times the other variance if rounding made
+/// one of them 0. Negative variances are left to proper_covariance().
 Tensor test_block(std::string_view operation, const Tensor& x, std::int64_t m);
 
 /// Ridge added to a kernel's diagonal before factorization: noise + jitter · mean of the diagonal.
@@ -64,10 +65,16 @@ Tensor proper_covariance(std::string_view operation, const Tensor& left, const T
 inline constexpr std::string_view one_kernel =
     "K, K* and K** must be blocks of the same kernel, in the same units. Kernels of a model whose "
     "layers draw random numbers need common landmarks: limit.with_landmarks(x)";
-/// Bound [M] on the rounding error of Σ_jl s_j·K_jl·s_l for each row of s [M, N]: (ε + N·2⁻⁵²)·(1 +
-/// Σ_j|s_j|)² times the largest variance, where ε is the relative rounding error of the elements of
-/// K in `precision` (0 for f64).
-Tensor rounding_of_squares(const Tensor& s, double largest_variance, DType precision);
+/// Bound [M] on the rounding error of the variance of f_i − Σ_j s_ij·f_j for each row of s [M, N],
+///   K**_ii − 2·Σ_j s_ij·K*_ij + Σ_jl s_ij·K_jl·s_il.
+/// Rounding changes an element K_jl by at most about (ε + N·2⁻⁵²)·√(K_jj·K_ll), where ε is the
+/// relative rounding error of the elements in `precision` (0 for f64), so the bound is
+///   (ε + N·2⁻⁵²)·(√K**_ii + Σ_j |s_ij|·√K_jj)².
+/// It depends on no other test input. `prior` is K** [M, M] or its diagonal [M]; `train` is the
+/// diagonal of K, [N], or an estimate of it for each test input, [M, N]. A K**_ii ≤ 0 has no
+/// correct digit, and is replaced by the mean of `train`.
+Tensor rounding_of_squares(const Tensor& s, const Tensor& prior, const Tensor& train,
+                           DType precision);
 /// Machine epsilon of f32 or f64: the distance from 1 to the next larger number.
 double epsilon_of(DType dtype);
 /// f32 if a or b is f32, else f64.

@@ -37,8 +37,10 @@ DenseFactor::DenseFactor(const infinite::KernelMatrix& kernel, const GpOptions& 
                          const char* operation)
     : kind_(kernel.kind()), precision_(kernel.dtype()) {
   const Tensor k = kernel_blocks::symmetric_block(operation, "the kernel", kernel);
-  factor_ = kernel_blocks::factorize(
-      operation, k, kernel_blocks::ridge_of(operation, diagonal(k), options.noise, options.jitter));
+  const kernel_blocks::Ridge ridge =
+      kernel_blocks::ridge_of(operation, diagonal(k), options.noise, options.jitter);
+  factor_ = kernel_blocks::factorize(operation, k, ridge);
+  variances_ = diagonal(k) + ridge.total();
 }
 
 LinearSolution DenseFactor::solve(const Tensor& b) const {

@@ -47,6 +47,10 @@ class Solver {
   virtual LinearSolution solve_for_squares(const Tensor& b) const { return solve(b); }
   /// The diagonal of A⁻¹, [N]; by default from N solves.
   virtual Tensor inverse_diagonal() const;
+  /// Prior variances A_ii of the targets, noise included, [N]. GaussianProcess::predict needs them
+  /// to tell rounding errors of a variance from kernels that do not fit each other. If they are
+  /// undefined (the default), it takes lower bounds from the cross kernel instead.
+  virtual Tensor variances() const { return {}; }
 
   /// Kind of the kernel K (NNGP or NTK), if known: GaussianProcess::predict throws Error for a
   /// cross kernel of another kind.
@@ -77,11 +81,12 @@ class DenseFactor : public Solver {
   double log_determinant() const override;
   Tensor half_solve(const Tensor& b) const override;
   Tensor inverse_diagonal() const override;
+  Tensor variances() const override { return variances_; }
   std::optional<infinite::Get> kind() const override { return kind_; }
   DType precision() const override { return precision_; }
 
  private:
-  Tensor factor_;  // L, [N, N]
+  Tensor factor_, variances_;  // L [N, N], A_ii [N]
   std::optional<infinite::Get> kind_;
   DType precision_;
 };

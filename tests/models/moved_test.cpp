@@ -110,6 +110,7 @@ TEST(MovedFrom, KernelsAndFactorsOnDisk) {
        {"StoredFactor::log_determinant", [&] { factor.log_determinant(); }},
        {"StoredFactor::solve", [&] { factor.solve(v); }},
        {"StoredFactor::half_solve", [&] { factor.half_solve(v); }},
+       {"StoredFactor::variances", [&] { factor.variances(); }},
        {"StoredFactor::kind", [&] { factor.kind(); }},
        {"StoredFactor::precision", [&] { factor.precision(); }},
        {"StoredFactor of GaussianProcess", [&] { GaussianProcess(std::move(factor), y); }}});

@@ -109,7 +109,10 @@ void check_covariances(const char* operation, const Tensor& p, const Tensor& q, 
     LADON_CHECK(least >= -1e-9 * largest, operation, "a variance is ", least,
                 "; it must not be negative");
   }
-  const auto deviation = [&](const Tensor& x) { return sqrt(relu(x) + 1e-12 * largest); };
+  // of a variance that rounding made 0 or negative, the error alone is left
+  const auto deviation = [&](const Tensor& x) {
+    return sqrt(where(greater(x, 0), x, 1e-12 * largest));
+  };
   const Tensor possible = less_equal(abs(both), (1 + 1e-6) * (deviation(of_u) * deviation(of_v)));
   if (all(possible).item<bool>()) return;
   const Tensor flat = flatten(contiguous(possible));

@@ -83,6 +83,8 @@ LinearSolution CgSolver::solve_for_squares(const Tensor& b) const {
   return all;
 }
 
+Tensor CgSolver::variances() const { return cast(kernel_.diagonal.detach(), f64) + ridge_; }
+
 double CgSolver::log_determinant() const {
   detail::fail(
       "CgSolver::log_determinant",

@@ -60,6 +60,7 @@ class CgSolver : public Solver {
       const Tensor& b) const override;  ///< Uses test_tolerance, at_once columns at a time.
   /// Throws Error: the determinant cannot be computed from products with A.
   double log_determinant() const override;
+  Tensor variances() const override;
   std::optional<infinite::Get> kind() const override { return kernel_.kind; }
   DType precision() const override { return kernel_.precision; }
 

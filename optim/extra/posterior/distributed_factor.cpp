@@ -19,9 +19,9 @@ std::int64_t block_side(std::int64_t tile) {
 
 DistributedFactor distribute_factor(const infinite::StoredGram& gram, const GpOptions& options) {
   const NoGrad off;
+  const Tensor diagonal = gram.diagonal();
   const double ridge =
-      kernel_blocks::ridge_of("distribute_factor", gram.diagonal(), options.noise, options.jitter)
-          .total();
+      kernel_blocks::ridge_of("distribute_factor", diagonal, options.noise, options.jitter).total();
   const std::int64_t tile = gram.estimate().tile;
   Tensor whole;  // the tile read last, which usually contains the next block too
   std::int64_t tile_row = -1, tile_column = -1;
@@ -37,7 +37,7 @@ DistributedFactor distribute_factor(const infinite::StoredGram& gram, const GpOp
     const std::int64_t r = row - i * tile, c = column - j * tile;
     return at(whole, {Slice{r, r + rows}, Slice{c, c + columns}});
   };
-  return {ranks::Cholesky(gram.size(), ridge, block, block_side(tile)), gram};
+  return {ranks::Cholesky(gram.size(), ridge, block, block_side(tile)), diagonal + ridge, gram};
 }
 
 }  // namespace ladon

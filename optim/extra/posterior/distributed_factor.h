@@ -25,14 +25,20 @@ class DistributedFactor : public Solver {
   double log_determinant() const override { return factor_.log_determinant(); }
   /// A⁻¹·B. Call it in all ranks with the same B, of any floating dtype.
   LinearSolution solve(const Tensor& b) const override { return {factor_.solve(b)}; }
+  Tensor variances() const override { return variances_; }
   std::optional<infinite::Get> kind() const override { return kind_; }
   DType precision() const override { return precision_; }
 
  private:
   friend DistributedFactor distribute_factor(const infinite::StoredGram&, const GpOptions&);
-  DistributedFactor(ranks::Cholesky factor, const infinite::StoredGram& gram)
-      : factor_(std::move(factor)), kind_(gram.kind()), precision_(gram.dtype()) {}
+  DistributedFactor(ranks::Cholesky factor, const Tensor& variances,
+                    const infinite::StoredGram& gram)
+      : factor_(std::move(factor)),
+        variances_(variances),
+        kind_(gram.kind()),
+        precision_(gram.dtype()) {}
   ranks::Cholesky factor_;
+  Tensor variances_;
   infinite::Get kind_;
   DType precision_;
 };

@@ -24,7 +24,8 @@ double trace_of_product(const Tensor& a, const Tensor& b) {  // tr(A·Bᵀ)
 
 FirstOrder::FirstOrder(const infinite::KernelMatrix& kernel, const Tensor& targets,
                        const GpOptions& options)
-    : kernel_(clone(kernel_blocks::symmetric_block(operation, "the kernel", kernel))) {
+    : kernel_(clone(kernel_blocks::symmetric_block(operation, "the kernel", kernel))),
+      precision_(kernel.dtype()) {
   const NoGrad off;
   LADON_CHECK(kernel.kind() != infinite::Get::ntk, operation,
               "the kernel is an NTK, but the expansion in 1/heads is one of the prior, whose "
@@ -41,8 +42,10 @@ FirstOrder::FirstOrder(const infinite::KernelMatrix& kernel, const Tensor& targe
       kernel_blocks::ridge_of(operation, diagonal(train), options.noise, options.jitter));
   inverse_ = lapack::cholesky_inverse(factor);
   weights_ = lapack::cholesky_solve(factor, targets_);
-  const Tensor cross = head(slice(kernel_, 0, {.start = n}), 1, n);
-  to_test_ = concat({-matmul(cross, inverse_), eye(m, f64)}, 1);
+  // rounding_of_squares() bounds the errors of a solve, but not those of a product with A⁻¹
+  const Tensor cross = head(slice(kernel_, 0, {.start = n}), 1, n);  // K* [M, N]
+  const Tensor solved = lapack::cholesky_solve(factor, transpose(cross));
+  to_test_ = concat({-transpose(solved), eye(m, f64)}, 1);
   log_evidence_limit_ = GaussianProcess(train, targets_, options).log_marginal_likelihood();
 }
 
@@ -53,6 +56,7 @@ void FirstOrder::add(const Tensor& one_head) {
               ", and the limit's kernel has shape ", kernel_.shape());
   const std::int64_t n = targets_.size(0), outputs = targets_.size(1);
   const Tensor delta = kernel_blocks::symmetric_block(operation, "the draw", one_head) - kernel_;
+  precision_ = kernel_blocks::least_precise(precision_, one_head.dtype());
   const Tensor columns = head(delta, 1, n), train = head(columns, 0, n);  // [N + M, N], [N, N]
   const Tensor moved = matmul(inverse_, train);                           // A⁻¹δ
   const Tensor pulled = matmul(columns, weights_);                        // δα [N + M, O]
@@ -104,14 +108,15 @@ GpPrediction FirstOrder::predict(double heads) const {
     y.covariance = y.covariance + (c.within + select(c.between, 0, 0)) / heads;
   }
   const Slice test{.start = n};
+  const Tensor prior = at(kernel_, {test, test});
   const auto rounding = [&] {
-    const double largest = number_of("FirstOrder", amax(diagonal(kernel_.detach())));
-    return kernel_blocks::rounding_of_squares(to_test_, largest, f64);
+    return kernel_blocks::rounding_of_squares(head(to_test_, 1, n), prior,
+                                              head(diagonal(kernel_), 0, n), precision_);
   };
-  y.covariance = kernel_blocks::proper_covariance(
-      operation, y.covariance, at(kernel_, {test, test}), f64, rounding,
-      detail::join("the first-order expansion is not valid for ", heads,
-                   " heads; use more heads, or mean()"));
+  y.covariance =
+      kernel_blocks::proper_covariance(operation, y.covariance, prior, precision_, rounding,
+                                       detail::join("the first-order expansion is not valid for ",
+                                                    heads, " heads; use more heads, or mean()"));
   return y;
 }
 

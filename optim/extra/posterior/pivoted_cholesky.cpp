@@ -27,7 +27,6 @@ PivotedCholesky::PivotedCholesky(const Tensor& diagonal,
   const std::int64_t n = diagonal.size(0);
   const Tensor given = kernel_blocks::target_block(operation, "the diagonal", diagonal, n);
   std::vector<double> variance(given.data<double>(), given.data<double>() + n);
-  const double largest = *std::max_element(variance.begin(), variance.end());
   const double trace = std::accumulate(variance.begin(), variance.end(), 0.0);
   const std::int64_t most = std::min(options.rank, n);
   columns_ = zeros({most, n}, f64);
@@ -37,7 +36,7 @@ PivotedCholesky::PivotedCholesky(const Tensor& diagonal,
     const std::int64_t pivot = best - variance.begin();
     const Tensor k = kernel_blocks::target_block(operation, "a row of the kernel", row(pivot), n);
     const double own = given.data<double>()[pivot], in_row = k.data<double>()[pivot];
-    LADON_CHECK(std::abs(own - in_row) <= 1e-6 * largest, operation,
+    LADON_CHECK(std::abs(own - in_row) <= 1e-6 * std::abs(own), operation,
                 "diagonal and rows must agree, but the diagonal has element ", own, " at ", pivot,
                 ", and row ", pivot, " has ", in_row, " there; are both of the same kernel?");
     const Tensor before = slice(columns_, 0, {.stop = m});  // [m, N]

@@ -87,6 +87,7 @@ struct StoredFactor::State {
   detail::PartFolder parts;
   infinite::Get kind;
   DType precision;
+  Tensor variances;
   double log_determinant = 0;
 };
 
@@ -198,6 +199,7 @@ StoredFactor::State& StoredFactor::state() const { return detail::held("StoredFa
 
 std::int64_t StoredFactor::size() const { return state().n(); }
 double StoredFactor::log_determinant() const { return state().log_determinant; }
+Tensor StoredFactor::variances() const { return state().variances; }
 std::optional<infinite::Get> StoredFactor::kind() const { return state().kind; }
 DType StoredFactor::precision() const { return state().precision; }
 
@@ -251,14 +253,16 @@ Tensor StoredFactor::passes(const Tensor& b, bool both) const {
 StoredFactor store_factor(const infinite::StoredGram& gram, const std::string& folder,
                           const GpOptions& options, const StoredFactorOptions& storing) {
   const NoGrad off;
+  const Tensor diagonal = gram.diagonal();
   const double ridge =
-      kernel_blocks::ridge_of(operation, gram.diagonal(), options.noise, options.jitter).total();
+      kernel_blocks::ridge_of(operation, diagonal, options.noise, options.jitter).total();
   std::uint64_t bytes = 0;
   for (std::int64_t i = 0; i < gram.across(); ++i)
     bytes += 8 * static_cast<std::uint64_t>((gram.first(i + 1) - gram.first(i)) *
                                             (gram.size() - gram.first(i)));
   detail::PartFolder::check_room(operation, folder, bytes);
   auto state = std::make_unique<StoredFactor::State>(gram, folder);
+  state->variances = diagonal + ridge;
   state->parts.begin({{{"kernel", detail::join(gram.identity())},
                        {"inputs", detail::join(gram.size())},
                        {"tile", detail::join(gram.first(1))},

@@ -43,6 +43,7 @@ class StoredFactor : public Solver {
   /// A⁻¹·B, with two passes over the tiles on disk. B may have any floating dtype.
   LinearSolution solve(const Tensor& b) const override;
   Tensor half_solve(const Tensor& b) const override;  ///< L⁻¹·B, with one pass over the tiles.
+  Tensor variances() const override;
   std::optional<infinite::Get> kind() const override;
   DType precision() const override;
 

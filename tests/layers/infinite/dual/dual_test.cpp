@@ -462,6 +462,21 @@ TEST(Dual, RefusesImpossibleCovariances) {
     }
 }
 
+// Floors of 1e-12 of the largest number hid every pair of ordinary inputs beside a huge one.
+TEST(Dual, RefusesImpossibleCovariancesBesideAHugeVariance) {
+  const DualFunction f = DualFunction::relu();
+  for (const double huge : {1.0, 1e18}) {
+    const Tensor p = tensor({1, huge}, f64), q = tensor({4, huge}, f64);
+    test::expect_error(
+        [&] {
+          dual(f, p, q, tensor({2.01, 0}, f64), false);
+        },
+        "variances 1 and 4 cannot have the covariance 2.01");
+    EXPECT_NO_THROW(dual(f, p, q, tensor({2.000001, huge}, f64), false));
+    EXPECT_NO_THROW(dual(f, tensor({1e-18 * huge, huge}, f64), q, tensor({0, huge}, f64), false));
+  }
+}
+
 TEST(Dual, RefusesWhatDoesNotFit) {
   const Tensor one = ones({2}, f64);
   const DualFunction f = DualFunction::relu();

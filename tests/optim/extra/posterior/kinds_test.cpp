@@ -196,11 +196,6 @@ TEST(NegativeVariance, IsJudgedByWhatRoundingCanBe) {
   expect_error([&] { left(-1e-6, -1e-6, 1); }, "at test input 0");
   EXPECT_EQ(left(-3e-4, 1, 0, f32), (std::vector<double>{0, 1}));
   EXPECT_THROW(left(-4e-4, 1, 0, f32), Error);
-  const Tensor weights = tensor({1, -2, 0, 0}, {2, 2}, f64);
-  expect_near(kernel_blocks::rounding_of_squares(weights, 3, f64) * std::ldexp(1, 52),
-              tensor({2 * 16 * 3, 2 * 3}, f64), 1e-9);
-  expect_near(kernel_blocks::rounding_of_squares(weights, 3, f32) * std::ldexp(1, 23),
-              tensor({16 * 3, 3}, f64), 1e-6);
 }
 
 // Of right kernels rounding is all that is negative: duplicates, hardly any jitter, f32.
