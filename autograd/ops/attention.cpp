@@ -20,6 +20,7 @@
 #include "ladon/autograd/slopes.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/attention/attention.h"
+#include "ladon/core/kernels/reductions/moments.h"
 #include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/core/mapped.h"
 
@@ -125,17 +126,18 @@ Tensor too_late(std::int64_t queries, std::int64_t keys, std::int64_t offset) {
   return greater(arange(keys), unsqueeze(arange(offset, offset + queries), 1));
 }
 
-// An element of a key or value is *ordinary* if it is finite and small enough that its products
-// with gradients cannot overflow. Ordinary elements are multiplied in one matrix product. Keys and
-// values with other elements, called odd, are added one by one, only for the queries that attend to
-// them: in the matrix product, 0·NaN = NaN would reach the other queries too.
+// An element is *ordinary* if it is finite and small enough that its products with gradients cannot
+// overflow. Ordinary elements are multiplied in one matrix product. Keys and values with other
+// elements, called odd, are added one by one, only for the queries that attend to them: in the
+// matrix product, 0·NaN = NaN would reach the other queries too.
 
-Tensor ordinary(const Tensor& x) { return less(abs(x), x.dtype() == f64 ? 0x1p500 : 0x1p60); }
+double bound_of(DType dtype) { return dtype == f64 ? 0x1p500 : 0x1p60; }
 
-/// Whether each key (or value) has an element that is not ordinary:  x [.., Tk, d] → bool [.., Tk].
+Tensor ordinary(const Tensor& x) { return less_equal(abs(x), bound_of(x.dtype())); }
+
+/// Whether each key (or value, or query) has an element that is not ordinary:  x [.., T, d] → bool
+/// [.., T].
 Tensor odd_keys(const Tensor& x) { return logical_not(all(ordinary(x.detach()), -1)); }
-
-bool has_odd_keys(const Tensor& x) { return kernels::anywhere(odd_keys(x)); }
 
 /// Indices of the odd keys that at least one query attends to, in any batch or head. `odd` is bool
 /// [.., Tk]; `seen`, bool [.., Tq, Tk], is true where a query attends to a key.
@@ -165,11 +167,10 @@ Tensor rest_of(const Tensor& x, std::int64_t key) {
 /// key, and s [.., Tq, 1] is the column of that key.
 template <class Product, class Seen, class OfKey>
 Tensor by_seen_keys(const Tensor& x, const Product& product, const Seen& seen, const OfKey& of) {
-  const Tensor odd = odd_keys(x);
-  if (!kernels::anywhere(odd)) return product(x);
+  if (detail::all_ordinary(x)) return product(x);
   const Tensor sees = seen();
   Tensor y = product(ordinary_part(x));
-  for (const std::int64_t key : seen_keys(odd, sees))
+  for (const std::int64_t key : seen_keys(odd_keys(x), sees))
     y = y + of(key, rest_of(x, key), slice(sees, -1, {.start = key, .stop = key + 1}));
   return y;
 }
@@ -197,17 +198,34 @@ Tensor may_see(const Inputs& in, const AttentionOptions& options) {
   return logical_and(may, mask.dtype() == boolean ? mask : not_equal(mask.detach(), -INFINITY));
 }
 
-/// The inputs with keys and values repeated for each query head (group 1) if there is a mask and an
-/// odd key or value, because products() has no form for grouped heads; else unchanged.
-Inputs prepared(const Inputs& in, const AttentionOptions& options) {
+/// Whether there is a mask, and a query, key or value that is odd.
+bool needs_care(const Inputs& in, const AttentionOptions& options) {
   const bool hides = in.mask.defined() || options.causal;
-  if (in.group == 1 || !hides || (!has_odd_keys(in.k) && !has_odd_keys(in.v))) return in;
+  return hides &&
+         !(detail::all_ordinary(in.q) && detail::all_ordinary(in.k) && detail::all_ordinary(in.v));
+}
+
+/// The inputs with keys and values repeated for each query head (group 1), because products() has
+/// no form for grouped heads.
+Inputs ungrouped(const Inputs& in) {
+  if (in.group == 1) return in;
   const auto each = [&](const Tensor& x) {
     Shape shape = spread_heads(x, in.group).shape();
     shape[shape.rank() - 3] = in.group;
     return merge_heads(expand(spread_heads(x, in.group), shape), in.group);
   };
   return {in.q, each(in.k), each(in.v), in.mask, 1, in.scale};
+}
+
+/// The inputs without the queries in `rows`, bool [.., H, Tq, 1]: they see no key, and are 0.
+Inputs without(const Inputs& in, const Tensor& rows) {
+  Inputs rest = in;
+  rest.q = where(rows, scalar(0, in.q.dtype()), in.q);
+  rest.mask = !in.mask.defined() ? logical_not(rows)
+              : in.mask.dtype() == boolean
+                  ? logical_and(in.mask, logical_not(rows))
+                  : where(rows, scalar(-INFINITY, in.mask.dtype()), in.mask);
+  return rest;
 }
 
 /// scale·Q·Kᵀ:  [.., H, Tq, d] · [.., Hkv, Tk, d]ᵀ → [.., H, Tq, Tk].
@@ -234,14 +252,30 @@ Tensor weights(const Inputs& in, const Tensor& logits, const AttentionOptions& o
   return softmax(s, -1);
 }
 
-AttentionResult composed(const Inputs& given, const AttentionOptions& options) {
-  const Inputs in = prepared(given, options);
+/// The composed form, with dropout of weights by `factors`, or drawn here if they are undefined.
+AttentionResult formed(const Inputs& in, const AttentionOptions& options, const Tensor& factors) {
   const Tensor p = weights(in, capped(logits(in, options), options.softcap), options);
-  const Tensor kept = options.dropout > 0 ? dropout(p, options.dropout, *options.rng) : p;
+  const Tensor kept = factors.defined()     ? p * factors
+                      : options.dropout > 0 ? dropout(p, options.dropout, *options.rng)
+                                            : p;
   if (in.group == 1) return {detail::weighted_values(kept, in.v), p};
   // [.., H, Tq, Tk] · [.., Hkv, Tk, dv] → [.., H, Tq, dv]
   return {merge_heads(matmul(group_heads(kept, in.group), spread_heads(in.v, in.group)), in.group),
           p};
+}
+
+AttentionResult composed(const Inputs& given, const AttentionOptions& options) {
+  if (!needs_care(given, options)) return formed(given, options, {});
+  const Inputs in = ungrouped(given);
+  const Tensor odd = detail::odd_queries(in.q, in.k, in.v, may_see(in, options));
+  if (!odd.defined()) return formed(in, options, {});
+  Tensor factors;  // the same for both parts
+  if (options.dropout > 0) {
+    const Tensor whole = ones(logits_shape("attention", in.q, in.k, in.v), in.q.dtype());
+    factors = dropout(whole, options.dropout, *options.rng);
+  }
+  return detail::joined(odd, formed(without(in, odd), options, factors),
+                        formed(in, options, factors));
 }
 
 // With S the logits before the soft cap c, L those after it, P = softmax(L + mask) the weights, and
@@ -249,10 +283,16 @@ AttentionResult composed(const Inputs& given, const AttentionOptions& options) {
 //   dV = Pᵀ·g,  dP = g·Vᵀ,  dL = P ∘ (dP − ⟨dP, P⟩),  dS = dL ∘ tanh'(S/c),
 //   dQ = scale·dS·K,  dK = scale·dSᵀ·Q.
 // Gradients of a key or value are summed over the query heads that share it. dL is computed by
-// softmax_gradient(), which keeps its digits where a weight is close to 1.
+// softmax_gradient(), which keeps its digits where a weight is close to 1. As in the fused form,
+// odd queries with g = 0, whose output nobody reads, are left out.
 kernels::AttentionGradients gradients(const Inputs& given, const AttentionOptions& options,
                                       const Tensor& g) {
-  const Inputs in = prepared(given, options);
+  const bool careful = needs_care(given, options);
+  Inputs in = careful ? ungrouped(given) : given;
+  if (careful) {
+    const Tensor odd = detail::odd_queries(in.q, in.k, in.v, may_see(in, options));
+    if (odd.defined()) in = without(in, logical_and(odd, all(equal(g.detach(), 0), -1, keep_dims)));
+  }
   const auto over_group = [&](const Tensor& x) {  // [.., Hkv, group, Tk, d] or [.., H, Tk, d]
     return given.group == 1 ? x : sum(in.group == 1 ? group_heads(x, given.group) : x, -3);
   };
@@ -298,6 +338,41 @@ Tensor fused(const Inputs& in, const AttentionOptions& options) {
 }
 
 }  // namespace
+
+bool detail::all_ordinary(const Tensor& x) {
+  const double bound = bound_of(x.dtype());
+  return kernels::all_within(x.detach(), -bound, bound);
+}
+
+Tensor detail::products_of_seen(const Tensor& q, const Tensor& k, const Tensor& may) {
+  return products(q, k, [&] { return may; });
+}
+
+Tensor detail::odd_queries(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& may) {
+  const Tensor of_keys = unsqueeze(logical_or(odd_keys(k), odd_keys(v)), -2);  // [.., 1, Tk]
+  const Tensor sees = any(logical_and(may, of_keys), -1);                      // [.., Tq]
+  const Tensor rows = unsqueeze(logical_or(odd_keys(q), sees), -1);
+  return kernels::anywhere(rows) ? rows : Tensor();
+}
+
+Tensor detail::odd_rows(const Tensor& x) {
+  return detail::all_ordinary(x) ? Tensor() : unsqueeze(odd_keys(x), -1);
+}
+
+Tensor detail::gated(const Tensor& x) {
+  return record("gate", x.detach(), {x},
+                with_forward(
+                    [](const Tensor& g) {
+                      return kernels::anywhere(not_equal(g.detach(), 0)) ? g : Tensor();
+                    },
+                    [](const Tensor& t) { return t; }));
+}
+
+AttentionResult detail::joined(const Tensor& odd, const AttentionResult& ordinary,
+                               const AttentionResult& rest) {
+  return {where(odd, gated(rest.output), ordinary.output),
+          where(odd, gated(rest.weights), ordinary.weights)};
+}
 
 Tensor detail::weighted_values(const Tensor& weights, const Tensor& values) {
   const Tensor none = scalar(0, values.dtype());

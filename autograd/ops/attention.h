@@ -27,10 +27,12 @@ struct AttentionOptions {
 /// axes are equal or broadcast. H is a multiple of Hkv: query head h uses key head ⌊h/(H/Hkv)⌋
 /// (grouped-query attention). Without dropout, second derivatives or a mask that requires a
 /// gradient it runs fused, in tiles, and never stores the Tq × Tk matrix (Dao et al. 2022; Rabe and
-/// Staats 2021). Fused and formed from the matrix it has the same gradients up to rounding, with
-/// one exception: if causal attention hides a NaN or ∞ from some queries only, the fused gradient
-/// of these queries is finite, while that of the other form (second derivatives, gradients per
-/// example, create_graph) may be NaN, as it multiplies what is hidden by 0.
+/// Staats 2021). Fused and formed from the matrix it has the same gradients up to rounding. A key
+/// or value that is NaN or ∞ affects the queries that may see it, and no others; nor does a query
+/// that is NaN or sees NaN affect a gradient if its own output has the gradient 0, as where nobody
+/// reads it. One difference is left: if the output of such a query is read, the gradients of keys
+/// and values that it does not see are finite in the fused form, but may be NaN in the other
+/// (dropout, second derivatives, gradients per example, create_graph, attention_with_weights).
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});
 

@@ -1,13 +1,37 @@
 #pragma once
-// Product of attention weights and values; the weights need not come from a softmax.
+// Parts of attention whose weights need not come from a softmax. What a query may not see reaches
+// neither its result nor, through it, a gradient, also if it is NaN, ∞ or huge ("odd").
 
-#include "ladon/core/tensor.h"
+#include "ladon/autograd/ops/attention.h"
 
 namespace ladon::detail {
+
+/// Whether x has no odd element, in one pass. Products of ordinary elements with gradients do not
+/// overflow.
+bool all_ordinary(const Tensor& x);
 
 /// weights [.., Tq, Tk] · values [.., Tk, dv] → [.., Tq, dv], where 0 times a value that is not
 /// finite gives 0: such a value affects only the results and gradients of the queries that attend
 /// to it.
 Tensor weighted_values(const Tensor& weights, const Tensor& values);
+
+/// Q·Kᵀ:  q [.., Tq, d] · k [.., Tk, d]ᵀ → [.., Tq, Tk]. An odd key counts only for queries that
+/// may see it, where `may` (bool, broadcast to [.., Tq, Tk]) is true.
+Tensor products_of_seen(const Tensor& q, const Tensor& k, const Tensor& may);
+
+/// Queries that are odd, or may see an odd key or value: bool [.., Tq, 1]; undefined if none.
+Tensor odd_queries(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& may);
+
+/// Rows of x [.., T, d] that are odd: bool [.., T, 1]; undefined if none.
+Tensor odd_rows(const Tensor& x);
+
+/// x, through which a gradient that is 0 everywhere does not pass: further on it would be
+/// multiplied by NaN.
+Tensor gated(const Tensor& x);
+
+/// `rest` for the queries `odd`, and `ordinary`, computed without those, for all others. If nobody
+/// reads the outputs of the odd queries (their gradients are all 0), their NaN reach no gradient.
+AttentionResult joined(const Tensor& odd, const AttentionResult& ordinary,
+                       const AttentionResult& rest);
 
 }  // namespace ladon::detail

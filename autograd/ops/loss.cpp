@@ -243,33 +243,41 @@ Tensor l1_loss(const Tensor& prediction, const Tensor& target, Reduction reducti
                 reduction);
 }
 
-// With e = prediction − target and c = e clamped to [−δ, δ], the loss is c·(e − c/2): e²/2 for
-// |e| ≤ δ, and δ·(|e| − δ/2) outside.
+namespace {
+
+/// huber_loss with δ = `bound`, divided by `divisor`. With e = prediction − target and c = e
+/// clamped to [−δ, δ], it is c·(e − c/2): e²/2 for |e| ≤ δ, and δ·(|e| − δ/2) outside. Where f32
+/// has no normal number δ, which would round to 0 or ∞, the losses are computed in f64.
+Tensor clamped_loss(const char* name, const Tensor& prediction, const Tensor& target, double bound,
+                    double divisor, Reduction reduction) {
+  using Narrow = std::numeric_limits<float>;
+  const DType dtype = promote(promote(prediction.dtype(), target.dtype()), f32);
+  const DType wide = bound >= Narrow::min() && bound <= Narrow::max() ? dtype : f64;
+  // divided before it is multiplied: the product of g with e may overflow or underflow
+  const auto slope = [=](const Tensor& g, const Tensor& e) {
+    return g * (clamp(e, -bound, bound) / divisor);
+  };
+  const Tensor losses = loss_of_differences(name, Loss::huber, cast(prediction, wide),
+                                            cast(target, wide), {bound, divisor}, slope);
+  return cast(reduce(losses, reduction), dtype);
+}
+
+}  // namespace
+
 Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta,
                   Reduction reduction) {
   check_alike("huber_loss", prediction, target, reduction);
-  check_positive("huber_loss", "delta", delta,
-                 promote(promote(prediction.dtype(), target.dtype()), f32));
-  const auto slope = [=](const Tensor& g, const Tensor& e) { return g * clamp(e, -delta, delta); };
-  return reduce(
-      loss_of_differences("huber_loss", Loss::huber, prediction, target, {delta, 1}, slope),
-      reduction);
+  LADON_CHECK(delta > 0, "huber_loss", "delta is ", delta, "; it must be positive");
+  return clamped_loss("huber_loss", prediction, target, delta, 1, reduction);
 }
 
 Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double beta,
                       Reduction reduction) {
   check_alike("smooth_l1_loss", prediction, target, reduction);
-  LADON_CHECK(beta > 0, "smooth_l1_loss", "beta is ", beta,
-              "; it must be positive (its limit at 0 is l1_loss)");
-  if (promote(prediction.dtype(), target.dtype()) != f64)  // β must not round to 0 in f32
-    beta = std::max<double>(beta, std::numeric_limits<float>::denorm_min());
-  // huber_loss/β, without β², which may overflow or underflow the dtype
-  const auto slope = [=](const Tensor& g, const Tensor& e) {
-    return g * (clamp(e, -beta, beta) / beta);
-  };
-  return reduce(
-      loss_of_differences("smooth_l1_loss", Loss::huber, prediction, target, {beta, beta}, slope),
-      reduction);
+  LADON_CHECK(beta >= 0, "smooth_l1_loss", "beta is ", beta,
+              "; it must be at least 0, where it is l1_loss");
+  return beta == 0 ? l1_loss(prediction, target, reduction)
+                   : clamped_loss("smooth_l1_loss", prediction, target, beta, beta, reduction);
 }
 
 namespace {

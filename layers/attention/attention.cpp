@@ -11,6 +11,7 @@
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
+#include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
 #include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/masked.h"
@@ -18,6 +19,17 @@
 
 namespace ladon {
 namespace {
+
+/// product(x) of rows x [B, T, d] and weights. If a mask `hides` keys and the product is recorded,
+/// odd rows (attention_values.h) are multiplied apart: where nobody sees them their gradient is 0,
+/// and 0·NaN would reach the gradient of the weights.
+template <class Product>
+Tensor by_rows(const Tensor& x, const Tensor& weight, bool hides, const Product& product) {
+  const bool looks = hides && recorded({x, weight}) && !ParameterUses::active();
+  const Tensor odd = looks ? detail::odd_rows(x) : Tensor();
+  if (!odd.defined()) return product(x);
+  return where(odd, detail::gated(product(x)), product(where(odd, scalar(0, x.dtype()), x)));
+}
 
 /// scale·x times the weights of all heads:  [.., in] → [.., heads·width], in one product.
 Tensor product(const Tensor& x, double scale, const Tensor& weight, const Tensor& bias) {
@@ -149,16 +161,17 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Gener
 }
 
 /// One projection of x:  [B, T, in] → [B, heads, T, width].
-Tensor MultiHeadAttention::projected(const Tensor& x, const Tensor& weight,
-                                     const Tensor& bias) const {
+Tensor MultiHeadAttention::projected(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                     bool hides) const {
   const bool ntk = parameterization() == Parameterization::ntk;
   const double scale = ntk ? 1 / std::sqrt(static_cast<double>(weight.size(2))) : 1;
   detail::warn_of_precision("MultiHeadAttention", x, weight);
-  return heads_apart(product(x, scale, weight, bias), weight.size(0));
+  const auto rows = [&](const Tensor& in) { return product(in, scale, weight, bias); };
+  return heads_apart(by_rows(x, weight, hides, rows), weight.size(0));
 }
 
 AttentionHeads MultiHeadAttention::project(const Tensor& queries, const Tensor& keys,
-                                           const Tensor& values) const {
+                                           const Tensor& values, bool hides) const {
   LADON_CHECK(queries.rank() == 3 && keys.rank() == 3 && values.rank() == 3, "MultiHeadAttention",
               "queries, keys and values must be [batch, T, width], got shapes ", queries.shape(),
               ", ", keys.shape(), " and ", values.shape());
@@ -180,13 +193,13 @@ AttentionHeads MultiHeadAttention::project(const Tensor& queries, const Tensor& 
   check_input("keys", k, form.tied ? query.size(2) : key.size(2));
   check_input("values", v, value.size(2));
   if (!form.tied)
-    return {projected(q, query, query_bias), projected(k, key, key_bias),
-            projected(v, value, value_bias)};
+    return {projected(q, query, query_bias, hides), projected(k, key, key_bias, hides),
+            projected(v, value, value_bias, hides)};
   // Tied: one product with the shared weight, of queries and keys concatenated if they differ.
-  const Tensor both = projected(self ? q : concat({q, k}, 1), query, query_bias);
+  const Tensor both = projected(self ? q : concat({q, k}, 1), query, query_bias, hides);
   const Tensor first = self ? both : slice(both, 2, {.stop = q.size(1)});
   const Tensor second = self ? both : slice(both, 2, {.start = q.size(1)});
-  return {first, second, projected(v, value, value_bias)};
+  return {first, second, projected(v, value, value_bias, hides)};
 }
 
 /// The heads as changed by the hook, if there is one. Gives the hook the positions of the heads.
@@ -266,41 +279,64 @@ Tensor repeat_heads(const Tensor& x, std::int64_t times) {
 /// Attention with weights other than softmax.
 AttentionResult MultiHeadAttention::weigh(const AttentionHeads& h, const AttentionOptions& o,
                                           const Tensor& bias) const {
-  // [B,H,Tq,d] · [B,H,Tk,d]ᵀ → [B,H,Tq,Tk]
+  LADON_CHECK(!o.mask.defined() || o.mask.dtype() == boolean, "MultiHeadAttention",
+              "an additive mask needs softmax weights, but the layer has another weighting; pass a "
+              "boolean mask");
   const std::int64_t group = heads() / kv_heads();
-  const Tensor logits = matmul(h.q * *o.scale, transpose(repeat_heads(h.k, group)));
-  Tensor weights = attention_weights(form.weighting, bias.defined() ? logits + bias : logits);
-  if (o.mask.defined()) {
-    LADON_CHECK(o.mask.dtype() == boolean, "MultiHeadAttention",
-                "an additive mask needs softmax weights, but the layer has another weighting; pass "
-                "a boolean mask");
-    weights = masked_fill(weights, logical_not(o.mask), 0);
-  }
-  if (o.causal) weights = tril(weights, o.causal_offset);
-  const Tensor dropped = o.dropout > 0 ? ladon::dropout(weights, o.dropout, *o.rng) : weights;
-  return {detail::weighted_values(dropped, repeat_heads(h.v, group)), weights};
+  const Tensor q = h.q * *o.scale, k = repeat_heads(h.k, group), v = repeat_heads(h.v, group);
+  Tensor factors;  // of dropout; drawn below if undefined
+  const auto weighed = [&](const Tensor& logits, const Tensor& mask) -> AttentionResult {
+    Tensor weights = attention_weights(form.weighting, bias.defined() ? logits + bias : logits);
+    if (mask.defined()) weights = masked_fill(weights, logical_not(mask), 0);
+    if (o.causal) weights = tril(weights, o.causal_offset);
+    const Tensor dropped = factors.defined() ? weights * factors
+                           : o.dropout > 0   ? ladon::dropout(weights, o.dropout, *o.rng)
+                                             : weights;
+    return {detail::weighted_values(dropped, v), weights};
+  };
+  const bool hides = o.mask.defined() || o.causal;
+  if (!hides || (detail::all_ordinary(q) && detail::all_ordinary(k) && detail::all_ordinary(v)))
+    return weighed(matmul(q, transpose(k)), o.mask);  // [B,H,Tq,d] · [B,H,Tk,d]ᵀ → [B,H,Tq,Tk]
+  const Shape shape{q.size(0), q.size(1), q.size(2), k.size(2)};
+  Tensor may = ones({shape[2], shape[3]}, boolean);  // attend
+  if (o.causal) may = tril(may, o.causal_offset);
+  if (o.mask.defined()) may = logical_and(may, o.mask);
+  const Tensor odd = detail::odd_queries(q, k, v, may);
+  if (!odd.defined()) return weighed(detail::products_of_seen(q, k, may), may);
+  if (o.dropout > 0) factors = ladon::dropout(ones(shape, q.dtype()), o.dropout, *o.rng);
+  const Tensor others = where(odd, scalar(0, q.dtype()), q),
+               seen = logical_and(may, logical_not(odd));
+  return detail::joined(odd, weighed(detail::products_of_seen(others, k, seen), seen),
+                        weighed(detail::products_of_seen(q, k, may), may));
 }
 
 // [B,H,T,d] → [B,T,H·d] · [H·d,out] → [B,T,out]
-Tensor MultiHeadAttention::combine(const Tensor& contexts) const {
+Tensor MultiHeadAttention::combine(const Tensor& contexts, bool hides) const {
   const std::int64_t all = heads() * value_head_dim();
-  Tensor joined = reshape(transpose(contexts, 1, 2), {contexts.size(0), contexts.size(2), all});
+  const Tensor joined =
+      reshape(transpose(contexts, 1, 2), {contexts.size(0), contexts.size(2), all});
   Tensor bias = output_bias;
   const bool ntk = parameterization() == Parameterization::ntk;
-  if (ntk) {
-    joined = scaled(joined, value_output_std / std::sqrt(static_cast<double>(all)));
-    if (bias.defined()) bias = scaled(bias, bias_std);
-  }
-  const Tensor product = matmul(joined, reshape(output, {all, output.size(2)}));
-  const Tensor y = bias.defined() ? product + bias : product;
-  if (ParameterUses::active()) {
-    const NoGrad off;  // empirical kernels have no derivative with respect to σ_b
-    ParameterUses::report_product(joined, y,
-                                  !bias.defined() ? 0
-                                  : ntk           ? number_of("MultiHeadAttention", bias_std)
-                                                  : 1);
-  }
-  return y;
+  if (ntk && bias.defined()) bias = scaled(bias, bias_std);
+  const Tensor weight = reshape(output, {all, output.size(2)});
+  return by_rows(joined, weight, hides, [&](const Tensor& x) {
+    const Tensor rows = ntk ? scaled(x, value_output_std / std::sqrt(static_cast<double>(all))) : x;
+    const Tensor product = matmul(rows, weight);
+    const Tensor y = bias.defined() ? product + bias : product;
+    if (ParameterUses::active()) {
+      const NoGrad off;  // empirical kernels have no derivative with respect to σ_b
+      ParameterUses::report_product(rows, y,
+                                    !bias.defined() ? 0
+                                    : ntk           ? number_of("MultiHeadAttention", bias_std)
+                                                    : 1);
+    }
+    return y;
+  });
+}
+
+/// Whether a key may be hidden from some queries only; padding is blanked.
+bool MultiHeadAttention::hides(const AttentionMask& mask) const {
+  return causal || mask.causal || mask.allowed.defined() || mask.bias.defined();
 }
 
 Tensor MultiHeadAttention::forward(const Tensor& x, const AttentionMask& mask) const {
@@ -315,7 +351,9 @@ Tensor MultiHeadAttention::forward(const Tensor& queries, const Tensor& keys, co
   const AttentionMask seen = windowed(mask, queries.size(1), keys.size(1));
   // x → q, k, v [B, H, T, d]; the hook; softmax(q·kᵀ/√d)·v (ops/attention.h); Σ_h context_h·O_h + b
   const Operands x(queries, keys, values, mask.key_mask);
-  return combine(attend(changed(project(x.queries, x.keys, x.values)), seen, false).output);
+  const bool hidden = hides(mask);
+  const AttentionHeads h = changed(project(x.queries, x.keys, x.values, hidden));
+  return combine(attend(h, seen, false).output, hidden);
 }
 
 Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
@@ -328,11 +366,11 @@ Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
   const NoGrad no_grad;
   const detail::Undo undo(cache);
   const Tensor tokens = detail::blank_masked(x, mask);
-  AttentionHeads h = project(tokens, tokens, tokens);
+  AttentionHeads h = project(tokens, tokens, tokens, false);
   h.q_positions = h.k_positions = cache.next_positions(x.size(0), x.size(1), mask);
   const KeyValueCache::Seen seen = cache.append(changed(h), mask, window);
   const AttentionMask visible{.allowed = seen.allowed};
-  return combine(attend(seen.heads, visible, false, seen.offset).output);
+  return combine(attend(seen.heads, visible, false, seen.offset).output, false);
 }
 
 ProjectedMemory MultiHeadAttention::project_memory(const Tensor& keys, const Tensor& values,
@@ -342,8 +380,10 @@ ProjectedMemory MultiHeadAttention::project_memory(const Tensor& keys, const Ten
   const Tensor& own = form.tied ? query : key;
   check_input("keys", keys, own.size(2));
   check_input("values", values, value.size(2));
-  return {projected(detail::blank_masked(keys, key_mask), own, form.tied ? query_bias : key_bias),
-          projected(detail::blank_masked(values, key_mask), value, value_bias)};
+  // Masks are given later, so rows may be hidden.
+  return {
+      projected(detail::blank_masked(keys, key_mask), own, form.tied ? query_bias : key_bias, true),
+      projected(detail::blank_masked(values, key_mask), value, value_bias, true)};
 }
 
 Tensor MultiHeadAttention::forward(const Tensor& queries, const ProjectedMemory& memory,
@@ -352,8 +392,9 @@ Tensor MultiHeadAttention::forward(const Tensor& queries, const ProjectedMemory&
               "cannot attend to a projected memory with a hook or positional encodings; this is ",
               describe());
   check_input("queries", queries, query.size(2));
-  const AttentionHeads h{projected(queries, query, query_bias), memory.keys, memory.values};
-  return combine(attend(h, mask, false).output);
+  const bool hidden = hides(mask);
+  const AttentionHeads h{projected(queries, query, query_bias, hidden), memory.keys, memory.values};
+  return combine(attend(h, mask, false).output, hidden);
 }
 
 MultiHeadAttention::Details MultiHeadAttention::forward_with_weights(
@@ -361,8 +402,10 @@ MultiHeadAttention::Details MultiHeadAttention::forward_with_weights(
     const AttentionMask& mask) const {
   const AttentionMask seen = windowed(mask, queries.size(1), keys.size(1));
   const Operands x(queries, keys, values, mask.key_mask);
-  const AttentionResult result = attend(changed(project(x.queries, x.keys, x.values)), seen, true);
-  return {combine(result.output), result.weights, result.output};
+  const bool hidden = hides(mask);
+  const AttentionHeads h = changed(project(x.queries, x.keys, x.values, hidden));
+  const AttentionResult result = attend(h, seen, true);
+  return {combine(result.output, hidden), result.weights, result.output};
 }
 
 void MultiHeadAttention::visit(Visitor& v) {

@@ -78,6 +78,11 @@ struct MultiHeadAttentionOptions {
 /// Q_h = x·W_hᵀ (K_h and V_h likewise), and ζ = softmax (Vaswani et al. 2017). A query that may
 /// attend to no key gives the output bias.
 ///
+/// A token with NaN or ∞ that is hidden from some queries affects neither their outputs nor, if no
+/// other output is read, a gradient of other tokens or of the weights. Layers behind attention know
+/// no such mask: there the gradient of a token that nobody reads is 0, and 0·NaN makes the
+/// gradients of their weights NaN. Padding (a mask [batch, T]) leaves a token out of all layers.
+///
 /// In ntk parameterization all weights are N(0, 1). With the width d of each input, and the options
 /// QK = query_key_std, OV = value_output_std, σ_b = bias_std and p = ½ for sqrt and 1 for linear
 /// scaling (form.scaling):
@@ -177,8 +182,10 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   std::string describe() const override;
 
  private:
-  AttentionHeads project(const Tensor& queries, const Tensor& keys, const Tensor& values) const;
-  Tensor projected(const Tensor& x, const Tensor& weight, const Tensor& bias) const;
+  AttentionHeads project(const Tensor& queries, const Tensor& keys, const Tensor& values,
+                         bool hides) const;
+  Tensor projected(const Tensor& x, const Tensor& weight, const Tensor& bias, bool hides) const;
+  bool hides(const AttentionMask& mask) const;
   AttentionHeads changed(AttentionHeads h) const;
   AttentionMask windowed(const AttentionMask& mask, std::int64_t queries, std::int64_t keys) const;
   AttentionOptions options(const AttentionMask& mask, const AttentionHeads& h,
@@ -189,7 +196,7 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
                          std::int64_t offset = 0) const;
   AttentionResult weigh(const AttentionHeads& h, const AttentionOptions& options,
                         const Tensor& bias) const;
-  Tensor combine(const Tensor& contexts) const;
+  Tensor combine(const Tensor& contexts, bool hides) const;
 };
 
 }  // namespace ladon

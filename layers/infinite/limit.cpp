@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <ostream>
 
@@ -100,14 +101,50 @@ int Limit::replicates(const KernelGraph& graph, const Inputs& landmarks) const {
 
 namespace {
 
-/// Throws Error unless the kernels are variances and covariances of some inputs.
+/// Throws Error unless masks, means and `same` of a kernel fit n1 and n2 inputs.
+void check_beside(const Kernel& k, std::int64_t n1, std::int64_t n2) {
+  const auto of = [&](const char* name, const Tensor& x, DType dtype, const Shape& shape) {
+    LADON_CHECK(!x.defined() || (x.dtype() == dtype && x.shape() == shape), "limit",
+                "the kernel's ", name, " is ", x.dtype(), " ", x.shape(), "; it must be ", dtype,
+                " ", shape);
+  };
+  const auto rows = [&](std::int64_t n) {
+    return k.has_positions() ? Shape{n, k.position_count()} : Shape{n};
+  };
+  const auto of_means = [&](const char* name, const Tensor& x, std::int64_t n) {
+    if (!x.defined()) return;
+    of(name, x, f64, rows(x.rank() > 0 && x.size(0) == 1 ? 1 : n));
+    const double largest = x.count() > 0 ? number_of("limit", amax(abs(x.detach()))) : 0;
+    LADON_CHECK(std::isfinite(largest), "limit", "the kernel's ", name, " has an element of size ",
+                largest, "; all must be finite");
+  };
+  LADON_CHECK(k.mask1.defined() == k.mask2.defined() && k.mean1.defined() == k.mean2.defined(),
+              "limit", "the kernel has a mask or a mean of one block only; give those of both");
+  LADON_CHECK(k.has_positions() || !k.mask1.defined(), "limit",
+              "the kernel has masks, but no positions");
+  of("mask1", k.mask1, boolean, rows(n1));
+  of("mask2", k.mask2, boolean, rows(n2));
+  of("same", k.same, boolean, {n1, n2});
+  of_means("mean1", k.mean1, n1);
+  of_means("mean2", k.mean2, n2);
+}
+
+/// Throws Error unless the kernels have the shapes of some inputs, are finite, and are variances
+/// and covariances.
 void check_given(const Kernel& k) {
   LADON_CHECK(k.cov1.defined() && k.cov2.defined(), "limit",
               "the kernel has no cov1 or cov2, the kernels of each input with itself");
+  LADON_CHECK(k.nngp.defined(), "limit",
+              "the kernel has no nngp, the kernel between its two blocks of inputs");
+  LADON_CHECK(k.cov1.rank() > 0 && k.cov2.rank() > 0, "limit",
+              "cov1 and cov2 of the kernel must have an axis of inputs, got shapes ",
+              k.cov1.shape(), " and ", k.cov2.shape());
+  const std::int64_t n1 = k.cov1.size(0), n2 = k.cov2.size(0);
+  k.check("limit", n1, n2);
+  check_beside(k, n1, n2);
   const auto check = [](const Pairs& pairs) {
-    if (pairs.nngp.defined())
-      check_covariances("limit", pairs.left_variance(), pairs.right_variance(),
-                        pairs.visible(pairs.nngp));
+    check_covariances("limit", pairs.left_variance(), pairs.right_variance(),
+                      pairs.visible(pairs.nngp));
   };
   check(cross_pairs(k));
   for (const int block : {0, 1}) check(self_pairs(k, block));

@@ -39,8 +39,10 @@ class Limit {
   Kernel operator()(const Inputs& a, const Inputs& b, Get get = Get::ntk,
                     Entries wanted = Entries::full) const;
   Kernel operator()(const Inputs& a, Get get = Get::ntk, Entries wanted = Entries::full) const;
-  /// Kernels of the outputs for given kernels of the inputs. Throws Error if a layer averages over
-  /// draws, and for variances and covariances that check_covariances() (dual.h) refuses.
+  /// Kernels of the outputs for given kernels of the inputs, with nngp, cov1 and cov2. Throws Error
+  /// if a layer averages over draws, if a member does not have the shape or dtype that Kernel says,
+  /// for values that are not finite, and for variances and covariances that check_covariances()
+  /// (dual.h) refuses.
   Kernel operator()(const Kernel& inputs) const;
 
   /// Graph of the steps that compute the kernels for inputs of this kind; no kernel is computed

@@ -214,6 +214,9 @@ ParticleMethod::Noise ParticleMethod::checked_noise(const ParticleBlock& block) 
               "apply", "the noise that ", name(), " returns for block \"", block.name(), "\" is ",
               drawn.unit.dtype(), " ", drawn.unit.shape(), "; it must be ", block.dtype(), " ",
               expected);
+  LADON_CHECK(!drawn.unit.defined() || kernels::all_finite(drawn.unit), "apply", "the noise that ",
+              name(), " returns for block \"", block.name(),
+              "\" holds NaN or ∞; all its numbers must be finite, and no gradient was changed");
   LADON_CHECK(std::isfinite(drawn.diffusion) && drawn.diffusion >= 0, "apply", "the noise that ",
               name(), " returns for block \"", block.name(), "\" has diffusion ", drawn.diffusion,
               "; it must be finite and at least 0");

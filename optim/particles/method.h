@@ -159,7 +159,7 @@ class ParticleMethod {
   };
   /// Noise sqrt(2·b·ε)·unit that a step of learning rate r adds to its update, with ε = r·T/N.
   struct Noise {
-    Tensor unit = {};      ///< [M, D] ~ N(0, 1) in the block's dtype; undefined without noise.
+    Tensor unit = {};      ///< [M, D] ~ N(0, 1) in the block's dtype, finite; undefined if none.
     double diffusion = 0;  ///< b ≥ 0
   };
 

@@ -26,6 +26,13 @@ double log_density(const Tensor& targets, double squares, double log_determinant
          0.5 * n * outputs * std::log(2 * std::numbers::pi);
 }
 
+/// half_solve() of a solver for b [N, k], checked; undefined if the solver has no factor.
+Tensor checked_half(const Solver& solver, const Tensor& b) {
+  const Tensor v = solver.half_solve(b);
+  if (v.defined()) kernel_blocks::check_solved(operation, "half_solve", "L⁻¹·B", v, b.shape());
+  return v;
+}
+
 // A⁻¹ of a symmetric positive definite A.   dA⁻¹ = −A⁻¹ dA A⁻¹
 Tensor inverse(const Tensor& a, const Tensor& factor) {
   return record("inverse", lapack::cholesky_inverse(factor), {a},
@@ -77,6 +84,7 @@ GaussianProcess::GaussianProcess(std::shared_ptr<const Solver> solver, const Ten
   LADON_CHECK(solver_, operation, "the solver is null; pass a Solver");
   targets_ = clone(kernel_blocks::target_block(operation, "the targets", targets, solver_->size()));
   weights_ = solver_->solve(targets_);
+  kernel_blocks::check_solution(operation, "solve", weights_, targets_);
 }
 
 const Solver& GaussianProcess::solver() const { return detail::held(operation, solver_); }
@@ -108,13 +116,17 @@ GpPrediction GaussianProcess::predict(const infinite::KernelMatrix& cross,
     return kernel_blocks::rounding_of_squares(s, prior, train.defined() ? train : least(k, s),
                                               precision);
   };
-  if (const Tensor v = exact_weights ? solver().half_solve(columns) : Tensor(); v.defined()) {
+  if (const Tensor v = exact_weights ? checked_half(solver(), columns) : Tensor(); v.defined()) {
     const Tensor known = variances ? sum(square(v), 0) : matmul(transpose(v), v);
-    posterior.covariance =
-        proper(prior - known, [&] { return rounding(solver().solve(columns).x); });
+    posterior.covariance = proper(prior - known, [&] {
+      const LinearSolution solved = solver().solve(columns);
+      kernel_blocks::check_solution(operation, "solve", solved, columns);
+      return rounding(solved.x);
+    });
     return posterior;
   }
   const LinearSolution z = solver().solve_for_squares(columns);
+  kernel_blocks::check_solution(operation, "solve_for_squares", z, columns);
   if (!exact_weights) posterior.mean = posterior.mean + matmul(transpose(z.x), weights_.residual);
   if (z.residual.defined()) {
     const Tensor unknown = unsqueeze(z.unknown, 1);  // [M, 1]
@@ -137,6 +149,8 @@ GpPrediction GaussianProcess::predict(const infinite::KernelMatrix& cross,
 
 double GaussianProcess::log_marginal_likelihood() const {
   const double log_determinant = solver().log_determinant();
+  LADON_CHECK(std::isfinite(log_determinant), operation, "the solver's log_determinant() is ",
+              log_determinant, "; it must be finite");
   return log_density(targets_,
                      number_of("GaussianProcess", sum(quadratic_forms(targets_, weights_).value)),
                      log_determinant);
@@ -145,7 +159,10 @@ double GaussianProcess::log_marginal_likelihood() const {
 // With P = A⁻¹:  σ²_i = 1/P_ii,  μ_i = y_i − α_i/P_ii    (RW 5.12),
 //   ln p(y_i | all other targets) = −½ ln 2πσ²_i − (y_i − μ_i)²/(2σ²_i)    (RW 5.10)
 LeaveOneOut GaussianProcess::leave_one_out() const {
-  const Tensor variance = reciprocal(solver().inverse_diagonal());
+  const Tensor diagonal = solver().inverse_diagonal();
+  kernel_blocks::check_solved(operation, "inverse_diagonal", "the diagonal of A⁻¹", diagonal,
+                              {targets_.size(0)});
+  const Tensor variance = reciprocal(diagonal);
   const Tensor error = weights_.x * unsqueeze(variance, 1);  // y_i − μ_i, [N, O]
   const double outputs = static_cast<double>(targets_.size(1));
   const double log_density =

@@ -75,7 +75,8 @@ class GaussianProcess {
   GaussianProcess(const infinite::KernelMatrix& kernel, const Tensor& targets,
                   const GpOptions& options = {});
   /// Posterior by a given solver, which is shared. The process may be used by several threads at
-  /// once if the solver may.
+  /// once if the solver may. Here and below, throws Error if a result of the solver has another
+  /// shape or dtype than Solver says, or is not finite.
   GaussianProcess(std::shared_ptr<const Solver> solver, const Tensor& targets);
   template <std::derived_from<Solver> S>
   GaussianProcess(S solver, const Tensor& targets)

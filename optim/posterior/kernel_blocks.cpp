@@ -12,6 +12,7 @@
 #include "ladon/core/kernels/reductions/symmetry.h"
 #include "ladon/core/linalg/cholesky.h"
 #include "ladon/core/linalg/lapack.h"
+#include "ladon/optim/posterior/solver.h"
 
 namespace ladon::kernel_blocks {
 namespace {
@@ -98,6 +99,25 @@ Tensor target_block(std::string_view operation, std::string_view what, const Ten
               y.shape());
   check_finite(operation, what, y);
   return reshape(y, {n, y.rank() == 2 ? y.size(1) : 1});
+}
+
+void check_solved(std::string_view operation, std::string_view function, std::string_view what,
+                  const Tensor& x, const Shape& shape) {
+  const std::string of = detail::join("what the solver's ", function, "() returns as ", what);
+  LADON_CHECK(x.defined(), operation, of, " is an undefined tensor; it must be f64 ", shape);
+  LADON_CHECK(x.dtype() == f64 && x.shape() == shape, operation, of, " is ", x.dtype(), " ",
+              x.shape(), "; it must be f64 ", shape);
+  check_finite(operation, of, contiguous(x.detach()));
+}
+
+void check_solution(std::string_view operation, std::string_view function, const LinearSolution& y,
+                    const Tensor& b) {
+  check_solved(operation, function, "x", y.x, b.shape());
+  LADON_CHECK(y.residual.defined() == y.unknown.defined(), operation, "the solver's ", function,
+              "() returns only one of residual and unknown; both must be defined, or neither");
+  if (!y.residual.defined()) return;
+  check_solved(operation, function, "residual", y.residual, b.shape());
+  check_solved(operation, function, "unknown", y.unknown, {b.size(1)});
 }
 
 namespace {

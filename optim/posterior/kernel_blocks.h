@@ -10,6 +10,10 @@
 
 #include "ladon/core/tensor.h"
 
+namespace ladon {
+struct LinearSolution;
+}
+
 namespace ladon::kernel_blocks {
 
 /// Checks a symmetric matrix [N, N], N ≥ 1, and returns it in f64. Throws Error naming `what` for
@@ -25,6 +29,14 @@ Tensor cross_block(std::string_view operation, std::string_view what, const Tens
 /// Checks finite targets [N] or [N, O] and returns them as [N, O].
 Tensor target_block(std::string_view operation, std::string_view what, const Tensor& x,
                     std::int64_t n);
+
+/// Checks that a result x of a Solver's `function` is f64, of this shape and finite: users write
+/// solvers.
+void check_solved(std::string_view operation, std::string_view function, std::string_view what,
+                  const Tensor& x, const Shape& shape);
+/// Checks the members of a solution for right-hand sides b [N, k] likewise.
+void check_solution(std::string_view operation, std::string_view function, const LinearSolution& y,
+                    const Tensor& b);
 
 /// Checks a test kernel: variances [M], or a symmetric [M, M] whose covariances are possible for
 /// its variances: |x_ij| ≤ (1 + √ε)·√(x_ii·x_jj), or ≤ ε times the other variance if rounding made

@@ -73,7 +73,8 @@ infinite::LatentKernel relevance_kernel(const Tensor& heads, std::int64_t value_
   const NoGrad off;
   const Tensor kernels = checked_heads(heads, value_width);
   const std::int64_t h = kernels.size(0);
-  return {h * value_width, h, [=](const Tensor& z, std::int64_t inputs) {
+  return {detail::checked_product(operation, h, value_width), h,
+          [=](const Tensor& z, std::int64_t inputs) {
             const NoGrad inner;
             const Slice some{.stop = inputs};
             const Tensor seen = contiguous(slice(slice(kernels, 1, some), 2, some));

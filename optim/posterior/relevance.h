@@ -20,8 +20,8 @@ namespace ladon {
 
 /// Kernel K_r as a function of the weights w, for sample_posterior, which then samples r exactly.
 /// Rows z [P, H·d_v] contain w_h head after head. `heads` are the kernels K_h, f64 [H, N, N],
-/// training inputs first. Throws Error for other shapes, values that are not finite, and widths
-/// below 1.
+/// training inputs first. Throws Error for other shapes, values that are not finite, widths below
+/// 1, and if H·d_v overflows.
 infinite::LatentKernel relevance_kernel(const Tensor& heads, std::int64_t value_width);
 
 /// The scales r [S, H] of the latents z [S, H·d_v] of relevance_kernel().

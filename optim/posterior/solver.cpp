@@ -13,15 +13,21 @@ namespace ladon {
 Tensor Solver::half_solve(const Tensor& /*b*/) const { return {}; }
 
 Tensor Solver::inverse_diagonal() const {
+  constexpr const char* operation = "inverse_diagonal";
   constexpr std::int64_t at_once = 256;  // columns of I
   std::vector<Tensor> parts;
   for (std::int64_t begin = 0; begin < size(); begin += at_once) {
     const std::int64_t columns = std::min(at_once, size() - begin);
     Tensor b = zeros({size(), columns}, f64);
     copy_(slice(b, 0, {.start = begin, .stop = begin + columns}), eye(columns, f64));
-    const Tensor v = half_solve(b);
-    parts.push_back(v.defined() ? sum(square(v), 0)
-                                : quadratic_forms(b, solve_for_squares(b)).value);
+    if (const Tensor v = half_solve(b); v.defined()) {
+      kernel_blocks::check_solved(operation, "half_solve", "L⁻¹·B", v, b.shape());
+      parts.push_back(sum(square(v), 0));
+      continue;
+    }
+    const LinearSolution y = solve_for_squares(b);
+    kernel_blocks::check_solution(operation, "solve_for_squares", y, b);
+    parts.push_back(quadratic_forms(b, y).value);
   }
   return concat(parts, 0);
 }

@@ -272,9 +272,7 @@ TEST(Range, CosinesOfVectorsWhoseNormOverflows) {
 TEST(Range, PositiveNumbersThatRoundToZeroAreErrors) {
   const Tensor x = zeros({3}), wide = zeros({3}, f64);
   expect_error([&] { cosine_similarity(x, x, -1, 1e-50); }, "which f32 rounds to 0");
-  expect_error([&] { huber_loss(x, x, 1e-50); }, "which f32 rounds to 0");
   EXPECT_EQ(cosine_similarity(wide, wide, -1, 1e-50).item(), 0);
-  EXPECT_EQ(huber_loss(x, wide, 1e-50).item(), 0);
 }
 
 // --- extremes ---

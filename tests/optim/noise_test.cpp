@@ -188,6 +188,33 @@ TEST(Noise, OutlivesItsMethodAndHoldsNoLeaf) {
   EXPECT_TRUE(node.expired());
 }
 
+/// A method whose noise is the given one.
+struct Given : ParticleMethod {
+  Given(Particles particles, Tensor given)
+      : ParticleMethod(std::move(particles)), unit(std::move(given)) {}
+  std::string name() const override { return "given"; }
+  Forces forces(const std::string&, const Tensor&, const Tensor& gradient) const override {
+    return {.driving = gradient};
+  }
+  Noise noise(const ParticleBlock&) override { return {.unit = unit, .diffusion = 1}; }
+  bool has_noise() const override { return true; }
+  Tensor unit;
+};
+
+TEST(Noise, ThatIsNotFiniteIsRefusedBeforeAGradientChanges) {
+  for (const double odd : {double(NAN), HUGE_VAL, -HUGE_VAL}) {
+    Tensor x = leaf(random_rows(3, 5, 1)), unit = random_rows(3, 5, 4);
+    fill_(slice(unit, 1, {.start = 4}), odd);
+    x.set_grad(random_rows(3, 5, 2));
+    Given method(particles_of_rows(x), unit);
+    expect_error([&] { method.apply(); },
+                 "the noise that given returns for block \"rows\" holds NaN or ∞");
+    EXPECT_TRUE(same_bits(x.grad(), random_rows(3, 5, 2)));
+    method.unit = random_rows(3, 5, 4);
+    EXPECT_NO_THROW(method.apply());
+  }
+}
+
 TEST(Noise, MethodsWithoutItIgnoreDiffuse) {
   Tensor x = leaf(random_rows(3, 5, 1));
   x.set_grad(random_rows(3, 5, 2));

@@ -122,9 +122,19 @@ struct Expanded {
   }
 };
 
+void check_order(int order) {
+  LADON_CHECK(order >= 1 && order <= 8, "TaylorExpansion", "the order is ", order,
+              "; it must be at least 1 and at most 8");
+}
+
+// Members are public, so they are checked here, and not by the constructor alone.
 Expanded expand_around(const TaylorExpansion& t, const Tensor& x, const Tensor& mask) {
+  check_order(t.order);
   Expanded y;
   y.parameters = t.network->choose(t.pattern).trained().tensors();
+  LADON_CHECK(y.parameters.size() == t.displacement.size(), "TaylorExpansion", "the pattern `",
+              t.pattern, "` chooses ", y.parameters.size(), " parameters, but there are ",
+              t.displacement.size(), " displacements; construct another expansion");
   const EnableGrad on;
   const ParameterUses unread;  // discards the layers' reports of this pass
   const DType dtype = y.parameters[0].dtype();
@@ -153,8 +163,7 @@ Expanded expand_around(const TaylorExpansion& t, const Tensor& x, const Tensor& 
 TaylorExpansion::TaylorExpansion(std::unique_ptr<Layer> given, int of_order, std::string names)
     : network(std::move(given)), pattern(std::move(names)), order(of_order) {
   LADON_CHECK(network != nullptr, "TaylorExpansion", "the network must not be null");
-  LADON_CHECK(order >= 1 && order <= 8, "TaylorExpansion", "the order is ", order,
-              "; it must be at least 1 and at most 8");
+  check_order(order);
   LADON_CHECK(!network->parameters().empty(), "TaylorExpansion", network->describe(),
               " has no parameters, but the expansion needs at least one");
   network->eval();

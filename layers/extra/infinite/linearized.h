@@ -62,7 +62,8 @@ struct TaylorExpansion : Layer {
   std::vector<Tensor> displacement;  ///< w, in the order of the parameters.
   int order;
 
-  /// Throws Error unless 1 ≤ order ≤ 8, and if no parameter of the network matches the pattern.
+  /// Throws Error unless 1 ≤ order ≤ 8, and if no parameter of the network matches the pattern. A
+  /// pass throws Error if members were changed so that this does not hold any more.
   TaylorExpansion(std::unique_ptr<Layer> network, int order, std::string pattern = "*");
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;

@@ -88,20 +88,21 @@ void Kernel::check(std::string_view operation, std::int64_t n1, std::int64_t n2)
   };
   const auto check_one = [&](const char* name, const Tensor& x, const Shape& inputs) {
     if (!x.defined()) return;
-    LADON_CHECK(x.shape() == shape(inputs), operation, "makes a ", name, " of shape ", x.shape(),
-                ", but its shape must be ", shape(inputs),
-                " for these inputs; correct the map in the layer's limit");
+    LADON_CHECK(x.dtype() == f64 && x.shape() == shape(inputs), operation, "the ", name, " is ",
+                x.dtype(), " ", x.shape(), ", but for these inputs it must be f64 ", shape(inputs),
+                "; correct the map in the layer's limit, or the kernel that the limit is given");
     if (!has_infinite(x)) return;
     const Tensor flat = flatten(x.detach());
     std::int64_t at = 0;
     while (std::isfinite(flat.data<double>()[at])) ++at;
     const std::int64_t pair = at / shape({}).count();
-    detail::fail(operation, "makes a ", name, " of ", flat.data<double>()[at],
-                 inputs.rank() == 1 ? detail::join(" for input ", pair)
-                                    : detail::join(" between inputs ", pair / inputs[1], " and ",
-                                                   pair % inputs[1]),
-                 "; kernels must be finite: the layer's input kernels are too large, or one of its "
-                 "parameters is not finite");
+    detail::fail(
+        operation, "the ", name, " is ", flat.data<double>()[at],
+        inputs.rank() == 1
+            ? detail::join(" for input ", pair)
+            : detail::join(" between inputs ", pair / inputs[1], " and ", pair % inputs[1]),
+        "; kernels must be finite: those of the inputs are too large, or a parameter of the "
+        "layer is not finite");
   };
   check_one("NNGP kernel", nngp, {n1, n2});
   check_one("tangent kernel", ntk, {n1, n2});

@@ -99,9 +99,37 @@ Tensor half(const Tensor& x) { return 0.5 * (tril(x) + tril(x, -1)); }
 
 }  // namespace
 
+namespace {
+
+/// Throws Error unless k is a kernel [N1, N2, T, T] in f64.
+void check_tokens(const char* operation, const Tensor& k) {
+  LADON_CHECK(k.defined() && k.dtype() == f64 && k.rank() == 4 && k.size(2) == k.size(3), operation,
+              "the kernel of landmarks must be f64 [N1, N2, T, T], got ",
+              k.defined() ? detail::join(k.dtype(), " ", k.shape()) : "an undefined tensor");
+}
+
+/// Throws Error unless the pivots are different tokens, of 0 to tokens − 1.
+void check_pivots(const char* operation, const std::vector<std::int64_t>& pivots,
+                  std::int64_t tokens) {
+  std::vector<char> taken(tokens);
+  for (const std::int64_t at : pivots) {
+    LADON_CHECK(at >= 0 && at < tokens, operation, "a pivot is ", at, ", but the landmarks have ",
+                tokens, " tokens; a pivot is the index of one of them");
+    LADON_CHECK(!taken[at], operation, "token ", at, " is a pivot twice; pivots must differ");
+    taken[at] = true;
+  }
+}
+
+}  // namespace
+
 // The gradient rule: with M = L⁻ᵀ and S = Mᵀ·dk·M, dM = −M·half(S)ᵀ.
 RootFactor root_factor(const Tensor& between, std::int64_t rank,
                        const std::vector<std::int64_t>* given) {
+  check_tokens("root_factor", between);
+  LADON_CHECK(between.size(0) == between.size(1), "root_factor",
+              "the landmarks' kernel must be that of all pairs, [N, N, T, T], got ",
+              between.shape());
+  if (given) check_pivots("root_factor", *given, between.size(0) * between.size(2));
   const Tensor k = between_tokens(between);
   const Pivoted found = pivoted(k.detach(), rank, given);
   const Tensor index = from_vector(found.pivots, {static_cast<std::int64_t>(found.pivots.size())});
@@ -137,8 +165,16 @@ Tensor input_by_input(const Tensor& seen, const Tensor& inverse) {
 
 // k(tokens, pivots)·L⁻ᵀ
 Tensor coordinates(const Tensor& k, const RootFactor& factor) {
+  check_tokens("coordinates", k);
   const std::int64_t n = k.size(0), t = k.size(2);
   const auto r = static_cast<std::int64_t>(factor.pivots.size());
+  check_pivots("coordinates", factor.pivots, k.size(1) * t);
+  const Tensor& inverse = factor.inverse;
+  LADON_CHECK(inverse.defined() && inverse.dtype() == f64 && inverse.shape() == Shape({r, r}),
+              "coordinates", "the factor has ", r, " pivots, so its inverse must be f64 ",
+              Shape({r, r}), ", got ",
+              inverse.defined() ? detail::join(inverse.dtype(), " ", inverse.shape())
+                                : "an undefined tensor");
   const Tensor index = from_vector(factor.pivots, {r});
   const Tensor seen = reshape(index_select(between_tokens(k), 1, index), {n, t, r});
   return fast_or_composed(

@@ -46,10 +46,12 @@ using Pivots = std::vector<std::vector<std::int64_t>>;
 /// Factor of a kernel k of landmarks, [N, N, T, T]. Its pivots are the tokens `given`. If `given`
 /// is null, they are at most `rank` tokens, each chosen as the one with the largest unexplained
 /// share of its variance. A token counts as explained if that share is below 1e-12, or if its
-/// variance is 0.
+/// variance is 0. Throws Error for a kernel of another shape or dtype, and unless the tokens
+/// `given` are different ones of the landmarks.
 RootFactor root_factor(const Tensor& k, std::int64_t rank,
                        const std::vector<std::int64_t>* given = nullptr);
-/// Φ [N, T, R] of inputs whose kernel with the landmarks is k [N, landmarks, T, T].
+/// Φ [N, T, R] of inputs whose kernel with the landmarks is k [N, landmarks, T, T]. Throws Error
+/// for a kernel or a factor of another shape or dtype, and for pivots that root_factor() refuses.
 Tensor coordinates(const Tensor& k, const RootFactor& factor);
 /// Root Ψ [N, T, T] of the part that the coordinates Φ (`common`) leave unexplained: Ψ·Ψᵀ = cov −
 /// Φ·Φᵀ.

@@ -225,6 +225,49 @@ TEST(MaskedAttention, AKeyOfTheFutureReachesThePresentAlone) {
   }
 }
 
+// Nor does a query that is no number, or sees a key that is none, reach a gradient where nobody
+// reads its output, in any form.
+TEST(MaskedAttention, QueriesThatNobodyReadDoNotExist) {
+  constexpr std::int64_t t = 5, first = 3;  // queries from the first on see the keys from it on
+  const Tensor key = arange(t), query = unsqueeze(arange(t), 1);
+  const Tensor sees = logical_or(less(key, first), greater_equal(query, first));
+  for (const DType dtype : {f32, f64})
+    for (const std::int64_t heads : {2, 4})
+      for (const AttentionOptions& o :
+           {AttentionOptions{.mask = sees},
+            {.mask = where(sees, zeros({t, t}, dtype), scalar(-infinity, dtype))},
+            {.causal = true, .softcap = 1.5}})
+        for (const Form& form : forms()) {
+          const auto passed = [&](double fill, int which) {
+            Operands x;
+            int seed = 1, bit = 1;
+            for (Tensor* of : {&x.q, &x.k, &x.v}) {
+              const std::int64_t h = of == &x.q ? heads : 2;
+              *of = clone(
+                  cast(test::gaussian({2, h, t, 3}, static_cast<std::uint64_t>(seed++)), dtype));
+              if (which & bit) fill_(slice(*of, -2, {.start = first}), fill);
+              bit *= 2;
+              of->set_requires_grad();
+            }
+            const Tensor y = slice(form.output(x, o), -2, {.stop = first});
+            auto all = grad({sum(y * cast(test::gaussian(y.shape(), 9), dtype))}, {x.q, x.k, x.v},
+                            {.create_graph = form.graph});
+            all.push_back(y);
+            for (Tensor& g : all) g = g.detach();
+            return all;
+          };
+          for (const double fill : {nan, infinity, dtype == f64 ? 1e300 : 3e38})
+            for (int which = 1; which < 8; ++which) {
+              SCOPED_TRACE(detail::join(form.name, ", ", fill, " in ", which, ", ", heads,
+                                        " heads ", dtype, o.causal ? ", causal" : ", masked"));
+              const std::vector<Tensor> expected = passed(0, which), found = passed(fill, which);
+              const double tolerance = dtype == f64 ? 1e-12 : 1e-5;
+              for (std::size_t i = 0; i < found.size(); ++i)
+                ASSERT_TRUE(all_close(found[i], expected[i], tolerance, tolerance)) << i;
+            }
+        }
+}
+
 // A mean of values near the largest number is in range, though their sum is not.
 TEST(MaskedAttention, MeansOfTheLargestValuesAreInRange) {
   for (const DType dtype : {f32, f64})

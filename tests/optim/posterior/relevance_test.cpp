@@ -113,6 +113,7 @@ TEST(Relevance, RefusesWhatDoesNotFit) {
   test::expect_error([&] { relevance_saddle(heads, ones({4}, f64), 1, 2); },
                      "at most 3, the number of inputs");
   test::expect_error([&] { relevance_kernel(heads * NAN, 2); }, "finite");
+  test::expect_error([&] { relevance_kernel(heads, std::int64_t{1} << 62); }, "is more than 2^60");
   test::expect_error([&] { scales_of_latents(ones({2, 3}, f64), 2); }, "[S, H·d_v], got [2, 3]");
 }
 

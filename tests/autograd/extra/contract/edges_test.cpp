@@ -184,6 +184,54 @@ TEST(SmoothL1, HasAnyBeta) {
   }
 }
 
+// Bounds that f32 rounds to 0, to ∞ or to few digits are those numbers all the same.
+TEST(Huber, HasAnyBound) {
+  const auto at = [](double e, double bound, bool divided, DType dtype) {
+    const Tensor x = tensor({e, 0}, dtype).set_requires_grad(), none = zeros({2}, dtype);
+    const Tensor y = divided ? smooth_l1_loss(x, none, bound, Reduction::none)
+                             : huber_loss(x, none, bound, Reduction::none);
+    EXPECT_EQ(y.dtype(), dtype);
+    const Tensor g = grad({sum(y)}, {x})[0];
+    EXPECT_EQ(y.to_vector()[1], 0);
+    EXPECT_EQ(g.to_vector()[1], 0);
+    return std::pair{y.to_vector()[0], g.to_vector()[0]};
+  };
+  for (const DType dtype : {f32, f64}) {
+    const double rounding = dtype == f32 ? 1e-6 : 1e-14;
+    for (const double bound : {5e-324, 1e-300, 1e-50, 1e-44, 3e-39, 1e-30, 1., 1e30, 1e39, 1e300})
+      for (const double e : {2e38, -2e38, 1e20, 1.5, 1e-15, 1e-44})
+        for (const bool divided : {false, true}) {
+          if (dtype == f32 && e == 1e-44) continue;  // itself rounded
+          const double size = std::abs(e), sign = e < 0 ? -1 : 1;
+          const bool inside = size <= bound;
+          const double loss = inside ? (divided ? size / bound : size) * (size / 2)
+                                     : (divided ? 1 : bound) * (size - bound / 2);
+          const double slope =
+              sign * (inside ? (divided ? size / bound : size) : (divided ? 1 : bound));
+          const auto narrow = [&](double x) { return dtype == f32 ? double(float(x)) : x; };
+          const auto [y, g] = at(e, bound, divided, dtype);
+          SCOPED_TRACE(testing::Message()
+                       << to_string(dtype) << " " << e << " " << bound << divided);
+          const auto expect_near = [&](double found, double want) {
+            if (std::isinf(want)) {
+              EXPECT_EQ(found, want);
+              return;
+            }
+            EXPECT_NEAR(found, want, rounding * std::abs(want) + (dtype == f32 ? 2e-45 : 5e-324));
+          };
+          expect_near(y, narrow(loss));
+          expect_near(g, narrow(slope));
+        }
+  }
+  EXPECT_TRUE(all_equal(smooth_l1_loss(tensor({-2, 0, 3}, {3}), zeros({3}), 0, Reduction::none),
+                        tensor({2, 0, 3}, {3})));
+  for (const double odd : {-1., double(NAN)}) {
+    expect_error([&] { smooth_l1_loss(zeros({3}), zeros({3}), odd); }, "it must be at least 0");
+    expect_error([&] { huber_loss(zeros({3}), zeros({3}), odd); }, "it must be positive");
+  }
+  expect_error([] { huber_loss(zeros({3}), zeros({3}), 0); }, "delta is 0; it must be positive");
+}
+
 // An infinite loss of what has no weight.
 TEST(Losses, WithoutWeightAreNothing) {
   for (const DType dtype : {f32, f64}) {

@@ -58,5 +58,28 @@ TEST(Roots, OfWhatLandmarksLeaveAreExactForTokensOfAnyScale) {
   }
 }
 
+// Pivots and factors of others index the landmarks: out of range they were read past the end.
+TEST(Roots, RefusePivotsAndFactorsThatDoNotFit) {
+  const Tensor k = reshape(eye(3, f64), {1, 1, 3, 3});
+  const auto refused = [&](const std::vector<std::int64_t>& pivots, const char* message) {
+    test::expect_error([&] { infinite::root_factor(k, 3, &pivots); }, message);
+    const infinite::RootFactor factor{pivots, eye(2, f64)};
+    test::expect_error([&] { infinite::coordinates(k, factor); }, message);
+  };
+  refused({0, 3}, "a pivot is 3, but the landmarks have 3 tokens");
+  refused({-1, 0}, "a pivot is -1");
+  refused({2, 2}, "token 2 is a pivot twice");
+  test::expect_error([&] { infinite::root_factor(cast(k, f32), 3); }, "got f32 [1, 1, 3, 3]");
+  test::expect_error([&] { infinite::root_factor(ones({1, 2, 3, 3}, f64), 3); }, "all pairs");
+  test::expect_error(
+      [&] {
+        infinite::coordinates(k, {{0, 1}, eye(1, f64)});
+      },
+      "has 2 pivots, so its inverse must be f64 [2, 2], got f64 [1, 1]");
+  test::expect_error([&] { infinite::coordinates(k, {{0}, {}}); }, "an undefined tensor");
+  const std::vector<std::int64_t> right{2, 0};
+  EXPECT_EQ(infinite::root_factor(k, 3, &right).pivots, right);
+}
+
 }  // namespace
 }  // namespace ladon

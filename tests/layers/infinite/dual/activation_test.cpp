@@ -110,6 +110,37 @@ TEST(ActivationLimit, RefusesKernelsThatNoInputsHave) {
   }
 }
 
+// Members of other shapes were read past their ends, or broadcast.
+TEST(ActivationLimit, RefusesKernelsOfWrongShapesOrValues) {
+  Generator rng(7);
+  const infinite::Limit by = infinite::limit(Activation(Nonlinearity::relu));
+  const Tensor mask = ones({4, 2}, boolean), x = normal({4, 2, 3}, rng, 0, 1, f64);
+  const Linear linear({.in = 3, .out = 4, .parameterization = Parameterization::ntk}, rng);
+  const infinite::Kernel k = infinite::limit(linear)(infinite::input_kernel({x, mask}));
+  EXPECT_NO_THROW(by(k));
+  const auto refused = [&](Tensor infinite::Kernel::*member, const Tensor& value,
+                           const std::string& message) {
+    infinite::Kernel wrong = k;
+    wrong.*member = value;
+    test::expect_error([&] { by(wrong); }, message);
+  };
+  refused(&infinite::Kernel::nngp, slice(k.nngp, 1, {.stop = 3}),
+          "[limit] the NNGP kernel is f64 [4, 3, 2, 2], but for these inputs it must be f64 [4, 4");
+  refused(&infinite::Kernel::nngp, cast(k.nngp, f32), "the NNGP kernel is f32 [4, 4, 2, 2]");
+  refused(&infinite::Kernel::nngp, {}, "the kernel has no nngp");
+  refused(&infinite::Kernel::ntk, k.ntk * NAN, "the tangent kernel is nan between inputs 0 and 0");
+  refused(&infinite::Kernel::ntk, ones({4, 4}, f64), "the tangent kernel is f64 [4, 4]");
+  refused(&infinite::Kernel::cov1, k.cov1 / 0, "[limit] the kernel of single inputs is");
+  refused(&infinite::Kernel::cov2, scalar(1, f64), "must have an axis of inputs");
+  refused(&infinite::Kernel::mask1, slice(mask, 0, {.stop = 3}), "mask1 is bool [3, 2]");
+  refused(&infinite::Kernel::mask2, ones({4, 2}, f64), "mask2 is f64 [4, 2]; it must be bool");
+  refused(&infinite::Kernel::mask2, {}, "of one block only");
+  refused(&infinite::Kernel::same, ones({4, 3}, boolean), "same is bool [4, 3]");
+  infinite::Kernel with_means = k;
+  with_means.mean1 = with_means.mean2 = full({1, 2}, NAN, f64);
+  test::expect_error([&] { by(with_means); }, "mean1 has an element of size nan");
+}
+
 TEST(ActivationLimit, OfTheIdentityIsItsInput) {
   const Tensor x = tensor({1, 2, 3, 4}, {2, 2}, f64);
   const infinite::Kernel k = infinite::input_kernel(x);

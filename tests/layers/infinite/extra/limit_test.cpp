@@ -69,10 +69,14 @@ TEST(Limit, TellsWhichLayerOverflows) {
       [&] {
         limit(net)(ones({2, 3}));
       },
-      "layers.290: [limit] makes a tangent kernel");
+      "layers.290: [limit] the tangent kernel is inf");
   test::expect_error([&] { limit(net)(ones({2, 3})); }, "between inputs 0 and 0");
   const Linear dense({.in = 3, .out = 8}, rng);
-  test::expect_error([&] { limit(dense)(full({2, 3}, 1e200, f64)); }, "[input_kernel] makes");
+  test::expect_error(
+      [&] {
+        limit(dense)(full({2, 3}, 1e200, f64));
+      },
+      "[input_kernel] the NNGP kernel is inf");
 }
 
 TEST(Limit, RefusesWhatIsNoNumberUnlessItIsMasked) {
@@ -120,7 +124,7 @@ TEST(Limit, RefusesAKernelOfTheWrongShape) {
   });
   const Tensor x = ones({1, 4, 3});
   EXPECT_EQ(limit(wrong)(x).nngp.shape(), (Shape{1, 1, 4, 4}));
-  test::expect_error([&] { limit(Sequential(wrong, Flatten()))(x); }, "layers.0: [limit] makes a");
+  test::expect_error([&] { limit(Sequential(wrong, Flatten()))(x); }, "layers.0: [limit] the ");
 }
 
 // A layer gets all pairs of positions unless it says that it does not need them.

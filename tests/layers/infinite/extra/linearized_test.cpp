@@ -161,6 +161,14 @@ TEST(TaylorExpansion, HasGradientsByTheDisplacement) {
         at));
   }
   test::expect_error([] { infinite::TaylorExpansion(small_network(), 0); }, "at least 1");
+  for (const int order : {0, -1, 9}) {
+    infinite::TaylorExpansion net(small_network(), 1);
+    net.order = order;
+    test::expect_error([&] { net(x); }, "at least 1 and at most 8");
+  }
+  infinite::TaylorExpansion net(small_network(), 1);
+  net.displacement.pop_back();
+  test::expect_error([&] { net(x); }, "but there are");
 }
 
 TEST(Linearized, HasTheTangentKernelOfTheBeginning) {

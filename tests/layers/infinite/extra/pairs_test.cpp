@@ -191,6 +191,8 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
       {"autograd/extra/recurrent/recurrent.cpp",
        "runs again by operands that only forward mode wants"},
       {"autograd/ops/inplace.cpp", "refuses edits that the graph would lose"},
+      {"layers/attention/attention.cpp",
+       "multiplies odd rows apart only where a gradient is wanted"},
       {"layers/module.cpp", "tells trained tensors from others"},
       {"layers/parameter_set.cpp", "tells frozen parameters from trained ones"},
       {"layers/infinite/dual/closed.cpp", "differentiates a user's function, recorded or not"},

@@ -141,6 +141,64 @@ TEST(Solver, MustBeThere) {
   test::expect_error([] { GpPrediction{ones({1, 1}, f64)}.variance(); }, "there is no covariance");
 }
 
+/// A solver whose results are changed by `spoil`, of the function with this name.
+class Spoiled : public Solver {
+ public:
+  std::string of;
+  std::function<Tensor(const Tensor&)> spoil;
+  bool has_factor = false;
+  Tensor kept(const char* name, const Tensor& x) const { return of == name ? spoil(x) : x; }
+  std::int64_t size() const override { return 3; }
+  LinearSolution solve(const Tensor& b) const override {
+    LinearSolution y{kept("solve", b), zeros(b.shape(), f64), zeros({b.size(1)}, f64)};
+    y.residual = kept("residual", y.residual);
+    y.unknown = kept("unknown", y.unknown);
+    return has_factor ? LinearSolution{y.x} : y;
+  }
+  LinearSolution solve_for_squares(const Tensor& b) const override { return {kept("squares", b)}; }
+  Tensor half_solve(const Tensor& b) const override {
+    return has_factor ? kept("half", b) : Tensor();
+  }
+  double log_determinant() const override { return of == "determinant" ? NAN : 0; }
+};
+
+TEST(Solver, ItsResultsAreChecked) {
+  const Tensor y = ones({3, 2}, f64), cross = 0.1 * ones({4, 3}, f64), test = eye(4, f64);
+  const auto passes = [&](const Spoiled& solver) {
+    const GaussianProcess gp(solver, y);
+    gp.predict(cross, test);
+    gp.leave_one_out();
+    gp.log_marginal_likelihood();
+  };
+  const std::vector<std::pair<std::function<Tensor(const Tensor&)>, const char*>> spoils = {
+      {[](const Tensor&) { return Tensor(); }, "undefined tensor"},
+      {[](const Tensor& x) { return cast(x, f32); }, " is f32 "},
+      {[](const Tensor& x) { return unsqueeze(x, 0); }, " is f64 [1, "},
+      {[](const Tensor& x) { return slice(x, -1, {.stop = 1}); }, "; it must be f64 ["},
+      {[](const Tensor& x) { return x + NAN; }, "is nan; all must be finite"},
+      {[](const Tensor& x) { return x + HUGE_VAL; }, "is inf; all must be finite"}};
+  for (const bool has_factor : {false, true})
+    for (const char* of : {"solve", "residual", "unknown", "squares", "half", "determinant"}) {
+      const std::string name = of;
+      if (name == "half" ? !has_factor : has_factor && name != "solve") continue;
+      for (const auto& [spoil, message] : spoils) {
+        SCOPED_TRACE(name + ": " + message);
+        Spoiled solver;
+        solver.has_factor = has_factor;
+        EXPECT_NO_THROW(passes(solver));
+        solver.of = name;
+        solver.spoil = spoil;
+        const bool of_pair = name == "residual" || name == "unknown";
+        const bool is_undefined = std::string(message) == "undefined tensor";
+        if (name == "half" && is_undefined) continue;  // it stands for: has no factor
+        test::expect_error([&] { passes(solver); },
+                           name == "determinant"     ? "log_determinant() is nan"
+                           : of_pair && is_undefined ? "only one of residual and unknown"
+                                                     : message);
+      }
+    }
+}
+
 TEST(CgSolver, NamesTheProductOfAnotherShape) {
   KernelMap map = kernel_map(eye(3, f64));
   map.multiply = [](const Tensor&) { return ones({3, 2}, f64); };
