@@ -112,7 +112,7 @@ void Leaf::replace(std::string by) {
 void Leaf::check_in_place(const char* operation, std::uint64_t taken) const {
   LADON_CHECK(replaced_by_.empty() || replaced_at_ <= taken, operation, "a parameter of shape ",
               shape(), " (", dtype(), ") was replaced by ", replaced_by_,
-              " after it was taken; construct the optimizer or the particles again");
+              " after the optimizer or the particles were constructed; construct them again");
 }
 
 void Leaf::check_own_value(const char* operation) const {
