@@ -199,7 +199,8 @@ void check_jacobian(const Tensor& reverse, const Tensor& central, std::size_t in
     const auto columns = static_cast<std::size_t>(reverse.size(1));
     LADON_CHECK(std::abs(r[k] - c[k]) <= room, "gradcheck", "d output[", k / columns,
                 "] / d input ", input, "[", k % columns, "] is ", r[k], " by reverse mode but ",
-                c[k], " by central differences (flat indices)");
+                c[k], " by central differences (flat indices), farther apart than ", room,
+                "; check the gradient rules of the operations in f");
   }
 }
 
@@ -213,13 +214,17 @@ bool check_against_differences(const TensorFunction& f, const std::vector<Tensor
   for (const Tensor& x : inputs) {
     any = any || x.requires_grad();
     LADON_CHECK(!x.requires_grad() || x.dtype() == f64, "gradcheck",
-                "inputs that require gradients must be f64, got ", x.dtype());
+                "inputs that require gradients must be f64, got ", x.dtype(),
+                "; differences in f32 are too inexact: use cast(x, f64)");
     leaves.push_back(x.requires_grad() ? as_leaf(x) : x);
   }
-  LADON_CHECK(any, "gradcheck", "no input requires a gradient; call set_requires_grad()");
+  LADON_CHECK(
+      any, "gradcheck",
+      "no input requires a gradient, so there is nothing to check; call set_requires_grad() on one");
   const Tensor output = f(leaves);
   check_defined("gradcheck", {output});
-  LADON_CHECK(output.dtype() == f64, "gradcheck", "the output must be f64, got ", output.dtype());
+  LADON_CHECK(output.dtype() == f64, "gradcheck", "the output of f must be f64, got ",
+              output.dtype(), "; let f compute in the dtype of its inputs");
   const std::vector<Tensor> reverse = jacobian_rows(output, leaves);
   for (std::size_t i = 0; i < leaves.size(); ++i)
     if (reverse[i].defined())
@@ -307,12 +312,14 @@ Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
                         const std::vector<Tensor> gradients = run();
                         LADON_CHECK(gradients.size() == kept.size(), operation,
                                     "its gradient returned ", gradients.size(), " tensors for ",
-                                    kept.size(), " inputs");
+                                    kept.size(),
+                                    " inputs; return one per input, undefined where there is none");
                         for (std::size_t i = 0; i < kept.size(); ++i) {
                           const Tensor& gi = gradients[i];
                           LADON_CHECK(!gi.defined() || gi.shape() == kept[i]->shape(), operation,
                                       "its gradient for input ", i, " has shape ", gi.shape(),
-                                      ", but the input has shape ", kept[i]->shape());
+                                      ", but the input has shape ", kept[i]->shape(),
+                                      "; if the input was broadcast, use sum_to");
                           if (gi.defined()) sink.give(i, detail::repeat_examples(gi, y.levels()));
                         }
                       });

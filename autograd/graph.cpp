@@ -212,7 +212,8 @@ class Sweep final : detail::GradientSink {
   bool needs(std::size_t input) const override {
     const std::size_t inputs = current_->node->inputs().size();
     LADON_CHECK(input < inputs, current_->node->operation(), "its gradient rule uses input ", input,
-                ", but the number of recorded inputs is ", inputs);
+                ", but only ", inputs,
+                " inputs were recorded, numbered from 0; record all of them");
     const std::size_t place = input_visits_[current_->first_input + input];
     return place != none && visits_[place].wanted;
   }
@@ -261,7 +262,8 @@ class Sweep final : detail::GradientSink {
       fits = size == 1 || size == gradient[gradient.rank() - i];
     }
     LADON_CHECK(fits, current_->node->operation(), "its gradient for input ", input, " has shape ",
-                gradient, ", but the input has shape ", shape);
+                gradient, ", but the input has shape ", shape,
+                "; its gradient rule must return that shape");
   }
 
   static void accumulate(Visit& visit, Tensor gradient) {
@@ -273,9 +275,10 @@ class Sweep final : detail::GradientSink {
 
   void check_finite(const Tensor& g) const {
     const Tensor bad = kernels::compare(kernels::Compare::ne, g, g);
-    LADON_CHECK(!kernels::anywhere(bad), "anomaly", "the gradient of `",
-                current_->node->operation(), "` (shape ", current_->node->shape(),
-                ") contains NaN");
+    LADON_CHECK(
+        !kernels::anywhere(bad), "anomaly", "the gradient of `", current_->node->operation(),
+        "` (shape ", current_->node->shape(),
+        ") contains NaN; look there for 0/0, the logarithm or the root of 0, or a diverged loss");
   }
 
   std::vector<Visit> visits_;

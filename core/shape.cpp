@@ -52,7 +52,7 @@ void Shape::erase(int position) {
 
 Shape Shape::sub(int from, int to) const {
   LADON_CHECK(0 <= from && from <= to && to <= rank_, "shape", "axes [", from, ", ", to,
-              ") are out of range for shape ", *this);
+              ") are out of range for shape ", *this, "; they must lie in [0, ", rank_, "]");
   return Shape(std::span(begin() + from, static_cast<std::size_t>(to - from)));
 }
 
@@ -104,8 +104,10 @@ std::int64_t detail::checked_product(std::string_view operation, std::int64_t a,
 }
 
 void detail::refuse_axis(std::string_view operation, int axis, int rank) {
+  if (rank == 0)
+    fail(operation, "axis ", axis, " is out of range for a tensor of 0 axes, a single number");
   fail(operation, "axis ", axis, " is out of range for a tensor of ", rank,
-       rank == 1 ? " axis" : " axes");
+       rank == 1 ? " axis" : " axes", "; it must be from ", -rank, " to ", rank - 1);
 }
 
 int detail::normalize_axis(std::string_view operation, int axis, int rank) {

@@ -17,8 +17,10 @@ Tensor state_of(std::int64_t count) { return from_vector(std::vector{count}, {})
 
 const Tensor& StateReader::entry(const std::string& name) {
   const auto at = state_.find(name);
-  LADON_CHECK(at != state_.end(), "load_state_dict", "the state has no entry \"", name, "\"");
-  LADON_CHECK(at->second.defined(), "load_state_dict", "\"", name, "\" is undefined");
+  LADON_CHECK(at != state_.end(), "load_state_dict", "the state has no entry \"", name,
+              "\"; pass the state_dict() of an object of the same class and options");
+  LADON_CHECK(at->second.defined(), "load_state_dict", "\"", name,
+              "\" is an undefined tensor in the state; give it a value");
   used_.insert(name);
   return at->second;
 }
@@ -33,7 +35,7 @@ const Tensor& StateReader::entry(const std::string& name, DType dtype, const Sha
 void StateReader::refuse_nan(const std::string& name) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   LADON_CHECK(kernels::all_within(entry(name), -infinity, infinity), "load_state_dict", "\"", name,
-              "\" has NaN elements, and so would have all that is computed from it");
+              "\" has NaN elements, as after a training that diverged; load an earlier state");
 }
 
 double StateReader::number(const std::string& name) { return entry(name, f64, {}).item(); }
@@ -58,7 +60,8 @@ void StateReader::finish(const std::string& who) const {
   for (const auto& [name, x] : state_)
     if (!used_.contains(name)) others += (others.empty() ? "\"" : ", \"") + name + "\"";
   LADON_CHECK(others.empty(), "load_state_dict", "the state has entries that ", who,
-              " does not know: ", others);
+              " does not know: ", others,
+              "; pass the state_dict() of an object of the same class and options");
 }
 
 }  // namespace ladon::detail

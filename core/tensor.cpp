@@ -44,7 +44,7 @@ Tensor::Tensor(Storage storage, DType dtype, const Shape& shape, const Shape& st
   if (empty && (offset < 0 || offset > capacity)) offset_ = 0;
   LADON_CHECK(empty || (fits && first >= 0 && last < capacity), "tensor", "shape ", shape,
               ", strides ", strides, " and offset ", offset, " do not lie inside a storage of ",
-              capacity, " elements");
+              capacity, " elements; every element must have an index from 0 to ", capacity - 1);
 }
 
 Tensor Tensor::over_examples(const Tensor& x, mapped::Levels levels) {
@@ -104,8 +104,9 @@ void Tensor::throw_strided() const {
 }
 
 void Tensor::check_item() const {
-  LADON_CHECK(defined(), "item", "the tensor is undefined");
-  LADON_CHECK(count() == 1, "item", "needs a tensor of one element, got shape ", shape_);
+  LADON_CHECK(defined(), "item", "the tensor is undefined; assign it a value first");
+  LADON_CHECK(count() == 1, "item", "needs a tensor of one element, got shape ", shape_,
+              "; reduce it, as sum and mean do, or use to_vector()");
 }
 
 double Tensor::number_item() const {
@@ -145,7 +146,7 @@ std::int64_t Tensor::integer_item(std::int64_t least, std::int64_t most) const {
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {
-  LADON_CHECK(defined(), "to_vector", "the tensor is undefined");
+  LADON_CHECK(defined(), "to_vector", "the tensor is undefined; assign it a value first");
   const Tensor rows = kernels::contiguous(is_half(dtype_) ? kernels::cast(*this, f32) : *this);
   return visit_dtype(rows.dtype(), [&]<class S>() {
     const S* x = rows.data<S>();
@@ -175,7 +176,7 @@ void check_holds(std::string_view operation, DType dtype, double value) {
 }
 
 const Tensor& like(std::string_view operation, const Tensor& x) {
-  LADON_CHECK(x.defined(), operation, "the tensor is undefined");
+  LADON_CHECK(x.defined(), operation, "the tensor is undefined; assign it a value first");
   return x;
 }
 
@@ -217,21 +218,22 @@ Tensor sequence(std::string_view operation, std::int64_t n, DType dtype, const V
 
 Tensor detail::arange_integers(std::int64_t start, std::int64_t stop, std::int64_t step,
                                DType dtype) {
-  LADON_CHECK(step != 0, "arange", "step is 0");
+  LADON_CHECK(step != 0, "arange", "step is 0; it must be positive or negative");
   __extension__ using Wide = __int128;  // stop − start may need 65 bits
   const Wide distance = Wide{stop} - start;
   const Wide steps = (distance + step + (step > 0 ? -1 : 1)) / step;
   LADON_CHECK(steps <= max_count, "arange", "from ", start, " to ", stop, " by ", step,
-              " is more than 2^60 elements");
+              " makes more than 2^60 elements; take a larger step");
   const auto n = static_cast<std::int64_t>(std::max(Wide{0}, steps));
   return sequence("arange", n, dtype, [=](std::int64_t i) { return start + i * step; });
 }
 
 Tensor detail::arange_numbers(double start, double stop, double step, DType dtype) {
-  LADON_CHECK(step != 0, "arange", "step is 0");
+  LADON_CHECK(step != 0, "arange", "step is 0; it must be positive or negative");
   const double steps = std::ceil((stop - start) / step);
   LADON_CHECK(std::isfinite(steps) && steps < 0x1p60, "arange", "from ", start, " to ", stop,
-              " by ", step, " is not a finite number of elements");
+              " by ", step, " makes ", steps,
+              " elements; the number must be finite and below 2^60");
   const auto n = static_cast<std::int64_t>(std::max(0.0, steps));
   return sequence("arange", n, dtype,
                   [=](std::int64_t i) { return start + static_cast<double>(i) * step; });

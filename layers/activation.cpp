@@ -54,7 +54,8 @@ std::string Activation::describe() const {
 namespace {
 
 void check_coefficients(const std::vector<double>& coefficients) {
-  LADON_CHECK(!coefficients.empty(), "Polynomial", "has no coefficients: it was moved from");
+  LADON_CHECK(!coefficients.empty(), "Polynomial",
+              "has no coefficients: it was moved from; use the object that it was moved to");
 }
 
 }  // namespace
@@ -112,13 +113,14 @@ Elementwise::Elementwise(infinite::Pointwise f, std::string t, int terms)
 
 Elementwise::Elementwise(DualFunction d)
     : function(d.function()), dual(std::move(d)), title(dual.name()) {
-  LADON_CHECK(static_cast<bool>(function), "Elementwise", "the dual `", title,
-              "` does not hold its function φ, which the layer must apply; use Activation, or make "
-              "the dual with DualFunction::closed");
+  LADON_CHECK(static_cast<bool>(function), "Elementwise", "the dual function `", title,
+              "` does not hold the activation φ that the layer must apply; use Activation, or make "
+              "the dual function with DualFunction::closed");
 }
 
 Tensor Elementwise::forward(const Tensor& x) const {
-  LADON_CHECK(static_cast<bool>(function), "Elementwise", "has no function: it was moved from");
+  LADON_CHECK(static_cast<bool>(function), "Elementwise",
+              "has no function: it was moved from; use the object that it was moved to");
   return function(x);
 }
 

@@ -26,7 +26,8 @@ std::string list_of(const char* what, const LayerContainer& c) {
 }
 
 void check_branches(const LayerContainer& c) {
-  LADON_CHECK(!c.layers.empty(), c.describe(), "has no branches, but needs at least one");
+  LADON_CHECK(!c.layers.empty(), c.describe(),
+              "has no branches, but needs at least one: none was added, or it was moved from");
 }
 
 }  // namespace
@@ -116,7 +117,7 @@ namespace {
 void check_width(const ConcatenateBranches& c, std::size_t i, const Tensor& y) {
   LADON_CHECK(y.rank() > 0 && y.size(-1) == c.widths[i], "ConcatenateBranches", "branch ", i, ", ",
               c.layers[i]->describe(), ", should give ", c.widths[i], " channels, got shape ",
-              y.shape());
+              y.shape(), "; widths must hold the width of each branch's output");
 }
 
 void check_widths(const ConcatenateBranches& c) {

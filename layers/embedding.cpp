@@ -21,7 +21,8 @@ Embedding::Embedding(const EmbeddingOptions& o, Generator& rng)
               "sizes must be positive, got count = ", o.count, ", dim = ", o.dim);
   detail::check_size("Embedding", "stddev", o.stddev);
   LADON_CHECK(padding_index < o.count, "Embedding", "padding_index ", padding_index,
-              " is outside a table of ", o.count, " rows");
+              " is outside a table of ", o.count, " rows; it must be below ", o.count,
+              ", or negative for none");
   const bool in_front = o.parameterization == Parameterization::ntk;
   if (in_front) weight_std = scalar(o.stddev, f64);
   NoGrad no_grad;
@@ -58,8 +59,8 @@ infinite::KernelNode Embedding::limit(const infinite::KernelNode& k) const {
   return infinite::map_pairs(k, step, [=](const infinite::Pairs& pairs) {
     for (const Tensor& own : {pairs.left_variance(), pairs.right_variance()})
       LADON_CHECK(all(equal(own, 1)).item<bool>(), "Embedding",
-                  "the input of the limit must be the kernel of indices, which has 1 on its "
-                  "diagonal; make it with input_kernel");
+                  "its infinite-width limit needs the kernel of indices, which is 1 for equal "
+                  "indices and 0 for others; make it with input_kernel");
     const Tensor equals = padded ? pairs.visible(pairs.nngp) : pairs.nngp;
     infinite::PairKernels y{variance() * equals, {}};
     if (pairs.ntk.defined()) y.ntk = standard ? equals : y.nngp;

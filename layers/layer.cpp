@@ -51,9 +51,10 @@ void detail::warn_of_precision(const char* layer, const Tensor& x, const Tensor&
 
 Tensor Layer::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_mask(x, mask);
-  LADON_CHECK(!mask.defined() || per_position(), "forward_masked", describe(),
-              " got a mask, but does not support one: override forward_masked, or per_position() "
-              "if the layer does not mix positions");
+  LADON_CHECK(
+      !mask.defined() || per_position(), "forward_masked", describe(),
+      " got a mask of padding, but does not support one: override its forward_masked, or its "
+      "per_position() if the layer does not mix positions");
   return detail::settled([this](const Tensor& seen) { return forward(seen); }, x, mask);
 }
 
@@ -134,9 +135,11 @@ void Layer::Call::explain(const Error& error) const {
 }
 
 infinite::KernelNode Layer::limit(const infinite::KernelNode&) const {
-  detail::fail("limit", describe() +
-                            " has no limit in closed form; estimate its kernel from finite "
-                            "networks with infinite::monte_carlo_kernel");
+  detail::fail(
+      "limit",
+      describe() +
+          " has no limit in closed form for infinite width; estimate its kernel from finite "
+          "networks with infinite::monte_carlo_kernel");
 }
 
 infinite::KernelNode Layer::operator()(const infinite::KernelNode& inputs) const {

@@ -68,8 +68,10 @@ Tensor Linear::forward(const Tensor& x) const {
 }
 
 infinite::KernelNode Linear::limit(const infinite::KernelNode& k) const {
-  LADON_CHECK(!std::isnan(init_std), "Linear",
-              "weights that are all one have no Gaussian limit; draw them at random");
+  LADON_CHECK(
+      !std::isnan(init_std), "Linear",
+      "weights that are all one have no Gaussian limit of infinite width; draw them at random "
+      "(init)");
   k.law.need_channels("Linear", weight.size(1));
   const bool standard = parameterization() == Parameterization::standard;
   const double fan_in = static_cast<double>(weight.size(1)), biases = bias.defined() ? 1 : 0;

@@ -91,7 +91,8 @@ void check_strict(const LoadReport& report, const StateDict& own, const StateDic
                  ") is missing from the state", hint(report, state, options));
   for (const LoadReport::Misfit& x : report.misfits) {
     LADON_CHECK(state.at(x.name).defined() && x.given == x.expected, operation, "`", x.name,
-                "` has shape ", x.given, " in the state and ", x.expected, " in the module");
+                "` has shape ", x.given, " in the state and ", x.expected,
+                " in the module; make the module with the options of the saved one");
     detail::fail(operation, "`", x.name, "` is ", x.given_dtype, " in the state and ",
                  x.expected_dtype,
                  " in the module; only floating and half-precision dtypes are converted");
@@ -194,8 +195,8 @@ LoadReport detail::load_state(const StateDict& own, const std::string& path,
                               const LoadOptions& options) {
   std::map<std::string, std::string> metadata;
   const StateDict state = load_safetensors(path, &metadata);
-  LADON_CHECK(!metadata.contains("ladon"), "load", path, ": is a ", metadata["ladon"],
-              "; load it with TrainingRun::load");
+  LADON_CHECK(!metadata.contains("ladon"), "load", path, ": the file holds a ", metadata["ladon"],
+              ", not the weights of a module; load it with TrainingRun::load");
   try {
     return load_state(own, state, options);
   } catch (const Error& error) {

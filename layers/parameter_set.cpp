@@ -203,12 +203,14 @@ void ParameterSet::check_distinct(const char* operation) const {
   detail::Apart memory;
   for (const auto& [name, x] : *this) {
     const auto [first, is_new] = known.emplace(detail::identity(x), &name);
-    LADON_CHECK(is_new, operation, "`", *first->second, "` and `", name,
-                "` are one tensor, which a row would contain twice; use distinct()");
+    LADON_CHECK(
+        is_new, operation, "`", *first->second, "` and `", name,
+        "` are one tensor, which a row of all parameters would contain twice; use distinct()");
     const std::string* other = memory.add(name, x);
-    LADON_CHECK(!other, operation, "`", *other, "` and `", name,
-                "` are two tensors that share memory, which a row would contain twice; make them "
-                "one tensor (share_with), or clone() one");
+    LADON_CHECK(
+        !other, operation, "`", *other, "` and `", name,
+        "` are two tensors that share memory, which a row of all parameters would contain twice; make them "
+        "one tensor (share_with), or clone() one");
   }
 }
 

@@ -64,8 +64,11 @@ Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, con
   LADON_CHECK(q.size(-1) == k.size(-1), operation,
               "queries and keys must have the same width, but queries are ", q.size(-1),
               " wide, keys ", k.size(-1), ": shapes ", q.shape(), " and ", k.shape());
-  LADON_CHECK(k.size(-2) == v.size(-2) && k.size(-3) == v.size(-3), operation, "keys have shape ",
-              k.shape(), ", values ", v.shape(), "; their axes heads and time must be equal");
+  LADON_CHECK(k.size(-2) == v.size(-2), operation, "each key needs one value, but keys have shape ",
+              k.shape(), ", values ", v.shape(), ", and their axes of time, -2, differ");
+  LADON_CHECK(k.size(-3) == v.size(-3), operation,
+              "keys and values must have the same heads, but keys have shape ", k.shape(),
+              ", values ", v.shape(), ", and their axes of heads, -3, differ");
   const std::int64_t heads = q.size(-3), shared = k.size(-3);
   LADON_CHECK(shared > 0 ? heads % shared == 0 : heads == 0, operation, heads,
               " query heads cannot share ", shared,

@@ -236,8 +236,9 @@ Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingLookupOptio
   LADON_CHECK(weight.rank() == 2, "embedding", "the table must have shape [n, d], got ",
               weight.shape());
   const std::int64_t n = weight.shape()[0], d = weight.shape()[1];
-  LADON_CHECK(options.padding_index < n, "embedding", "padding index ", options.padding_index,
-              " is out of range for a table of ", n, " rows");
+  LADON_CHECK(options.padding_index < n, "embedding", "padding_index ", options.padding_index,
+              " is out of range for a table of ", n, " rows; it must be below ", n,
+              ", or negative for none");
   Tensor rows = reshape(kernels::checked_indices("embedding", index, n), {index.count()});
   Shape shape = index.shape();
   shape.append(d);

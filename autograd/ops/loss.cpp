@@ -341,8 +341,9 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps)
   const int k =
       detail::normalize_axis("cosine_similarity", axis, last) - last;  // counted from the end
   const auto unit = [&](const Tensor& x) {
-    LADON_CHECK(x.rank() >= -k, "cosine_similarity", "axis ", axis, " of shapes ", a.shape(),
-                " and ", b.shape(), " is not in both");
+    LADON_CHECK(x.rank() >= -k, "cosine_similarity", "axis ", axis,
+                " must be an axis of both tensors, but the shapes are ", a.shape(), " and ",
+                b.shape(), "; unsqueeze one of them");
     Shape whole = x.shape();  // an axis of size 1 is expanded before the norm is taken
     whole[x.rank() + k] = shape[last + k];
     const Tensor y = expand(x, whole);

@@ -29,7 +29,8 @@ std::vector<int> Axes::normalized(std::string_view operation, int rank) const {
   for (const int axis : axes_) axes.push_back(detail::normalize_axis(operation, axis, rank));
   std::sort(axes.begin(), axes.end());
   const auto twice = std::adjacent_find(axes.begin(), axes.end());
-  if (twice != axes.end()) detail::fail(operation, "axis ", *twice, " is listed twice");
+  if (twice != axes.end())
+    detail::fail(operation, "axis ", *twice, " is listed twice; list each axis at most once");
   return axes;
 }
 

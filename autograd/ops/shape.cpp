@@ -19,7 +19,8 @@ Shape resolve(const Tensor& x, const Shape& shape) {
   int inferred = -1;
   for (int i = 0; i < to.rank(); ++i) {
     if (to[i] != -1) continue;
-    LADON_CHECK(inferred < 0, "reshape", "more than one size is −1 in ", shape);
+    LADON_CHECK(inferred < 0, "reshape", "more than one size is −1 in ", shape,
+                "; only one size can be inferred");
     inferred = i;
     to[i] = 1;
   }
@@ -27,10 +28,12 @@ Shape resolve(const Tensor& x, const Shape& shape) {
   if (inferred >= 0) {
     LADON_CHECK(known != 0, "reshape", "the −1 in ", shape,
                 " cannot be inferred if another size is 0; write the size");
+    LADON_CHECK(x.count() % known == 0, "reshape", "shape ", x.shape(), " holds ", x.count(),
+                " elements and cannot become ", shape, ": the number is not a multiple of ", known);
     to[inferred] = x.count() / known;
   }
   LADON_CHECK(to.count() == x.count(), "reshape", "shape ", x.shape(), " holds ", x.count(),
-              " elements and cannot become ", shape);
+              " elements and cannot become ", shape, ", which holds ", to.count());
   return to;
 }
 
@@ -85,7 +88,8 @@ Tensor permute(const Tensor& x, const std::vector<int>& order) {
   std::vector<int> to(order.size()), inverse(order.size(), -1);
   for (int i = 0; i < x.rank(); ++i) {
     to[i] = detail::normalize_axis("permute", order[i], x.rank());
-    LADON_CHECK(inverse[to[i]] < 0, "permute", "axis ", to[i], " is listed twice");
+    LADON_CHECK(inverse[to[i]] < 0, "permute", "axis ", to[i],
+                " is listed twice; each axis must be listed once");
     inverse[to[i]] = i;
   }
   return record("permute", view::permute(x, to), {x},
@@ -104,7 +108,7 @@ Tensor expand(const Tensor& x, const Shape& shape) {
   check_defined("expand", {x});
   const int lead = shape.rank() - x.rank();
   LADON_CHECK(lead >= 0, "expand", "shape ", x.shape(), " has more axes than the requested shape ",
-              shape);
+              shape, "; expand adds axes in front, and removes none");
   Shape to = shape;
   for (int i = 0; i < to.rank(); ++i) {
     const std::int64_t size = i < lead ? 1 : x.shape()[i - lead];
@@ -128,7 +132,7 @@ Tensor squeeze(const Tensor& x, int axis) {
   check_defined("squeeze", {x});
   axis = detail::normalize_axis("squeeze", axis, x.rank());
   LADON_CHECK(x.shape()[axis] == 1, "squeeze", "axis ", axis, " of shape ", x.shape(), " has size ",
-              x.shape()[axis], ", not 1");
+              x.shape()[axis], ", not 1; only axes of size 1 can be removed");
   return record("squeeze", view::squeeze(x, axis), {x},
                 [axis](const Tensor& g) { return unsqueeze(g, axis); });
 }
@@ -221,7 +225,8 @@ Tensor flip(const Tensor& x, const std::vector<int>& axes) {
   Tensor y = x.detach();
   for (int axis : axes) {
     axis = detail::normalize_axis("flip", axis, x.rank());
-    LADON_CHECK(!seen[axis], "flip", "axis ", axis, " is listed twice");
+    LADON_CHECK(!seen[axis], "flip", "axis ", axis,
+                " is listed twice; list each axis at most once");
     seen[axis] = true;
     y = view::slice(y, axis, y.shape()[axis] - 1, y.shape()[axis], -1);
   }
@@ -279,7 +284,8 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
   std::int64_t total = 0;
   for (const std::int64_t size : sizes) {
     LADON_CHECK(size >= 0 && size <= x.shape()[axis], "split", "a part of size ", size,
-                " does not fit axis ", axis, " of size ", x.shape()[axis]);
+                " does not fit on axis ", axis, " of shape ", x.shape(), "; it must be from 0 to ",
+                x.shape()[axis]);
     total = detail::checked_sum("split", total, size);
   }
   LADON_CHECK(total == x.shape()[axis], "split", "the sizes sum to ", total, ", but axis ", axis,
@@ -351,7 +357,7 @@ Tensor pad(const Tensor& x, const std::vector<std::int64_t>& before,
                 " crop more elements than axis ", i, " has, of shape ", x.shape());
     shape[i] = detail::checked_sum("pad", detail::checked_sum("pad", n, low), high);
     LADON_CHECK(shape[i] >= 0, "pad", "counts ", low, " and ", high, " around axis ", i,
-                " of shape ", x.shape(), " give a negative size");
+                " of shape ", x.shape(), " give the negative size ", shape[i], "; crop less");
     const std::int64_t from = std::max<std::int64_t>(0, -low);
     const std::int64_t to = n + std::min<std::int64_t>(0, high);
     inside = view::slice(inside, i, from, std::max<std::int64_t>(0, to - from), 1);

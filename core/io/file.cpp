@@ -49,7 +49,7 @@ fs::path resolve(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   LADON_CHECK(!fs::exists(status) || fs::is_regular_file(status), "write_atomically", path,
-              ": exists and is not a regular file");
+              ": exists and is not a regular file; write to another path");
   fs::path target = path;
   for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
     LADON_CHECK(links < most_links, "write_atomically", path, ": cannot follow the link: ",
@@ -242,8 +242,9 @@ void InputFile::select(std::uint64_t begin, std::uint64_t end) {
 }
 
 void InputFile::read(void* to, std::size_t bytes) {
-  LADON_CHECK(bytes <= remaining(), "read_file", path_, ": ", bytes, " bytes wanted at byte ",
-              position_, ", but only ", remaining(), " are left; the file is truncated");
+  LADON_CHECK(bytes <= remaining(), "read_file", path_, ": ", bytes,
+              " bytes are to be read at byte ", position_, ", but only ", remaining(),
+              " are left; the file is truncated");
   auto* next = static_cast<char*>(to);
   if (descriptor_ < 0) {
     bytes_.copy(next, bytes, position_);

@@ -185,12 +185,12 @@ Tensor cast(const Tensor& x, DType dtype) {
 }
 
 Tensor contiguous(const Tensor& x) {
-  LADON_CHECK(x.defined(), "contiguous", "the tensor is undefined");
+  LADON_CHECK(x.defined(), "contiguous", "the tensor is undefined; assign it a value first");
   return x.contiguous() ? x : clone(x);
 }
 
 Tensor clone(const Tensor& x) {
-  LADON_CHECK(x.defined(), "clone", "the tensor is undefined");
+  LADON_CHECK(x.defined(), "clone", "the tensor is undefined; assign it a value first");
   if (x.mapped()) return mapped::broadcast(clone, x);
   Tensor y = empty_like(x);
   copy_into(y, x);
@@ -198,7 +198,10 @@ Tensor clone(const Tensor& x) {
 }
 
 void copy(Tensor destination, const Tensor& source) {
-  LADON_CHECK(destination.defined() && source.defined(), "copy", "a tensor is undefined");
+  LADON_CHECK(destination.defined(), "copy",
+              "the destination is an undefined tensor; allocate it first, as empty() does");
+  LADON_CHECK(source.defined(), "copy",
+              "the source is an undefined tensor; there is nothing to copy");
   check_broadcasts_to("copy", source, destination.shape());
   if (mapped::any(destination, source)) {
     check_room("copy", destination, source);
@@ -233,13 +236,15 @@ void fill(Tensor x, double value) {
 void edit(Binary op, Tensor x, const Tensor& y) {
   in_place(to_string(op), x, y, [=]<class T>() {
     const auto loop = loops().of<T>().binary[int(op)];
-    LADON_CHECK(loop != nullptr, to_string(op), "is not defined for ", dtype_of<T>());
+    LADON_CHECK(loop != nullptr, to_string(op), "is not defined for ", dtype_of<T>(),
+                "; convert the operands with cast(x, f32)");
     return [=](T* to, const T* from, std::int64_t n) { loop(to, from, to, n); };
   });
 }
 
 void axpby(double a, Tensor x, double b, const Tensor& y) {
-  LADON_CHECK(x.dtype() != boolean, "axpby", "is not defined for bool");
+  LADON_CHECK(x.dtype() != boolean, "axpby",
+              "is not defined for bool; convert the operands with cast(x, f32)");
   in_place("axpby", x, y, [=]<class T>() {
     const auto loop = loops().of<T>().axpby;
     const T s = convert<T>(a), t = convert<T>(b);

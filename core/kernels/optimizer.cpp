@@ -15,9 +15,13 @@ namespace {
 constexpr std::int64_t grain = 1 << 14;  // elements per task
 
 void check_like(const char* operation, const char* what, const Tensor& y, const Tensor& x) {
-  LADON_CHECK(y.shape() == x.shape() && y.dtype() == x.dtype() && y.contiguous() && x.contiguous(),
-              operation, "the ", what, " (", y.dtype(), " ", y.shape(), ") and the parameter (",
-              x.dtype(), " ", x.shape(), ") must be contiguous, of one dtype and shape");
+  LADON_CHECK(y.shape() == x.shape() && y.dtype() == x.dtype(), operation, "the ", what, " (",
+              y.dtype(), " ", y.shape(), ") and the parameter (", x.dtype(), " ", x.shape(),
+              ") must have the same dtype and shape");
+  LADON_CHECK(x.contiguous(), operation, "the parameter of shape ", x.shape(), " has strides ",
+              x.strides(), ", but must be contiguous; train contiguous(x)");
+  LADON_CHECK(y.contiguous(), operation, "the ", what, " of shape ", y.shape(), " has strides ",
+              y.strides(), ", but must be contiguous; pass contiguous(x)");
 }
 
 /// Runs the loop that `pick` selects from the table of loops on pieces of x, g and the states;

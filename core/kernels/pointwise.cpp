@@ -175,7 +175,7 @@ Tensor compare(Compare op, const Tensor& x, double s) {
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   if (mapped::any(condition, a, b)) return mapped::broadcast(where, condition, a, b);
   LADON_CHECK(condition.dtype() == boolean, "where", "the condition is ", condition.dtype(),
-              ", not bool; compare it with something");
+              ", not bool; make it by a comparison, such as x > 0");
   check_same_dtype("where", a, b);
   const Shape sides = broadcast_shapes("where", a.shape(), b.shape());
   Tensor y = empty(broadcast_shapes("where", condition.shape(), sides), a.dtype());

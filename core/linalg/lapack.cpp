@@ -38,7 +38,7 @@ template <class T>
       mean > 0 ? detail::join(" (", jitter / mean, " times its mean ", mean, ")") : "";
   throw NotPositiveDefinite(
       detail::join("[cholesky] the matrix is not positive definite: its leading minor of order ",
-                   minor, " fails and its smallest eigenvalue is ", least,
+                   minor, " is not, and its smallest eigenvalue is ", least,
                    "; add a jitter of at least ", jitter, relative, " to the diagonal"),
       least, jitter);
 }
@@ -155,8 +155,9 @@ Tensor lu_solve(const Lu& lu, const Tensor& b, bool transposed) {
   check_square(operation, lu.factors);
   check_right_side(operation, lu.factors, b);
   const std::int64_t n = b.shape()[0], k = b.shape()[1];
-  LADON_CHECK(lu.swaps.dtype() == i64 && lu.swaps.shape() == Shape{n}, operation, "needs swaps [",
-              n, "] (i64), got ", lu.swaps.dtype(), " ", lu.swaps.shape());
+  LADON_CHECK(lu.swaps.dtype() == i64 && lu.swaps.shape() == Shape{n}, operation,
+              "swaps must be i64 [", n, "], got ", lu.swaps.dtype(), " ", lu.swaps.shape(),
+              "; use the result of lu()");
   std::vector<int> from_one;
   for (const std::int64_t row : lu.swaps.to_vector<std::int64_t>()) {
     const auto i = static_cast<std::int64_t>(from_one.size());

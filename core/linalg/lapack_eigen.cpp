@@ -60,8 +60,8 @@ std::pair<Tensor, Tensor> eigh(const Tensor& a) {
     const int size = static_cast<int>(n);
     const int info = n >= many && moderate(n, data) ? eigen_by_steps(size, data, w, rows)
                                                     : routines::syevd(true, size, data, w);
-    LADON_CHECK(info == 0, "eigh", "the iteration did not converge for a matrix of shape ",
-                a.shape());
+    LADON_CHECK(info == 0, "eigh", "LAPACK's iteration did not converge for a matrix of shape ",
+                a.shape(), " (info = ", info, "); scale the matrix, or compute in f64");
     return {values, kernels::contiguous(view::transpose(rows, 0, 1))};
   });
 }
@@ -74,8 +74,9 @@ Tensor eigenvalues(const Tensor& a) {
     if (n == 0) return values;
     const int info = routines::syevd(false, static_cast<int>(n), work.mutable_data<T>(),
                                      values.mutable_data<T>());
-    LADON_CHECK(info == 0, "eigenvalues", "the iteration did not converge for a matrix of shape ",
-                a.shape());
+    LADON_CHECK(info == 0, "eigenvalues",
+                "LAPACK's iteration did not converge for a matrix of shape ", a.shape(),
+                " (info = ", info, "); scale the matrix, or compute in f64");
     return values;
   });
 }

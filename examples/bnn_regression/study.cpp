@@ -19,12 +19,16 @@ namespace {
 template <class T>
 std::vector<T> numbers_of(const std::filesystem::path& path) {
   std::ifstream file(path);
+  const bool opened = file.is_open();
   std::vector<T> numbers;
   for (double number; file >> number;) numbers.push_back(static_cast<T>(number));
-  LADON_CHECK(
-      file.eof() && !numbers.empty(), "bnn_regression", path.string(),
-      ": a file of a UCI set must be readable, and hold numbers only; it is missing, or holds "
-      "something other than numbers. Is --data the right folder?");
+  LADON_CHECK(opened, "bnn_regression", path.string(),
+              ": cannot be opened; is --data the folder of the UCI sets?");
+  LADON_CHECK(file.eof(), "bnn_regression", path.string(),
+              ": has something other than a number after ", numbers.size(),
+              " numbers; a file of a UCI set holds numbers only");
+  LADON_CHECK(!numbers.empty(), "bnn_regression", path.string(),
+              ": is empty; a file of a UCI set holds at least one number");
   return numbers;
 }
 

@@ -80,8 +80,9 @@ inline std::int64_t trained_rows(const ClassifierTask& task) {
   return task.train.size() - task.train.size() / 10;
 }
 
-/// Trains by Adam on the cross-entropy, with a cosine schedule that ends at rate 0. Returns false if
-/// the training diverged: its loss exceeded a million nats. Advances `progress` by one step. Throws Interrupted after Ctrl-C.
+/// Trains by Adam on the cross-entropy, with a cosine schedule that ends at rate 0. Returns false
+/// if the training diverged: its loss exceeded a million nats. Advances `progress` by one step.
+/// Throws Interrupted after Ctrl-C.
 bool fit(Sequential& net, const ClassifierModel& model, const ClassifierTask& task,
          const ClassifierSettings& settings, Generator& rng, Progress& progress);
 

@@ -62,17 +62,18 @@ std::vector<Fold> folds(std::int64_t n, std::int64_t k, Generator& rng) {
 
 Fold inner_fold(const Fold& fold, double share, Generator& rng) {
   const auto tested = std::llround(share * static_cast<double>(fold.train.size()));
-  LADON_CHECK(tested > 0 && tested < std::ssize(fold.train), "inner_fold", "a share of ", share,
-              " of ", fold.train.size(),
-              " examples for testing leaves no example for training or none for testing; choose "
-              "another share between 0 and 1");
+  LADON_CHECK(tested > 0, "inner_fold", "a share of ", share, " of ", fold.train.size(),
+              " examples leaves none for testing; raise the share");
+  LADON_CHECK(tested < std::ssize(fold.train), "inner_fold", "a share of ", share, " of ",
+              fold.train.size(), " examples for testing leaves none for training; lower the share");
   return split(shuffled(fold.train, rng), 0, tested);
 }
 
 Contrast contrast(const Tensor& arm, const Tensor& base, const std::vector<Fold>& folds) {
-  LADON_CHECK(arm.rank() == 2 && arm.shape() == base.shape() && arm.count() > 0, "contrast",
-              "scores have shapes ", arm.shape(), " and ", base.shape(),
-              "; both must be [seeds, questions], equal and not empty");
+  LADON_CHECK(arm.rank() == 2 && arm.shape() == base.shape(), "contrast", "scores have shapes ",
+              arm.shape(), " and ", base.shape(), "; both must be [seeds, questions], and equal");
+  LADON_CHECK(arm.count() > 0, "contrast", "scores of shape ", arm.shape(),
+              " are empty; there must be a seed and a question at least");
   const auto seeds = static_cast<std::size_t>(arm.size(0));
   const auto questions = static_cast<std::size_t>(arm.size(1));
   require_a_partition(folds, questions);

@@ -41,7 +41,8 @@ void add_options(Program& program, Settings& s) {
     refuse_repeated("--widths", s.widths);
     if (s.head_width > 0 && s.head_width < tokens)
       throw UsageError("--head-width",
-                       "must be 0 (no low-rank heads), or at least 4, the number of tokens");
+                       detail::join("must be 0 (no low-rank heads), or at least ", tokens,
+                                    ", the number of tokens, but is ", s.head_width));
   });
 }
 

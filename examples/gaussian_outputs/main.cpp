@@ -45,8 +45,11 @@ void add_options(Program& program, Settings& s) {
   program.check([&s] {
     refuse_repeated("--scaling", s.scalings);
     const bool sqrt = std::ranges::count(s.scalings, "sqrt") > 0;
-    if (!s.common.page.empty() && (s.zeta != "identity" || !sqrt || s.heads.empty()))
-      throw UsageError("--page", "needs --zeta identity, --scaling sqrt and --heads");
+    if (s.common.page.empty()) return;
+    if (s.zeta != "identity")
+      throw UsageError("--page", "needs --zeta identity, but --zeta is " + s.zeta);
+    if (!sqrt) throw UsageError("--page", "needs --scaling with sqrt among its values");
+    if (s.heads.empty()) throw UsageError("--page", "needs numbers of heads; give --heads");
   });
 }
 

@@ -46,9 +46,12 @@ void add_options(Program& program, Settings& s) {
     refuse_repeated("--truths", s.truths);
     refuse_repeated("--targets", s.targets);
     if (!s.data.empty() && s.data.size() != 2)
-      throw UsageError("--data", "needs two files: TRAIN,GLOVE");
+      throw UsageError("--data",
+                       detail::join("needs two files, TRAIN,GLOVE, but got ", s.data.size()));
     if (!s.data.empty() && s.sets % pairs != 0)
-      throw UsageError("--sets", "must be a multiple of 10, the number of pairs of TREC's classes");
+      throw UsageError("--sets",
+                       detail::join("must be a multiple of ", pairs,
+                                    ", the number of pairs of TREC's classes, but is ", s.sets));
   });
 }
 

@@ -31,7 +31,8 @@ class Speech {
     std::istringstream numbers(text);
     for (std::int64_t token = 0; numbers >> token;) tokens.push_back(token);
     LADON_CHECK(numbers.eof(), "llama",
-                "with --ids the prompt must be a list of token numbers, but is '", text, "'");
+                "with --ids the prompt must be a list of token numbers, but is '", text,
+                "'; leave --ids out to pass a text");
     return tokens;
   }
   std::string decode(const Tokens& tokens) const {

@@ -34,9 +34,12 @@ Tensor load_inputs(const NetworkSettings& s) {
     return normal({3, 4, 8}, rng, 0, 1, f64);
   }
   const Tensor x = load_npy(s.inputs);
-  LADON_CHECK(x.rank() == 3 && x.count() > 0 && is_floating(x.dtype()), "load_inputs", s.inputs,
-              " must hold floating-point numbers of shape [N, T, d], at least one, but holds ",
-              x.dtype(), " of shape ", x.shape());
+  LADON_CHECK(is_floating(x.dtype()), "load_inputs", s.inputs,
+              " must hold floating-point numbers, but holds ", x.dtype(), "; save it as float64");
+  LADON_CHECK(x.rank() == 3, "load_inputs", s.inputs,
+              " must hold [inputs, tokens, channels], but has shape ", x.shape());
+  LADON_CHECK(x.count() > 0, "load_inputs", s.inputs, " holds no numbers: its shape is ",
+              x.shape());
   return cast(x, f64);
 }
 

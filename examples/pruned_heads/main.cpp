@@ -40,7 +40,8 @@ void add_options(Program& program, Settings& s) {
   program.check([&s] {
     refuse_repeated("--sizes", s.sizes);
     if (!s.data.empty() && s.data.size() != 3)
-      throw UsageError("--data", "needs three files: TRAIN,TEST,GLOVE");
+      throw UsageError(
+          "--data", detail::join("needs three files, TRAIN,TEST,GLOVE, but got ", s.data.size()));
   });
 }
 

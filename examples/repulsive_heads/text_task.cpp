@@ -21,8 +21,9 @@ TextDataset read(const TextFiles& s, const std::vector<std::string>& files,
   if (s.format == "lines") return read_lines(files, names);
   if (s.format == "trec") return read_trec(files[0], names);
   const TsvColumns columns = guess_columns(files[0]);
-  LADON_CHECK(columns.separator == '\t', "repulsive_heads", "--format tsv: ", files[0],
-              " has no tab in its first line, which must be label<TAB>text");
+  LADON_CHECK(
+      columns.separator == '\t', "repulsive_heads", "--format tsv: ", files[0],
+      " has no tab in its first line, which must be label<TAB>text; is it of another --format?");
   return read_tsv(files[0], columns, names);
 }
 
@@ -72,9 +73,8 @@ Vocabulary known_words(const TextDataset& train, const Glove& glove) {
 /// N(0, column_stddev²).
 Tensor with_word_vectors(const Tensor& vectors, std::int64_t dim, Generator& rng) {
   const std::int64_t width = vectors.size(1);
-  LADON_CHECK(width <= dim, "repulsive_heads",
-              "word vectors must not be wider than --dim (raise it): width ", width, ", --dim ",
-              dim);
+  LADON_CHECK(width <= dim, "repulsive_heads", "the word vectors have ", width,
+              " channels, more than the ", dim, " of --dim; raise --dim");
   const Tensor rest = normal({vectors.size(0), dim - width}, rng, 0, column_stddev);
   const double rms = std::sqrt(mean(square(vectors)).item());
   return concat({vectors * (vector_rms / rms), rest}, 1);

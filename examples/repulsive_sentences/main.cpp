@@ -51,10 +51,13 @@ void add_options(Program& program, Settings& s) {
                  count(1));
   program.check([&s] {
     refuse_repeated("--arms", s.arms);
-    if (s.data.empty() != (s.format == "generated") || (s.data.empty() && !s.glove.empty()))
-      throw UsageError(
-          "--data",
-          "is needed with --format trec or lines, and only with them; --glove needs it, too");
+    const bool generated = s.format == "generated";
+    if (generated && !s.data.empty())
+      throw UsageError("--data", "needs --format trec or lines, but --format is generated");
+    if (!generated && s.data.empty())
+      throw UsageError("--data", "is missing; --format " + s.format + " needs it");
+    if (s.data.empty() && !s.glove.empty())
+      throw UsageError("--glove", "holds word vectors, which need texts; give them by --data");
   });
   program.option("--bits", s.bits, "File (.npz) for the answers per question",
                  "To analyse them anew: see examples/common/paired.h", name_of("a file"));

@@ -67,11 +67,12 @@ Corpus read_corpus(const CorpusSettings& s) {
   };
   corpus.test = held_out(s.test);
   corpus.validation = held_out(s.validation);
-  LADON_CHECK(corpus.train.sources.size() >= 20 && !corpus.validation.sources.empty(), "translate",
-              s.source,
-              " must leave at least 20 pairs for training and one for validation, but leaves ",
-              corpus.train.sources.size(), " and ", corpus.validation.sources.size(),
-              "; give at least 40 lines");
+  LADON_CHECK(corpus.train.sources.size() >= 20, "translate", s.source,
+              " must leave at least 20 pairs for training, but leaves ",
+              corpus.train.sources.size(), "; give at least 40 lines");
+  LADON_CHECK(!corpus.validation.sources.empty(), "translate", s.source,
+              " leaves no pair for validation; give at least 40 lines, or a file of pairs by "
+              "--validation");
   return corpus;
 }
 

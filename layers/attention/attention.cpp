@@ -69,37 +69,42 @@ struct Operands {
 
 void check_options(const MultiHeadAttentionOptions& o) {
   const char* layer = "MultiHeadAttention";
-  LADON_CHECK(o.dim > 0 && o.heads > 0, layer, "dim and heads must be positive, got ", o.dim,
-              " and ", o.heads);
-  for (const std::int64_t width : {o.head_dim, o.key_dim, o.value_dim, o.value_head_dim, o.out})
-    LADON_CHECK(width >= 0, layer,
-                "head_dim, key_dim, value_dim, value_head_dim and out must not be negative, got ",
-                width);
+  LADON_CHECK(o.dim > 0 && o.heads > 0, layer, "dim and heads must be positive, got dim = ", o.dim,
+              " and heads = ", o.heads);
+  for (const auto& [what, width] : {std::pair("head_dim", o.head_dim),
+                                    {"key_dim", o.key_dim},
+                                    {"value_dim", o.value_dim},
+                                    {"value_head_dim", o.value_head_dim},
+                                    {"out", o.out}})
+    LADON_CHECK(width >= 0, layer, what, " must not be negative, got ", width);
   LADON_CHECK(o.head_dim > 0 || o.dim % o.heads == 0, layer, o.heads,
               " heads do not divide dim = ", o.dim, "; give head_dim");
   LADON_CHECK(o.dropout >= 0 && o.dropout <= 1, layer, "dropout must lie in [0, 1], got ",
               o.dropout);
   LADON_CHECK(!o.form.tied || o.key_dim <= 0 || o.key_dim == o.dim, layer,
-              "tied queries and keys need inputs of one width, got dim = ", o.dim,
-              ", key_dim = ", o.key_dim);
-  LADON_CHECK(o.kv_heads >= 0 && (o.kv_heads == 0 || o.heads % o.kv_heads == 0), layer, o.kv_heads,
+              "queries and keys that share weights (tied) need inputs of one width, got dim = ",
+              o.dim, " and key_dim = ", o.key_dim);
+  LADON_CHECK(o.kv_heads >= 0, layer, "kv_heads must not be negative, got ", o.kv_heads);
+  LADON_CHECK(o.kv_heads == 0 || o.heads % o.kv_heads == 0, layer, o.kv_heads,
               " heads of keys and values do not divide ", o.heads,
               " heads; kv_heads must divide heads");
-  LADON_CHECK(!o.form.tied || o.kv_heads == 0 || o.kv_heads == o.heads, layer,
-              "tied queries and keys need equal numbers of heads, got ", o.heads, " and ",
-              o.kv_heads);
-  LADON_CHECK(o.window >= 0 && (o.window == 0 || o.causal), layer,
-              "a window needs causal attention and must not be negative; got ", o.window,
-              o.causal ? "" : "; set causal");
+  LADON_CHECK(
+      !o.form.tied || o.kv_heads == 0 || o.kv_heads == o.heads, layer,
+      "queries and keys that share weights (tied) need equal numbers of heads, got heads = ",
+      o.heads, " and kv_heads = ", o.kv_heads);
+  LADON_CHECK(o.window >= 0, layer, "window must be positive, or 0 for none, got ", o.window);
+  LADON_CHECK(o.window == 0 || o.causal, layer, "a window needs causal attention, but window is ",
+              o.window, " and causal is false; set causal");
   const AttentionPrior& p = o.prior;
   detail::check_size(layer, "query_key_std", p.query_key_std);
   detail::check_size(layer, "value_output_std", p.value_output_std);
   detail::check_size(layer, "bias_std", p.bias_std);
   LADON_CHECK(
-      o.limit_draws.per_estimate() >= 2 && o.limit_draws.coordinates >= 0, layer,
-      "limit_draws: samples must be at least 2 (or 0, to choose the number automatically), and "
-      "coordinates at least 0; got ",
-      o.limit_draws.samples, " and ", o.limit_draws.coordinates);
+      o.limit_draws.per_estimate() >= 2, layer,
+      "limit_draws.samples must be at least 2, or 0 to choose the number automatically; got ",
+      o.limit_draws.samples);
+  LADON_CHECK(o.limit_draws.coordinates >= 0, layer,
+              "limit_draws.coordinates must not be negative, got ", o.limit_draws.coordinates);
 }
 
 }  // namespace
@@ -175,17 +180,19 @@ AttentionHeads MultiHeadAttention::project(const Tensor& queries, const Tensor& 
   LADON_CHECK(queries.rank() == 3 && keys.rank() == 3 && values.rank() == 3, "MultiHeadAttention",
               "queries, keys and values must be [batch, T, width], got shapes ", queries.shape(),
               ", ", keys.shape(), " and ", values.shape());
-  LADON_CHECK(keys.size(0) == queries.size(0) && values.size(0) == queries.size(0) &&
-                  values.size(1) == keys.size(1),
+  LADON_CHECK(keys.size(0) == queries.size(0) && values.size(0) == queries.size(0),
               "MultiHeadAttention", "queries ", queries.shape(), ", keys ", keys.shape(),
-              " and values ", values.shape(),
-              " must agree in batch, and keys and values in length");
+              " and values ", values.shape(), " must agree in batch, their first axis");
+  LADON_CHECK(values.size(1) == keys.size(1), "MultiHeadAttention",
+              "each key needs one value, but ", "keys are ", keys.shape(), " and values ",
+              values.shape(), "; they must agree in length, their second axis");
   const bool self = same(queries, keys);
   Tensor q = queries, k = keys, v = values;
   if (positions) {
-    LADON_CHECK(self && same(queries, values), "MultiHeadAttention",
-                "adds positions in self-attention only, where queries, keys and values are one "
-                "tensor; otherwise put RandomPositions before each input");
+    LADON_CHECK(
+        self && same(queries, values), "MultiHeadAttention",
+        "has positional encodings, which it adds in self-attention only, where queries, keys "
+        "and values are one tensor; otherwise put RandomPositions before each input");
     q = k = (*positions)(queries);
     if (values_see_positions) v = q;
   }
@@ -280,8 +287,8 @@ Tensor repeat_heads(const Tensor& x, std::int64_t times) {
 AttentionResult MultiHeadAttention::weigh(const AttentionHeads& h, const AttentionOptions& o,
                                           const Tensor& bias) const {
   LADON_CHECK(!o.mask.defined() || o.mask.dtype() == boolean, "MultiHeadAttention",
-              "an additive mask needs softmax weights, but the layer has another weighting; pass a "
-              "boolean mask");
+              "an additive mask (", o.mask.dtype(),
+              ") needs softmax weights, but the layer has another weighting; pass a bool mask");
   const std::int64_t group = heads() / kv_heads();
   const Tensor q = h.q * *o.scale, k = repeat_heads(h.k, group), v = repeat_heads(h.v, group);
   Tensor factors;  // of dropout; drawn below if undefined
@@ -358,9 +365,12 @@ Tensor MultiHeadAttention::forward(const Tensor& queries, const Tensor& keys, co
 
 Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
                                    const Tensor& mask) const {
-  LADON_CHECK(causal && !positions, "MultiHeadAttention",
-              "a cache needs causal attention without added positional encodings; this is ",
-              describe());
+  LADON_CHECK(causal, "MultiHeadAttention",
+              "a cache needs causal attention, but this layer sees later tokens: ", describe(),
+              "; set causal");
+  LADON_CHECK(!positions, "MultiHeadAttention",
+              "a cache needs a layer that adds no positional encodings, but this is ", describe(),
+              "; put them before the layer");
   LADON_CHECK(!training() || dropout == 0, "MultiHeadAttention",
               "is in training mode, and dropout would be drawn at every step; call eval() first");
   const NoGrad no_grad;
@@ -375,8 +385,11 @@ Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache,
 
 ProjectedMemory MultiHeadAttention::project_memory(const Tensor& keys, const Tensor& values,
                                                    const Tensor& key_mask) const {
-  LADON_CHECK(!hook && !positions, "MultiHeadAttention",
-              "cannot project a memory with a hook or positional encodings; this is ", describe());
+  LADON_CHECK(!hook, "MultiHeadAttention", "cannot project a memory with a hook; this is ",
+              describe(), ", so pass the memory as keys and values to every call");
+  LADON_CHECK(!positions, "MultiHeadAttention",
+              "cannot project a memory with positional encodings; this is ", describe(),
+              ", so put them before the layer");
   const Tensor& own = form.tied ? query : key;
   check_input("keys", keys, own.size(2));
   check_input("values", values, value.size(2));
@@ -388,9 +401,12 @@ ProjectedMemory MultiHeadAttention::project_memory(const Tensor& keys, const Ten
 
 Tensor MultiHeadAttention::forward(const Tensor& queries, const ProjectedMemory& memory,
                                    const AttentionMask& mask) const {
-  LADON_CHECK(!hook && !positions, "MultiHeadAttention",
-              "cannot attend to a projected memory with a hook or positional encodings; this is ",
-              describe());
+  LADON_CHECK(!hook, "MultiHeadAttention",
+              "cannot attend to a projected memory with a hook; this is ", describe(),
+              ", so pass keys and values instead");
+  LADON_CHECK(!positions, "MultiHeadAttention",
+              "cannot attend to a projected memory with positional encodings; this is ", describe(),
+              ", so put them before the layer");
   check_input("queries", queries, query.size(2));
   const bool hidden = hides(mask);
   const AttentionHeads h{projected(queries, query, query_bias, hidden), memory.keys, memory.values};

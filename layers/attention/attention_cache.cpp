@@ -68,11 +68,12 @@ KeyValueCache& KeyValueCache::operator=(KeyValueCache other) noexcept {
 
 Tensor KeyValueCache::next_positions(std::int64_t batch, std::int64_t count,
                                      const Tensor& mask) const {
-  LADON_CHECK(batch >= 0 && count >= 0, "KeyValueCache", "a batch of ", batch, " and ", count,
-              " tokens: neither may be negative");
+  LADON_CHECK(batch >= 0, "KeyValueCache", "the batch must not be negative, got ", batch);
+  LADON_CHECK(count >= 0, "KeyValueCache", "the number of tokens must not be negative, got ",
+              count);
   const auto rows = static_cast<std::size_t>(batch);
   LADON_CHECK(lengths_.empty() || lengths_.size() == rows, "KeyValueCache", "holds a batch of ",
-              lengths_.size(), ", got ", batch, "; make one cache per batch");
+              lengths_.size(), " texts, got a batch of ", batch, "; make one cache per batch");
   const std::vector<bool> flags = token_flags(batch, count, mask);
   std::vector<std::int64_t> positions;
   for (std::size_t b = 0; b < rows; ++b) {
@@ -163,7 +164,10 @@ Tensor KeyValueCache::visible(const Tensor& asked, std::int64_t window) const {
 
 KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor& mask,
                                           std::int64_t window) {
-  LADON_CHECK(h.k.defined() && h.v.defined(), "KeyValueCache", "keys or values are undefined");
+  LADON_CHECK(h.k.defined(), "KeyValueCache",
+              "the keys are an undefined tensor; pass [batch, heads, tokens, width]");
+  LADON_CHECK(h.v.defined(), "KeyValueCache",
+              "the values are an undefined tensor; pass [batch, heads, tokens, width]");
   LADON_CHECK(
       h.k.rank() == 4 && h.v.rank() == 4 && h.k.size(0) == h.v.size(0) &&
           h.k.size(1) == h.v.size(1) && h.k.size(2) == h.v.size(2),
@@ -240,8 +244,9 @@ void KeyValueCache::join(const KeyValueCache& other) {
     return same_but_length(slice(a, 0, {.stop = 1}), slice(b, 0, {.stop = 1}));
   };
   LADON_CHECK(like(keys_, other.keys_) && like(values_, other.values_), "KeyValueCache",
-              "holds keys ", keys_.shape(), ", which cannot be joined with ", other.keys_.shape(),
-              "; heads, widths and dtype must agree: join caches of the same layer");
+              "holds keys ", keys_.shape(), " (", keys_.dtype(), "), which cannot be joined with ",
+              other.keys_.shape(), " (", other.keys_.dtype(),
+              "); heads, widths and dtype must agree: join caches of the same layer");
   const NoGrad no_grad;
   const std::int64_t width = std::max(most_slots(), other.most_slots());
   const auto both = [&](const Tensor& mine, const Tensor& its) {

@@ -48,7 +48,7 @@ Tensor attention_weights(Weighting weighting, const Tensor& logits) {
     case Weighting::abs:
       return abs(logits);
   }
-  detail::fail("apply", "unknown weighting");
+  detail::fail("attention_weights", "unknown weighting; use a value of the enum Weighting");
 }
 
 }  // namespace ladon

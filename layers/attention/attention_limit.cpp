@@ -17,6 +17,8 @@ namespace ladon {
 namespace {
 
 constexpr const char* where_from = "MultiHeadAttention";
+constexpr const char* by_draws =
+    "estimate its kernel from finite networks with infinite::monte_carlo_kernel";
 
 /// Trained tensors that the formulas below account for. A layer with any other trained tensor has
 /// no limit.
@@ -28,20 +30,24 @@ void check_has_limit(const MultiHeadAttention& layer) {
   for (const auto& [name, x] : layer.named_parameters())
     LADON_CHECK(name.starts_with("hook.") ||  // the hook's limit accounts for them
                     std::find(accounted.begin(), accounted.end(), name) != accounted.end(),
-                where_from, "no limit is known for attention with the trained tensor `", name, "`");
+                where_from, "no limit is known for attention with the trained tensor `", name,
+                "`; ", by_draws);
   LADON_CHECK(layer.dropout == 0 || !layer.training(), where_from,
-              "has no limit with dropout of the attention weights; call eval()");
+              "has no limit of infinite width with dropout of the attention weights, which is ",
+              layer.dropout, " in training; call eval()");
 }
 
 void check_sees_one_input(const MultiHeadAttention& layer) {
   const std::int64_t seen = layer.query.size(2);
   const std::int64_t tokens = layer.positions ? layer.positions->in : seen;
-  LADON_CHECK((layer.form.tied || layer.key.size(2) == seen) &&
-                  layer.value.size(2) == (layer.values_see_positions ? seen : tokens),
-              where_from,
-              "only self-attention has this limit: queries, keys and values must see one input; ",
-              "their weights are ", layer.query.shape(), ", ",
-              (layer.form.tied ? layer.query : layer.key).shape(), " and ", layer.value.shape());
+  LADON_CHECK(
+      (layer.form.tied || layer.key.size(2) == seen) &&
+          layer.value.size(2) == (layer.values_see_positions ? seen : tokens),
+      where_from,
+      "limit(k) is that of self-attention, where queries, keys and values see one input; the "
+      "weights of this layer take different widths: ",
+      layer.query.shape(), ", ", (layer.form.tied ? layer.query : layer.key).shape(), " and ",
+      layer.value.shape());
 }
 
 infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
@@ -61,8 +67,10 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
     if (a.output_bias.defined()) y.bias_variance = y.bias_trained = square(a.bias_std);
     return y;
   }
-  LADON_CHECK(a.init != Init::ones, where_from,
-              "weights that are all one have no Gaussian limit; draw them at random");
+  LADON_CHECK(
+      a.init != Init::ones, where_from,
+      "weights that are all one have no Gaussian limit of infinite width; draw them at random "
+      "(init)");
   const auto variance = [&](const Tensor& weight, bool sums_rows = false) {
     const Shape shape{weight.size(0) * weight.size(1), weight.size(2)};
     const double std = init_stddev(a.init, sums_rows ? Shape{shape[1], shape[0]} : shape);
@@ -191,12 +199,11 @@ infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& k) co
   const bool finitely_many =
       k.finite_heads() && form.scaling == AttentionScaling::sqrt && !form.tied;
   LADON_CHECK(!finitely_many || !hook, where_from,
-              "no distribution is known for finitely many heads with the hook `", hook->describe(),
-              "`");
-  LADON_CHECK(
-      !finitely_many || kv_heads() == heads(), where_from,
-      "no distribution is known for finitely many heads with shared keys and values; this is ",
-      describe());
+              "no limit is known for finitely many wide heads with the hook `", hook->describe(),
+              "`; ", by_draws);
+  LADON_CHECK(!finitely_many || kv_heads() == heads(), where_from,
+              "no limit is known for finitely many wide heads that share keys and values; this is ",
+              describe(), "; ", by_draws);
   const infinite::AttentionLimit layer = limit_of(*this);
   const auto kernels_of = hook ? hook->limit(layer) : infinite::attention_map(layer);
   const infinite::KernelNode seen = positions ? with_positions(*positions, k) : k;
@@ -229,11 +236,16 @@ infinite::KernelNode MultiHeadAttention::limit(const infinite::KernelNode& queri
                                                const infinite::KernelNode& keys) const {
   for (const infinite::KernelNode* k : {&queries, &keys}) k->need_positions(where_from);
   check_has_limit(*this);
-  LADON_CHECK(!form.tied && !positions && !hook && !causal, where_from,
-              "no limit is known for cross-attention with tied queries and keys, positional "
-              "encodings, a causal mask or a hook");
-  LADON_CHECK(!queries.finite_heads() || form.scaling == AttentionScaling::linear, where_from,
-              "no distribution is known for finitely many heads of cross-attention");
+  const auto refuse = [](bool has, const char* what) {
+    LADON_CHECK(!has, where_from, "no limit is known for cross-attention with ", what, "; ",
+                by_draws);
+  };
+  refuse(form.tied, "tied queries and keys");
+  refuse(positions.has_value(), "positional encodings");
+  refuse(static_cast<bool>(hook), "a hook");
+  refuse(causal, "a causal mask");
+  refuse(queries.finite_heads() && form.scaling != AttentionScaling::linear,
+         "finitely many wide heads");
   queries.law.need_channels(where_from, query.size(2));
   keys.law.need_channels(where_from, key.size(2));
   infinite::attention_map(limit_of(*this));

@@ -22,7 +22,7 @@ Tensor wide_heads(const Tensor& given, const Tensor& query_key, const Tensor& va
   LADON_CHECK(x.defined() && x.rank() == 3 && x.size(2) == d, operation, "expects [N, T, ", d,
               "], got ", x.defined() ? x.shape() : Shape{});
   LADON_CHECK(query_key.rank() == 4 && query_key.shape() == Shape({query_key.size(0), h, d, d}),
-              operation, "query_key must be [P, ", h, ", ", d, ", ", d, "], got ",
+              operation, "query_key must be [layers, ", h, ", ", d, ", ", d, "], got ",
               query_key.shape());
   const std::int64_t p = query_key.size(0), n = x.size(0), t = x.size(1);
   LADON_CHECK(value_output.shape() == Shape({p, h, d, options.out}), operation,

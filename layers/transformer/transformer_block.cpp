@@ -52,9 +52,8 @@ Owned<Layer> final_norm_of(const TransformerEncoderOptions& o) {
 Tensor attend(const Part<MultiHeadAttention>& part, const Tensor& x, const AttentionMask& mask) {
   if (const MultiHeadAttention* attention = part.kind()) return (*attention)(x, mask);
   LADON_CHECK(!mask.causal && !mask.allowed.defined() && !mask.bias.defined(), "forward",
-              part.layer().describe(),
-              " replaces attention and gets only the padding mask; it must apply a causal, boolean "
-              "or additive mask by itself");
+              "got a causal, boolean or additive mask, but ", part.layer().describe(),
+              " replaces attention and gets only the padding mask; let it apply the mask itself");
   return part(x, mask.key_mask);
 }
 
@@ -71,7 +70,7 @@ void check_cached(const FeedForward& f) {
     LADON_CHECK(
         part.per_position(), "forward", part.describe(),
         " in a feed-forward block mixes positions (its per_position() is false), so it cannot use "
-        "a cache");
+        "a cache; generate with .cached = false");
   };
   if (f.whole) return check(*f.whole);
   for (const Part<Linear>* part : {&f.expand, &f.gate, &f.contract})

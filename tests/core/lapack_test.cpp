@@ -203,7 +203,7 @@ TEST_P(Lapack, EliminationOfASingularMatrixHasAPivotOfZero) {
   expect_error([&] { lapack::lu(b); }, {"[lu]", "[2, 1]"});
   const lapack::Lu wrong{eye(2, GetParam()), tensor({0, 2}, i64)};
   expect_error([&] { lapack::lu_solve(wrong, b); }, {"swaps[1] is 2", "must be a row in [1, 2)"});
-  expect_error([&] { lapack::lu_solve({wrong.factors, b}, b); }, {"swaps [2]"});
+  expect_error([&] { lapack::lu_solve({wrong.factors, b}, b); }, {"swaps must be i64 [2]"});
   const Tensor bad = tensor({1, NAN, 0, 1}, {2, 2}, GetParam());
   expect_error([&] { lapack::lu(bad); }, {"[lu]", "[0, 1] is nan"});
 }

@@ -29,7 +29,7 @@ struct Halved : Layer {
 TEST(Mask, IsNotDroppedInSilence) {
   const Tensor x = ones({2, 3, 4}), mask = ones({2, 3}, boolean);
   test::expect_error([&] { Reversed()(x, mask); },
-                     "[forward_masked] Reversed got a mask, but does not support one");
+                     "[forward_masked] Reversed got a mask of padding, but does not support one");
   test::expect_error([&] { Sequential(Halved(), Reversed())(x, mask); }, "Reversed got a mask");
   EXPECT_TRUE(all_equal(Halved()(x, mask), x * 0.5));
   EXPECT_TRUE(all_equal(Reversed()(x, Tensor()), x));

@@ -135,7 +135,7 @@ TEST(WideHeads, RefuseWhatDoesNotFit) {
       [&] {
         wide_heads(zeros({1, 2, 3}), zeros({1, 3, 3}), zeros({1, 1, 3, 1}), one);
       },
-      "query_key must be [P, 1, 3, 3]");
+      "query_key must be [layers, 1, 3, 3]");
   test::expect_error(
       [&] {
         wide_heads(zeros({1, 2, 3}), zeros({2, 1, 3, 3}), zeros({1, 1, 3, 1}), one);

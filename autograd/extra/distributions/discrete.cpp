@@ -144,7 +144,7 @@ Tensor draw_without_replacement(const Tensor& weights, std::int64_t count, Gener
     }
     LADON_CHECK(count <= possible, "multinomial", "row ", r, " has ", possible,
                 " classes of positive weight, fewer than the ", count,
-                " to draw without replacement");
+                " to draw without replacement; draw fewer, or pass replacement = true");
     std::partial_sort(keys.begin(), keys.begin() + count, keys.end());
     for (std::int64_t i = 0; i < count; ++i) out[i] = keys[i].second;
   });
@@ -176,11 +176,14 @@ Tensor multinomial(const Tensor& probabilities, std::int64_t count, Generator& r
   const NoGrad no_grad;
   const Tensor weights = cast(reshape(probabilities, {shape.count(), probabilities.size(-1)}), f64);
   LADON_CHECK(detail::everywhere(logical_and(isfinite(weights), greater_equal(weights, 0))),
-              "multinomial",
-              "a weight is negative or not finite; all weights must be finite and at least 0");
+              "multinomial", "a weight is ",
+              detail::everywhere(isfinite(weights)) ? "negative" : "NaN or infinite",
+              "; all weights must be finite and at least 0");
   const Tensor total = sum(weights, -1);
   LADON_CHECK(detail::everywhere(logical_and(isfinite(total), greater(total, 0))), "multinomial",
-              "the weights of a row sum to 0 or to infinity; each row needs a positive finite sum");
+              "the weights of a row sum to ",
+              detail::everywhere(isfinite(total)) ? "0" : "infinity",
+              "; each row needs a positive finite sum");
   shape.append(count);
   detail::checked_count("multinomial", shape);
   return reshape(draw_classes("multinomial", weights, count, rng, replacement), shape);
@@ -220,10 +223,12 @@ Tensor Categorical::log_prob(const Tensor& x) const {
 }
 
 Tensor Categorical::mean() const {
-  detail::fail("Categorical", "classes have no mean, since they are not quantities");
+  detail::fail("Categorical",
+               "class numbers are labels, so a mean of them has no meaning; use the probabilities");
 }
 Tensor Categorical::variance() const {
-  detail::fail("Categorical", "classes have no variance, since they are not quantities");
+  detail::fail("Categorical",
+               "class numbers are labels, so a variance of them has no meaning; use entropy()");
 }
 
 // Classes of probability 0 contribute 0, although their ln p is −∞.

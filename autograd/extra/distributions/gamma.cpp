@@ -28,7 +28,8 @@ Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
                       [](const Tensor&) -> Tensor {
                         detail::fail("rsample",
                                      "draws of Gamma, Beta and Dirichlet distributions have "
-                                     "first derivatives only, but a second one was requested");
+                                     "first derivatives only, but a second one was requested; call "
+                                     "backward without create_graph");
                       });
   });
 }

@@ -25,8 +25,7 @@ std::vector<Tensor> parts(const char* operation, const Tensor& gates, std::int64
 
 std::int64_t units(const char* operation, const Tensor& a, const Tensor& b, const Tensor& state) {
   for (const Tensor* x : {&a, &b, &state}) check_floating(operation, *x);
-  LADON_CHECK(state.rank() >= 1, operation,
-              "the state is a scalar, but must have at least one axis, that of the units");
+  LADON_CHECK(state.rank() >= 1, operation, "the state has no axis, but must be [.., units]");
   return state.size(-1);
 }
 

@@ -32,7 +32,8 @@ class Gathered final : public detail::GradientSink {
       : operation_(operation), tangents_(tangents), gradients_(tangents.size()) {}
   bool needs(std::size_t input) const override {
     LADON_CHECK(input < tangents_.size(), operation_, "its gradient rule uses input ", input,
-                ", but the number of recorded inputs is ", tangents_.size());
+                ", but only ", tangents_.size(),
+                " inputs were recorded, numbered from 0; record all of them");
     return tangents_[input].defined();
   }
   void give(std::size_t input, Tensor gradient) override {
@@ -167,8 +168,8 @@ Tensor make_dual(const char* operation, const Tensor& x, const Tensor& tangent,
   check_floating(operation, x);
   check_defined(operation, {tangent});
   LADON_CHECK(!modes.pushing, operation,
-              "cannot be called inside the gradient rule of an operation while forward mode runs "
-              "that rule");
+              "cannot be called inside the gradient rule of an operation while jvp differentiates "
+              "that operation; call it outside the rule");
   const std::shared_ptr<const Tangent>& below = first_below(x.tangent(), level);
   LADON_CHECK(below == first_below(x.tangent(), level + 1), operation, "the tensor of shape ",
               x.shape(),

@@ -65,8 +65,9 @@ DType checked(const char* operation, const Tensor& x, const Tensor& weight, cons
               " axes of positions");
   LADON_CHECK(inner_axes(weight).count() > 0 && weight.size(-1) > 0, operation,
               "the window and its channels must not be empty, got weight ", weight.shape());
-  LADON_CHECK(groups > 0 && weight.size(0) % groups == 0, operation, groups, " groups for weight ",
-              weight.shape(), "; the number of groups must divide its first axis");
+  LADON_CHECK(groups > 0 && weight.size(0) % groups == 0, operation, "groups = ", groups,
+              " must be positive and divide ", weight.size(0), ", the first axis of the weight ",
+              weight.shape());
   DType dtype = promote(x.dtype(), weight.dtype());
   if (bias.defined()) dtype = promote(dtype, bias.dtype());
   LADON_CHECK(is_floating(dtype), operation, "needs floating-point operands, got ", x.dtype(),
@@ -88,9 +89,9 @@ Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias,
   const DType dtype = checked("convolution", x, weight, bias, o.groups);
   check_bias("convolution", bias, weight.size(0));
   LADON_CHECK(x.size(-1) % o.groups == 0 && x.size(-1) / o.groups == weight.size(-1), "convolution",
-              "the input has ", x.size(-1), " channels, the weight of shape ", weight.shape(),
-              " takes ", weight.size(-1), " per group, with ", o.groups,
-              " groups; the input must have that number per group times the number of groups");
+              "the input has ", x.size(-1), " channels, but a weight of shape ", weight.shape(),
+              " with groups = ", o.groups, " takes ", weight.size(-1), " · ", o.groups,
+              " channels");
   const Windows w = detail::windows_on("convolution", inner_axes(x), inner_axes(weight),
                                        {o.stride, o.before, o.after, o.dilation});
   return forward(in_dtype(x, dtype), in_dtype(weight, dtype), in_dtype(bias, dtype), w, o.groups);
@@ -123,7 +124,7 @@ Tensor transposed_convolution(const Tensor& x, const Tensor& weight, const Tenso
         detail::checked_sum(name, steps, (w.size[a] - 1) * w.dilation[a] + more[a] + 1) -
         w.before[a] - after[a];
     LADON_CHECK(n >= 0, name, "the output of ", w.counts[a], " positions, cropped by ", w.before[a],
-                " and ", after[a], ", would have size ", n);
+                " and ", after[a], ", would have size ", n, "; take smaller `before` and `after`");
     w.positions.append(n);
   }
   const Tensor y = by_input(in_dtype(x, dtype), in_dtype(weight, dtype), w, o.groups);
@@ -166,7 +167,7 @@ Tensor fold(const Tensor& patches, const Shape& positions, const Shape& window,
               " give window counts ", w.counts, ", but the patches have shape ", patches.shape());
   const std::int64_t taps = detail::checked_count("fold", window);
   LADON_CHECK(patches.size(-1) % taps == 0, "fold", "patches of ", patches.size(-1),
-              " elements are not divisible by ", taps,
+              " elements cannot hold whole channels of a window of ", taps,
               " taps; the last axis must have taps * channels elements");
   return folded(patches, w);
 }

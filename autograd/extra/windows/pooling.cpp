@@ -41,8 +41,9 @@ PoolingAxes even_axes(const char* operation, const Tensor& x, const Shape& count
               " axes, but the positions are ", positions);
   PoolingAxes axes;
   for (int a = 0; a < counts.rank(); ++a) {
-    LADON_CHECK(counts[a] > 0 && positions[a] > 0, operation,
-                "counts and positions must be positive, got ", counts, " and ", positions);
+    LADON_CHECK(counts[a] > 0, operation, "counts must be positive, got ", counts);
+    LADON_CHECK(positions[a] > 0, operation, "the input has no positions along axis ", a,
+                " of its positions ", positions, "; each axis needs at least one");
     detail::checked_product(operation, counts[a], positions[a]);
     axes.push_back({.positions = positions[a], .count = counts[a]});
   }

@@ -97,9 +97,10 @@ Equation parse(std::string_view equation, const std::vector<Tensor>& operands) {
     const bool known = std::any_of(parsed.inputs.begin(), parsed.inputs.end(),
                                    [&](const Labels& labels) { return contains(labels, label); });
     LADON_CHECK(known, "einsum", "'", label, "' of the output of \"", equation,
-                "\" is in no operand");
+                "\" is in no operand; each output axis must be an axis of an operand");
     LADON_CHECK(std::count(parsed.output.begin(), parsed.output.end(), label) == 1, "einsum", "'",
-                label, "' occurs twice in the output of \"", equation, "\"");
+                label, "' occurs twice in the output of \"", equation,
+                "\"; an output axis needs its own letter");
   }
   return parsed;
 }

@@ -154,7 +154,7 @@ Tensor solve_one(const lapack::Lu& lu, const Tensor& b, bool transposed) {
   const std::vector<double> pivots = numbers_of("solve", view::diagonal(lu.factors, 0, 0, 1));
   for (std::size_t i = 0; i < pivots.size(); ++i)
     LADON_CHECK(pivots[i] != 0, "solve", "the matrix is singular: pivot ", i, " of ", pivots.size(),
-                " is 0");
+                " is 0; its rows are linearly dependent");
   return lapack::lu_solve(lu, b, transposed);
 }
 

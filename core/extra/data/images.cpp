@@ -102,9 +102,10 @@ ImageDataset read_cifar100(const std::string& path) {
 
 ImageDataset take(const ImageDataset& data, std::int64_t first, std::int64_t count) {
   const std::int64_t n = data.size();
-  LADON_CHECK(first >= 0 && count >= 1 && first <= n && count <= n - first, "take", count,
-              " images from image ", first,
-              " on are requested; request at least 1 image, and no more than there are: ", n);
+  LADON_CHECK(first >= 0 && first < n, "take", "first is ", first, ", but the ", n,
+              " images are numbered from 0");
+  LADON_CHECK(count >= 1 && count <= n - first, "take", "count is ", count, "; from image ", first,
+              " on it must be from 1 to ", n - first);
   return {view::slice(data.images, 0, first, count, 1),
           view::slice(data.labels, 0, first, count, 1), data.label_names};
 }
@@ -113,7 +114,8 @@ Tensor patches(const Tensor& images, std::int64_t size) {
   check_images("patches", images);
   const Shape& s = images.shape();
   LADON_CHECK(size >= 1 && s[1] % size == 0 && s[2] % size == 0, "patches", "size ", size,
-              " does not divide height and width of ", s);
+              " does not divide height and width of images ", s, "; it must divide ", s[1], " and ",
+              s[2]);
   const std::int64_t rows = s[1] / size, columns = s[2] / size;
   // [N, rows, size, columns, size, C] → [N, rows, columns, size, size, C]
   const Tensor cut = view::try_reshape(kernels::contiguous(images.detach()),
@@ -124,8 +126,10 @@ Tensor patches(const Tensor& images, std::int64_t size) {
 
 Standardization::Standardization(const Tensor& images, Grouping grouping) {
   check_images("Standardization", images);
-  LADON_CHECK(images.dtype() == f32 && images.count() > 0, "Standardization",
-              "needs f32 images, at least one, got ", images.dtype(), " ", images.shape());
+  LADON_CHECK(images.dtype() == f32, "Standardization", "images must be f32, got ", images.dtype(),
+              "; convert them with cast(images, f32)");
+  LADON_CHECK(images.count() > 0, "Standardization", "images of shape ", images.shape(),
+              " have no pixels for a mean and a standard deviation; pass at least one image");
   const Shape& s = images.shape();
   const Shape shape = grouping == Grouping::all       ? Shape{1, 1, 1, 1}
                       : grouping == Grouping::channel ? Shape{1, 1, 1, s[3]}
@@ -160,7 +164,8 @@ Tensor Standardization::operator()(const Tensor& images) const {
                 " must have the height, width and channels of the training set, whose mean has "
                 "shape ",
                 mean.shape());
-  LADON_CHECK(images.dtype() == f32, "Standardization", "images must be f32, got ", images.dtype());
+  LADON_CHECK(images.dtype() == f32, "Standardization", "images must be f32, got ", images.dtype(),
+              "; convert them with cast(images, f32)");
   return kernels::binary(kernels::Binary::div, kernels::binary(kernels::Binary::sub, images, mean),
                          deviation);
 }

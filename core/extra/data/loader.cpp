@@ -31,7 +31,8 @@ std::int64_t checked_size(std::int64_t items, const LoaderOptions& options, std:
   LADON_CHECK(batch_size >= 1, "loader", "batch_size must be at least 1, got ", batch_size);
   LADON_CHECK(items >= 1, "loader", "needs at least one item, got ", items);
   LADON_CHECK(!options.drop_last || items >= batch_size, "loader", items,
-              " items do not fill a batch of ", batch_size, ", so that drop_last leaves no batch");
+              " items do not fill a batch of ", batch_size,
+              ", so drop_last would leave no batch; lower batch_size or keep the last batch");
   LADON_CHECK(options.by_length ? lengths == items : lengths == 0 || lengths == items, "loader",
               options.by_length ? "by_length needs a length" : "lengths must be one",
               " for each of the ", items, " items, got ", lengths);
@@ -56,18 +57,21 @@ Generator own_generator(Generator& rng) {
   return Generator(pair(0), pair(2));
 }
 
+void check_sizes(const char* operation, std::int64_t n, std::int64_t batch_size) {
+  LADON_CHECK(n >= 0, operation, "the number of items, n, must not be negative, got ", n);
+  LADON_CHECK(batch_size >= 1, operation, "batch_size must be at least 1, got ", batch_size);
+}
+
 }  // namespace
 
 std::vector<ItemIndices> ordered_batches(std::int64_t n, std::int64_t batch_size) {
-  LADON_CHECK(n >= 0 && batch_size >= 1, "ordered_batches",
-              "needs n of at least 0 and batch_size of at least 1, got ", n, " and ", batch_size);
+  check_sizes("ordered_batches", n, batch_size);
   return cut(arange(n).to_vector<std::int64_t>(), batch_size);
 }
 
 std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size, Generator& rng,
                                         const std::vector<std::int64_t>& lengths) {
-  LADON_CHECK(n >= 0 && batch_size >= 1, "random_batches",
-              "needs n of at least 0 and batch_size of at least 1, got ", n, " and ", batch_size);
+  check_sizes("random_batches", n, batch_size);
   LADON_CHECK(lengths.empty() || std::ssize(lengths) == n, "random_batches",
               "needs a length for each of the ", n, " items, got ", lengths.size());
   ItemIndices order = random_order(n, rng);
@@ -115,10 +119,11 @@ Generator BatchPlan::generator(const DataPosition& position) const {
 }
 
 void BatchPlan::check(const DataPosition& position) const {
-  LADON_CHECK(position.epoch >= 0 && position.epoch < last_epoch && position.batch >= 0 &&
-                  position.batch < size_,
-              "loader", "there is no batch ", position.batch, " of epoch ", position.epoch,
-              "; an epoch has batches 0 to ", size_ - 1);
+  LADON_CHECK(position.epoch >= 0 && position.epoch < last_epoch, "loader", "there is no epoch ",
+              position.epoch, "; epochs are numbered from 0");
+  LADON_CHECK(position.batch >= 0 && position.batch < size_, "loader", "there is no batch ",
+              position.batch, " of epoch ", position.epoch, "; an epoch has batches 0 to ",
+              size_ - 1);
 }
 
 StateDict BatchPlan::state(const DataPosition& position) const {

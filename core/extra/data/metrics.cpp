@@ -157,7 +157,8 @@ std::vector<Level> levels(const char* operation, const std::vector<double>& posi
   for (const double s : positives) scores.push_back({s, true});
   for (const double s : negatives) scores.push_back({s, false});
   for (const Score& s : scores)
-    LADON_CHECK(!std::isnan(s.value), operation, "a score is NaN; scores must be numbers");
+    LADON_CHECK(!std::isnan(s.value), operation, "the score of a ",
+                s.positive ? "positive" : "negative", " is NaN; did the model diverge?");
   std::sort(scores.begin(), scores.end(),
             [](const Score& a, const Score& b) { return a.value > b.value; });
   std::vector<Level> list;

@@ -117,7 +117,7 @@ std::vector<double> interval_coverage(const Tensor& draws, const Tensor& targets
   return at_levels(levels, [&](double level) {
     const double low = (1 - level) / 2 * (s + 1);
     LADON_CHECK(low >= 1 - rounding, "interval_coverage", "level ", level, " needs ",
-                2 / (1 - level) - 1, " draws, got ", s);
+                2 / (1 - level) - 1, " draws, got ", s, "; draw more, or ask for a lower level");
     return p.average([=](double y, const Numbers& sorted) {
       return at_place(sorted, low) <= y && y <= at_place(sorted, s + 1 - low);
     });
@@ -127,7 +127,8 @@ std::vector<double> interval_coverage(const Tensor& draws, const Tensor& targets
 double gaussian_nll(const Tensor& mean, const Tensor& variance, const Tensor& targets) {
   const Gaussians p("gaussian_nll", mean, variance, targets);
   for (std::int64_t i = 0; i < p.count; ++i)
-    LADON_CHECK(p.variance[i] > 0, "gaussian_nll", "variance ", i, " is 0; it must be positive");
+    LADON_CHECK(p.variance[i] > 0, "gaussian_nll", "variance ", i,
+                " is 0, so the density is infinite; add the variance of the noise");
   return p.average([](double error, double v) {
     return 0.5 * std::log(2 * std::numbers::pi * v) + error * error / (2 * v);
   });
@@ -147,7 +148,7 @@ double crps(const Tensor& mean, const Tensor& variance, const Tensor& targets) {
 double crps(const Tensor& draws, const Tensor& targets) {
   const Sorted p("crps", draws, targets);
   const auto s = static_cast<double>(draws.size(0));
-  LADON_CHECK(s >= 2, "crps", "needs two draws or more, got 1");
+  LADON_CHECK(s >= 2, "crps", "needs at least two draws per target, got 1");
   return p.average([=](double y, const Numbers& sorted) {
     double distance = 0, between = 0;
     for (std::size_t k = 0; k < sorted.size(); ++k) {

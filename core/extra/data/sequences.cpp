@@ -78,10 +78,11 @@ Loader<PairBatch> pair_loader(std::vector<TokenSequence> sources,
 
 Loader<WindowBatch> window_loader(TokenSequence tokens, std::int64_t length, std::int64_t stride,
                                   const LoaderOptions& options, Generator& rng) {
-  LADON_CHECK(length >= 1 && stride >= 1, "window_loader", "length ", length, " and stride ",
-              stride, " must be at least 1");
+  LADON_CHECK(length >= 1, "window_loader", "length must be at least 1, got ", length);
+  LADON_CHECK(stride >= 1, "window_loader", "stride must be at least 1, got ", stride);
   LADON_CHECK(length < std::ssize(tokens), "window_loader", "a window of ", length,
-              " tokens and the token after it do not fit in a text of ", tokens.size());
+              " tokens and the token after it do not fit in a text of ", tokens.size(),
+              " tokens; lower length");
   BatchPlan plan((std::ssize(tokens) - 1 - length) / stride + 1, options, rng);
   const auto text = std::make_shared<const TokenSequence>(std::move(tokens));
   return {std::move(plan), [text, length, stride](const ItemIndices& items, Generator&) {

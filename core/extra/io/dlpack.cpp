@@ -97,15 +97,17 @@ Given* give(const Tensor& x) {
   return &all.release()->given;
 }
 
+constexpr const char* null = "the array is a null pointer; pass the pointer that the exporter made";
+
 }  // namespace
 
 Tensor from_dlpack(Managed* given) {
-  LADON_CHECK(given != nullptr, "from_dlpack", "a null pointer");
+  LADON_CHECK(given != nullptr, "from_dlpack", null);
   return take(given, false);
 }
 
 Tensor from_dlpack(ManagedVersioned* given) {
-  LADON_CHECK(given != nullptr, "from_dlpack", "a null pointer");
+  LADON_CHECK(given != nullptr, "from_dlpack", null);
   LADON_CHECK(given->version.major == 1, "from_dlpack", "version ", given->version.major, ".",
               given->version.minor, " is not supported; the major version must be 1");
   return take(given, (given->flags & read_only) != 0);

@@ -29,7 +29,7 @@ void take_stream(std::string_view operation, const std::string& where, int kind,
                  std::uint64_t limit) {
   z_stream stream{};
   LADON_CHECK(inflateInit2(&stream, kind) == Z_OK, operation, where,
-              ": zlib cannot be initialized");
+              ": zlib cannot start to decompress; is memory exhausted?");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
   const char* name = kind == gzip_stream ? "gzip" : "deflate";
   for (int status = Z_OK; status != Z_STREAM_END;) {
@@ -48,7 +48,7 @@ void take_stream(std::string_view operation, const std::string& where, int kind,
                 " stream is corrupt after ", out.size(),
                 " bytes of content: ", stream.msg ? stream.msg : "zlib gives no reason");
     LADON_CHECK(out.size() <= limit, operation, where, ": decompresses to more than the limit of ",
-                limit, " bytes");
+                limit, " bytes; it is damaged, or needs a higher limit");
   }
 }
 

@@ -132,7 +132,8 @@ void gather_parts(const std::vector<std::uint64_t>& lengths, const std::vector<s
 std::vector<std::uint64_t> meet(const char* operation, std::uint64_t size,
                                 const Detail& detail = {}) {
   const std::vector<Call> all = calls(operation, size, detail);
-  LADON_CHECK(!all.empty(), operation, "MPI fails to gather the calls of all ranks");
+  LADON_CHECK(!all.empty(), operation,
+              "MPI cannot compare the calls of all ranks; has a rank ended or crashed?");
   std::vector<std::uint64_t> sizes;
   for (std::size_t r = 0; r < all.size(); ++r) {
     LADON_CHECK(all[r].name() != ended, operation, "rank ", rank(), " makes this call, but rank ",
@@ -144,7 +145,8 @@ std::vector<std::uint64_t> meet(const char* operation, std::uint64_t size,
   }
   for (std::size_t r = 0; r < all.size(); ++r)
     LADON_CHECK(all[r].detail == detail.value, operation, "rank ", rank(), " has ", detail.value,
-                " ", detail.what, ", rank ", r, " has ", all[r].detail);
+                " ", detail.what, ", rank ", r, " has ", all[r].detail,
+                "; all ranks must pass the same");
   return sizes;
 }
 
@@ -159,7 +161,7 @@ void check_same([[maybe_unused]] const char* operation, [[maybe_unused]] std::ui
   const std::vector<std::uint64_t> all = meet(operation, own, detail);
   for (std::size_t r = 0; r < all.size(); ++r)
     LADON_CHECK(all[r] == own, operation, "rank ", rank(), " has ", own, " ", what, ", rank ", r,
-                " has ", all[r]);
+                " has ", all[r], "; all ranks must pass the same");
 #endif
 }
 
@@ -186,8 +188,9 @@ std::size_t bytes_of(const Tensor& x) {
 }
 
 void check_contiguous(const char* operation, const Tensor& x) {
-  LADON_CHECK(x.defined() && x.contiguous(), operation, "needs a contiguous tensor",
-              x.defined() ? "" : ", got an undefined tensor");
+  LADON_CHECK(x.defined(), operation, "needs a contiguous tensor, got an undefined tensor");
+  LADON_CHECK(x.contiguous(), operation, "needs a contiguous tensor, got shape ", x.shape(),
+              " with strides ", x.strides(), "; pass contiguous(x)");
 }
 
 Share share_of_rank(std::int64_t rows, int of) {
@@ -343,8 +346,8 @@ void check_alike(const char* operation, const std::string& description) {
     for (std::size_t i = 0; i < std::max(first.size(), others.size()); ++i) {
       const std::string a = i < first.size() ? first[i] : "nothing";
       const std::string b = i < others.size() ? others[i] : "nothing";
-      LADON_CHECK(a == b, operation, "at entry ", i, " of ", first.size(), " rank 0 has ", a,
-                  ", rank ", r, " has ", b, " of ", others.size(),
+      LADON_CHECK(a == b, operation, "rank 0 has ", a, ", rank ", r, " has ", b, " as entry ", i,
+                  " of ", first.size(), " and ", others.size(),
                   "; every rank must pass the same entries in the same order");
     }
   }
@@ -363,8 +366,8 @@ std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> own) {
 }
 
 void broadcast([[maybe_unused]] std::span<std::byte> bytes, int from) {
-  LADON_CHECK(from >= 0 && from < count(), "broadcast", "rank ", from, " is outside [0, ", count(),
-              ")");
+  LADON_CHECK(from >= 0 && from < count(), "broadcast", "the source, rank ", from,
+              ", does not exist: this program has ranks 0 to ", count() - 1);
   check_same("broadcast", bytes.size(), "bytes",
              {static_cast<std::uint64_t>(from), "as the source"});
 #ifdef LADON_MPI

@@ -152,6 +152,8 @@ void fill(Local& a, double ridge, const Cholesky::Block& block) {
 }
 
 /// Eigenvalues of a symmetric matrix, ascending. The matrix is lost.
+constexpr const char* bug = "; this is an error of Ladon, please report it";
+
 std::vector<double> eigenvalues(Local& a) {
   std::vector<double> values(a.n), work(1);
   double none = 0;
@@ -160,7 +162,8 @@ std::vector<double> eigenvalues(Local& a) {
     if (length > 0) work.resize(length);
     pdsyev_("N", "L", &a.n, a.values.data(), &one, &one, a.descriptor, values.data(), &none, &one,
             &one, a.descriptor, work.data(), &length, &info, 1, 1);
-    LADON_CHECK(info == 0, operation, "ScaLAPACK finds no eigenvalues: pdsyev returns ", info);
+    LADON_CHECK(info == 0, operation, "ScaLAPACK's pdsyev finds no eigenvalues (info = ", info,
+                "); is an element of the matrix NaN or infinite?");
     if (length > 0) return values;
   }
 }
@@ -174,7 +177,7 @@ std::vector<double> eigenvalues(Local& a) {
   throw lapack::NotPositiveDefinite(
       detail::join("[", operation,
                    "] the matrix is not positive definite: its leading minor of order ", minor,
-                   " fails and its smallest eigenvalue is ", least, "; add a jitter of at least ",
+                   " is not, and its smallest eigenvalue is ", least, "; add a jitter of at least ",
                    jitter, " to the diagonal"),
       least, jitter);
 }
@@ -187,7 +190,7 @@ struct Shared {
     fill(a, ridge, block);
     int info = 0;
     pdpotrf_("L", &a.n, a.values.data(), &one, &one, a.descriptor, &info, 1);
-    LADON_CHECK(info >= 0, operation, "ScaLAPACK refuses its argument ", -info);
+    LADON_CHECK(info >= 0, operation, "ScaLAPACK's pdpotrf rejects its argument ", -info, bug);
     if (info == 0) return;
     fill(a, ridge, block);
     fail_indefinite(info, eigenvalues(a));
@@ -220,7 +223,7 @@ struct Shared {
     int info = 0;
     pdpotrs_("L", &a.n, &x.n, a.values.data(), &one, &one, a.descriptor, x.values.data(), &one,
              &one, x.descriptor, &info, 1);
-    LADON_CHECK(info == 0, operation, "ScaLAPACK refuses its argument ", -info);
+    LADON_CHECK(info == 0, operation, "ScaLAPACK's pdpotrs rejects its argument ", -info, bug);
     Tensor all = zeros({a.n, k}, f64);
     double* to = all.mutable_data<double>();
     each([&](std::int64_t at, const double& value) { to[at] = value; });
@@ -260,9 +263,10 @@ bool has_cholesky() {
 Cholesky::Cholesky(std::int64_t n, double ridge, const Block& block, std::int64_t side)
     : state_(std::make_unique<State>()) {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
-  LADON_CHECK(n >= 1 && n <= most && side >= 1 && std::isfinite(ridge), operation,
-              "needs 1 to 2³¹ − 1 rows, a positive side and a finite ridge, got ", n, ", ", side,
-              " and ", ridge);
+  LADON_CHECK(n >= 1 && n <= most, operation, "the matrix needs 1 to 2³¹ − 1 rows, got ", n);
+  LADON_CHECK(side >= 1, operation, "the side of the blocks must be at least 1, got ", side);
+  LADON_CHECK(std::isfinite(ridge), operation,
+              "ridge, which is added to the diagonal, must be finite, got ", ridge);
   LADON_CHECK(count() == 1 || has_cholesky(), operation,
               "Ladon was built without ScaLAPACK, which ", count(),
               " ranks need; build it with LADON_MPI where ScaLAPACK is installed");

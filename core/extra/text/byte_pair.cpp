@@ -77,7 +77,8 @@ BytePairTokenizer::BytePairTokenizer(std::vector<std::string> tokens, std::vecto
               " tokens are more than 2^31 − 1, the largest possible number");
   for (std::int64_t i = 0; i < size(); ++i) {
     const std::string& token = tokens_[i];
-    LADON_CHECK(!token.empty(), "byte_pair", where, "token ", i, " is empty");
+    LADON_CHECK(!token.empty(), "byte_pair", where, "token ", i,
+                " is empty; every token must stand for at least one byte");
     const auto [entry, fresh] = index_.emplace(token, i);
     LADON_CHECK(fresh, "byte_pair", where, "tokens ", entry->second, " and ", i,
                 " stand for the same bytes; tokens must be distinct");

@@ -37,7 +37,7 @@ void BytePairTokenizer::load_state_dict(const StateDict& state) {
   for (const std::int64_t length : lengths) {
     LADON_CHECK(length >= 0 && length <= bytes.end() - next, "load_state_dict", "token ",
                 tokens.size(), " has ", length, " bytes, but only ", bytes.end() - next,
-                " are left");
+                " are left in \"bytes\"; the state is damaged");
     tokens.emplace_back();
     for (const auto end = next + length; next != end; ++next) {
       LADON_CHECK(*next >= 0 && *next < 256, "load_state_dict", *next,
@@ -45,8 +45,8 @@ void BytePairTokenizer::load_state_dict(const StateDict& state) {
       tokens.back() += static_cast<char>(*next);
     }
   }
-  LADON_CHECK(next == bytes.end(), "load_state_dict", bytes.end() - next,
-              " bytes belong to no token");
+  LADON_CHECK(next == bytes.end(), "load_state_dict", bytes.end() - next, " of the ", bytes.size(),
+              " bytes belong to no token; the state is damaged");
   std::vector<Merge> pairs;
   for (std::size_t i = 0; i < merges.size(); i += 2) pairs.emplace_back(merges[i], merges[i + 1]);
   *this = BytePairTokenizer(std::move(tokens), std::move(pairs));

@@ -191,11 +191,14 @@ Glove read_glove(const std::string& path) {
 
 EmbeddingTable embedding_table(const Vocabulary& vocabulary, const Glove& glove, Generator& rng,
                                double scale) {
-  LADON_CHECK(glove.vectors.defined() && glove.vectors.rank() == 2 &&
-                  glove.vectors.dtype() == f32 &&
-                  glove.vectors.size(0) == static_cast<std::int64_t>(glove.words.size()),
-              "embedding_table", "needs f32 vectors of shape [n, d], one row for each of the ",
-              glove.words.size(), " words");
+  const Tensor& given = glove.vectors;
+  LADON_CHECK(
+      given.defined() && given.rank() == 2 && given.dtype() == f32, "embedding_table",
+      "word vectors must be f32 [words, d], got ",
+      given.defined() ? detail::join(given.dtype(), " ", given.shape()) : "an undefined tensor");
+  LADON_CHECK(given.size(0) == std::ssize(glove.words), "embedding_table", "there are ",
+              glove.words.size(), " words but ", given.size(0),
+              " word vectors; each word needs one");
   LADON_CHECK(scale >= 0 && std::isfinite(scale), "embedding_table",
               "scale must be finite and must not be negative, got ", scale);
   std::unordered_map<std::string_view, std::int64_t> rows;

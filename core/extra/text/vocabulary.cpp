@@ -21,12 +21,13 @@ Vocabulary::Vocabulary(const std::vector<std::string>& words) {
 }
 
 std::string Vocabulary::add(const std::string& word) {
-  if (word.empty()) return "a word is empty";
+  if (word.empty()) return "a word is empty; every word needs at least one character";
   if (word.find_first_of(" \t\r\n\v\f") != std::string::npos)
-    return detail::join("the word '", word, "' contains white space");
+    return detail::join("the word '", word, "' contains white space; split it into words");
   const auto [entry, fresh] = index_.emplace(word, size());
   if (!fresh)
-    return detail::join("the word '", word, "' occurs twice, as ", entry->second, " and ", size());
+    return detail::join("the word '", word, "' occurs twice, with the indices ", entry->second,
+                        " and ", size());
   words_.push_back(word);
   return {};
 }

@@ -107,9 +107,10 @@ std::vector<const Named*> ordered_tensors(const std::string& path,
   std::vector<const Named*> order;
   for (const auto& item : tensors) {
     LADON_CHECK(item.second.defined(), "save_safetensors", path, ": tensor '", item.first,
-                "' is undefined");
+                "' is undefined; there is nothing to save");
     LADON_CHECK(item.first != safetensors_metadata, "save_safetensors", path,
-                ": a tensor cannot be named ", safetensors_metadata);
+                ": a tensor cannot be named ", safetensors_metadata,
+                ", which the format reserves; rename it");
     order.push_back(&item);
   }
   const auto rank = [](const Named* item) {

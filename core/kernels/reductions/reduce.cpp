@@ -174,7 +174,8 @@ Axes merged_others(const Tensor& x, std::span<const int> axes) {
 Tensor reduce_nothing(Reduce op, const Shape& shape, DType dtype) {
   LADON_CHECK(is_floating(dtype) || dtype == boolean || shape.count() == 0 ||
                   (op != Reduce::max && op != Reduce::min),
-              to_string(op), "the ", to_string(op), " of no elements is undefined for ", dtype);
+              to_string(op), "needs at least one element: the ", to_string(op), " of an empty ",
+              dtype, " tensor is undefined");
   return visit_dtype(
       dtype, [&]<class T>() { return full(shape, static_cast<double>(neutral<T>(op)), dtype); });
 }
@@ -227,7 +228,7 @@ Tensor reduce_elements(Reduce op, const Tensor& x, std::span<const int> axes, bo
 const char* to_string(Reduce op) { return reduce_names[int(op)]; }
 
 Tensor reduce(Reduce op, const Tensor& x, const std::vector<int>& axes, bool keep) {
-  LADON_CHECK(x.defined(), to_string(op), "the tensor is undefined");
+  LADON_CHECK(x.defined(), to_string(op), "the tensor is undefined; assign it a value first");
   if (x.mapped())
     return mapped::batched([&](const Tensor& u) { return reduce(op, u, mapped::next(axes), keep); },
                            x);

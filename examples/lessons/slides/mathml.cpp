@@ -220,7 +220,7 @@ class Formula {
     skip_spaces();
     if (take(".")) return "";
     if (next_is("\\")) return command().text;
-    if (at_ == tex_.size()) fail("missing bracket");
+    if (at_ == tex_.size()) fail("missing bracket after \\left or \\right");
     return tag("mo", std::string(1, tex_[at_++]), " stretchy=\"true\"");
   }
   std::string fenced() {

@@ -31,7 +31,7 @@ fs::path folder_named(const std::string& name, const std::vector<fs::path>& fold
     const std::string whole = folder.filename(), number = whole.substr(0, whole.find('_'));
     if (name == whole || name == number || "0" + name == number) return folder;
   }
-  throw Error("slides: there is no lesson " + name);
+  throw Error("[slides] there is no lesson " + name + "; the lessons are the folders of LESSONS");
 }
 
 Lesson read_lesson(const fs::path& folder) {
@@ -42,7 +42,7 @@ Lesson read_lesson(const fs::path& folder) {
 void write_slides(const fs::path& lessons, const fs::path& file,
                   const std::vector<std::string>& names) {
   if (file.extension() != ".html")
-    throw Error("slides: the file to write must end with .html: " + file.string());
+    throw Error("[slides] the file to write must end with .html, but is " + file.string());
   const std::vector<fs::path> folders = folders_in(lessons);
   std::vector<Lesson> all;
   for (const std::string& name : names) all.push_back(read_lesson(folder_named(name, folders)));
@@ -58,7 +58,8 @@ void write_slides(const fs::path& lessons, const fs::path& file,
 
 int main(int argc, char** argv) {
   try {
-    if (argc < 3) throw ladon::Error("slides: usage: slides LESSONS FILE.html [LESSON…]");
+    if (argc < 3)
+      throw ladon::Error("[slides] needs two arguments; usage: slides LESSONS FILE.html [LESSON…]");
     ladon::lessons::write_slides(argv[1], argv[2], {argv + 3, argv + argc});
     return 0;
   } catch (const std::exception& error) {

@@ -27,8 +27,8 @@ RotaryPositions::RotaryPositions(const RotaryOptions& o) : options(o) {
   LADON_CHECK(o.dim >= 0 && o.dim % 2 == 0, "RotaryPositions",
               "channels are rotated in pairs; dim must be even and not negative, got ", o.dim);
   LADON_CHECK(o.base > 0 && o.scale > 0 && std::isfinite(o.base) && std::isfinite(o.scale),
-              "RotaryPositions", "base and scale must be positive and finite, got ", o.base,
-              " and ", o.scale);
+              "RotaryPositions", "base and scale must be positive and finite, got base = ", o.base,
+              " and scale = ", o.scale);
 }
 
 AttentionHeads RotaryPositions::heads(const AttentionHeads& h) const {
@@ -83,11 +83,12 @@ std::string AlibiBias::describe() const {
 
 RelativeBias::RelativeBias(const RelativeBiasOptions& o, Generator& rng) : options(o) {
   const std::int64_t sides = o.bidirectional ? 2 : 1;
-  LADON_CHECK(o.heads > 0 && o.buckets >= 2 * sides && o.buckets % (2 * sides) == 0 &&
-                  o.max_distance > o.buckets / sides / 2,
-              "RelativeBias", "needs heads > 0, buckets a multiple of ", 2 * sides,
-              ", and max_distance above half the buckets of a direction; got ", o.heads, ", ",
-              o.buckets, ", ", o.max_distance);
+  LADON_CHECK(o.heads > 0, "RelativeBias", "heads must be positive, got ", o.heads);
+  LADON_CHECK(o.buckets > 0 && o.buckets % (2 * sides) == 0, "RelativeBias",
+              "buckets must be a positive multiple of ", 2 * sides, ", got ", o.buckets);
+  LADON_CHECK(o.max_distance > o.buckets / sides / 2, "RelativeBias", "max_distance is ",
+              o.max_distance, "; it must be above ", o.buckets / sides / 2,
+              ", half the buckets of a direction");
   weight = initialize(Init::normal, {o.buckets, o.heads}, {.gain = o.stddev}, rng);
 }
 

@@ -67,8 +67,8 @@ Tensor BatchNorm::forward_masked(const Tensor& x, const Tensor& mask) const {
   detail::warn_of_precision("BatchNorm", x, weight);
   const Tensor places = own && mask.defined() ? visible_places(x, mask) : Tensor();
   const std::int64_t n = places.defined() ? places.size(0) : x.count() / dim;
-  LADON_CHECK(!own || n > 1, "BatchNorm", "needs more than one vector to find their variance, got ",
-              n, training() ? "; did you mean eval()?" : "");
+  LADON_CHECK(!own || n > 1, "BatchNorm", "needs at least two vectors to find their variance, got ",
+              n, training() ? "; pass a larger batch, or call eval()" : "; pass a larger batch");
   const auto normalized = [&](const Tensor& w, const Tensor& b) -> NormalizedBatch {
     if (!own) return {batch_norm(x, running_mean, running_var, w, b, eps), {}, {}};
     if (!places.defined()) return normalize_batch(x, w, b, eps);
@@ -112,9 +112,10 @@ void BatchNorm::count(const Tensor& centre, const Tensor& spread, std::int64_t n
 }
 
 infinite::KernelNode BatchNorm::limit(const infinite::KernelNode&) const {
-  detail::fail("BatchNorm",
-               "has no limit: its outputs depend on the whole batch, so no kernel of two inputs "
-               "exists; use LayerNorm or RmsNorm, or leave it out");
+  detail::fail(
+      "BatchNorm",
+      "has no limit of infinite width: each output depends on the whole batch, so it has no "
+      "kernel of two inputs; use LayerNorm or RmsNorm, or leave it out");
 }
 
 void BatchNorm::visit(Visitor& v) {

@@ -101,8 +101,8 @@ Tensor Conv::of_patches(const detail::Surrounded& seen) const {
 }
 
 infinite::KernelNode Conv::limit(const infinite::KernelNode& k) const {
-  LADON_CHECK(groups == 1, name_,
-              "has no limit with several groups; estimate its kernel from finite networks with "
+  LADON_CHECK(groups == 1, name_, "no limit of infinite width is known for ", groups,
+              " groups; estimate its kernel from finite networks with "
               "infinite::monte_carlo_kernel");
   const int axes = static_cast<int>(windows.size());
   const Shape before = k.positions;

@@ -144,14 +144,18 @@ Tensor sum_over_taps(const Tensor& k, const std::vector<int>& axes,
 infinite::KernelNode ConvTranspose::limit(const infinite::KernelNode& k) const {
   const ConvTransposeOptions& o = options;
   const int axes = o.window.rank();
-  LADON_CHECK(o.groups == 1, name_,
-              "has no limit with several groups; estimate its kernel from finite networks with "
+  LADON_CHECK(o.groups == 1, name_, "no limit of infinite width is known for ", o.groups,
+              " groups; estimate its kernel from finite networks with "
               "infinite::monte_carlo_kernel");
-  LADON_CHECK(o.init != Init::ones, name_,
-              "weights that are all one have no Gaussian limit; draw them at random");
+  LADON_CHECK(
+      o.init != Init::ones, name_,
+      "weights that are all one have no Gaussian limit of infinite width; draw them at random "
+      "(init)");
   LADON_CHECK(k.positions.rank() == axes, name_, "has windows over ", axes,
               " axes, but the inputs have positions ", k.positions);
-  LADON_CHECK(!k.masked, name_, "takes no mask, but the inputs have a mask");
+  LADON_CHECK(
+      !k.masked, name_,
+      "its limit of infinite width takes no mask of padding, but the inputs have one; remove the mask");
   k.law.need_channels(name_, o.in);
   Shape counts;
   std::vector<std::vector<Tensor>> taps;

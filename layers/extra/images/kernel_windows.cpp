@@ -135,9 +135,11 @@ Tensor run_by_run(const Tensor& k, int first, int second, const SlidingWindow& w
 Tensor joint_window_sums(const Tensor& k, int axis1, int axis2, const SlidingWindow& window) {
   const int first = detail::normalize_axis("joint_window_sums", axis1, k.rank());
   const int second = detail::normalize_axis("joint_window_sums", axis2, k.rank());
-  LADON_CHECK(first < second && k.size(first) == k.size(second) && k.dtype() == f64,
-              "joint_window_sums", "needs two axes of equal length, in order, in f64; got axes ",
-              axis1, " and ", axis2, " of shape ", k.shape());
+  LADON_CHECK(first < second && k.size(first) == k.size(second), "joint_window_sums",
+              "needs two axes of equal length, the lower one first; got axes ", axis1, " and ",
+              axis2, " of shape ", k.shape());
+  LADON_CHECK(k.dtype() == f64, "joint_window_sums", "needs an f64 tensor, got ", k.dtype(),
+              "; convert it with cast(k, f64)");
   return fast_or_composed(
       "joint_window_sums", {k}, [&] { return run_by_run(k, first, second, window); },
       [&] { return composed(k, first, second, window); });

@@ -24,12 +24,11 @@ std::int64_t lacking(const SlidingWindow& w, std::int64_t n) {
 void check_list(std::string_view operation, const char* what, const Shape& list, int axes,
                 std::int64_t least) {
   LADON_CHECK(list.rank() == 0 || list.rank() == axes, operation,
-              "needs one number per axis in each list; got ", axes, " window sizes but ",
-              list.rank(), " ", what);
+              "the lists of options need one number per axis of positions, but there are ", axes,
+              " window sizes and ", list.rank(), " ", what);
   for (const std::int64_t number : list)
-    LADON_CHECK(number >= least, operation,
-                "window sizes, strides and dilations must be positive, ",
-                "and numbers of zeros must not be negative; got ", what, " ", list);
+    LADON_CHECK(number >= least, operation, what,
+                least > 0 ? " must be positive, got " : " must not be negative, got ", list);
 }
 
 }  // namespace
@@ -47,14 +46,20 @@ std::int64_t SlidingWindow::extent() const {
 }
 
 std::int64_t SlidingWindow::count(std::int64_t n) const {
-  LADON_CHECK(size > 0 && stride > 0 && dilation > 0 && in_front >= 0 && behind >= 0, "window",
+  LADON_CHECK(size > 0 && stride > 0 && dilation > 0, "window",
               "size, stride and dilation must be positive, got ", size, ", ", stride, " and ",
-              dilation, "; numbers of padding must not be negative, got ", in_front, " and ",
-              behind);
+              dilation);
+  LADON_CHECK(in_front >= 0 && behind >= 0, "window",
+              "in_front and behind, the numbers of zeros, must not be negative, got ", in_front,
+              " and ", behind);
   const std::int64_t room =
       detail::checked_sum("window", n, detail::checked_sum("window", in_front, behind));
-  LADON_CHECK(n > 0 && (padding == Padding::same || extent() <= room), "window", "a window of ",
-              size, " does not fit on ", n, " positions");
+  LADON_CHECK(n > 0, "window", "needs at least one position, got ", n);
+  LADON_CHECK(padding == Padding::same || extent() <= room, "window", "a window of ", size,
+              dilation == 1 ? "" : detail::join(" (dilated to ", extent(), ")"),
+              " does not fit on ", n, " positions",
+              room == n ? "" : detail::join(" and ", room - n, " zeros"),
+              "; take a smaller window, or Padding::same");
   return padding == Padding::valid ? (room - extent()) / stride + 1 : (n - 1) / stride + 1;
 }
 
@@ -68,7 +73,8 @@ std::int64_t SlidingWindow::after(std::int64_t n) const {
 
 std::vector<SlidingWindow> detail::windows_of(std::string_view operation, const WindowSizes& s) {
   const int axes = s.size.rank();
-  LADON_CHECK(axes > 0, operation, "needs the size of a window for each axis of positions");
+  LADON_CHECK(axes > 0, operation,
+              "needs the size of a window for each axis of positions, got none");
   check_list(operation, "sizes", s.size, axes, 1);
   check_list(operation, "strides", s.stride, axes, 1);
   check_list(operation, "dilations", s.dilation, axes, 1);
@@ -88,7 +94,8 @@ std::vector<SlidingWindow> detail::windows_of(std::string_view operation, const 
 }
 
 int detail::axes_of(std::string_view operation, const std::vector<SlidingWindow>& windows) {
-  LADON_CHECK(!windows.empty(), operation, "has no windows: it was moved from");
+  LADON_CHECK(!windows.empty(), operation,
+              "has no windows: it was moved from; use the object that it was moved to");
   return static_cast<int>(windows.size());
 }
 

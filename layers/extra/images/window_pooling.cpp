@@ -39,8 +39,11 @@ std::vector<SlidingWindow> checked_windows(const char* name, const PoolOptions& 
 /// Number of windows per axis of x, which must have one axis of positions per window.
 Shape counts_on(const char* name, const std::vector<SlidingWindow>& windows, const Tensor& x,
                 const Tensor& mask) {
-  LADON_CHECK(x.rank() == 2 + detail::axes_of(name, windows), name, "has windows over ",
-              windows.size(), " axes, got shape ", x.shape());
+  LADON_CHECK(
+      x.rank() == 2 + detail::axes_of(name, windows), name, "has windows over ", windows.size(),
+      " axes, so inputs must be [N, positions.., channels] with as many axes of positions, got "
+      "shape ",
+      x.shape());
   return detail::window_counts(name, windows, x.shape().sub(1, x.rank() - 1), mask.defined());
 }
 
@@ -136,7 +139,8 @@ std::string MaxPool::describe() const {
 // --- AdaptiveAveragePool ---
 
 AdaptiveAveragePool::AdaptiveAveragePool(const Shape& c) : counts(c) {
-  LADON_CHECK(c.rank() > 0, "AdaptiveAveragePool", "needs a count for each axis of positions");
+  LADON_CHECK(c.rank() > 0, "AdaptiveAveragePool",
+              "needs a count for each axis of positions, got none");
   for (const std::int64_t count : c)
     LADON_CHECK(count > 0, "AdaptiveAveragePool", "counts must be positive, got ", c);
 }

@@ -26,8 +26,9 @@ TangentMap::TangentMap(Layer& network, const Inputs& inputs)
 
 TangentMap::TangentMap(Layer& network, const Inputs& inputs, const ParameterSet& set)
     : parameters_(set.trained().tensors()) {
-  LADON_CHECK(!parameters_.empty(), "TangentMap", network.describe(),
-              " has no parameters that are chosen and not frozen");
+  LADON_CHECK(
+      !parameters_.empty(), "TangentMap", network.describe(),
+      " has none of the chosen parameters, or all of them are frozen; choose others, or thaw()");
   const DType dtype = parameters_[0].dtype();
   const Tensor seen = inputs.blanked().x;  // values at padding are blanked
   const Tensor x = seen.dtype() == i64 ? seen : cast(seen.detach(), dtype);
@@ -162,7 +163,7 @@ Expanded expand_around(const TaylorExpansion& t, const Tensor& x, const Tensor& 
 
 TaylorExpansion::TaylorExpansion(std::unique_ptr<Layer> given, int of_order, std::string names)
     : network(std::move(given)), pattern(std::move(names)), order(of_order) {
-  LADON_CHECK(network != nullptr, "TaylorExpansion", "the network must not be null");
+  LADON_CHECK(network != nullptr, "TaylorExpansion", "the network must be a layer, but is null");
   check_order(order);
   LADON_CHECK(!network->parameters().empty(), "TaylorExpansion", network->describe(),
               " has no parameters, but the expansion needs at least one");
@@ -182,16 +183,17 @@ std::string described(const std::unique_ptr<Layer>& network) {
 
 KernelNode TaylorExpansion::limit(const KernelNode& inputs) const {
   LADON_CHECK(network != nullptr, "TaylorExpansion", moved);
-  LADON_CHECK(pattern == "*", "limit", describe(), " trains the parameters `", pattern,
-              "` only; the tangent kernel for a subset of the parameters is not known");
+  LADON_CHECK(
+      pattern == "*", "limit", describe(), " trains the parameters `", pattern,
+      "` only, and its tangent kernel is known only if all are trained; make it with \"*\"");
   return network->limit(inputs);
 }
 
 Tensor TaylorExpansion::forward_masked(const Tensor& x, const Tensor& mask) const {
   LADON_CHECK(network != nullptr, "TaylorExpansion", moved);
   LADON_CHECK(!x.requires_grad(), "TaylorExpansion",
-              "computes no gradient with respect to its inputs; detach inputs that require "
-              "gradients");
+              "computes no gradient with respect to its inputs, but they require one; pass "
+              "x.detach()");
   for (const auto& [path, value] : network->hyperparameters())  // Error if one requires gradients
     check_plain("TaylorExpansion", value);
   const auto expanded = std::make_shared<Expanded>(expand_around(*this, x, mask));

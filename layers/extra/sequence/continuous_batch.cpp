@@ -46,7 +46,8 @@ struct ContinuousBatch::Reading {
 };
 
 ContinuousBatch::ContinuousBatch(NextToken next) : next_(std::move(next)) {
-  LADON_CHECK(next_, "ContinuousBatch", "the model is an empty function");
+  LADON_CHECK(next_, "ContinuousBatch",
+              "the model is an empty function; pass one that maps tokens to logits");
 }
 ContinuousBatch::~ContinuousBatch() = default;
 // If a batch is moved inside a callback, the old object is still in the call, and iterates over
@@ -68,11 +69,14 @@ std::int64_t ContinuousBatch::add(const Tensor& prompt, const GenerateOptions& o
               "; keep the request, and add it after the step");
   LADON_CHECK(next_, "ContinuousBatch", "has no model: it was moved from");
   detail::check_options(options);
-  LADON_CHECK(options.beams == 0 && options.cached, "ContinuousBatch",
-              "draws with a cache only; use generate() for beams, or for cached = false");
+  LADON_CHECK(options.beams == 0, "ContinuousBatch", "has no beam search, but beams is ",
+              options.beams, "; use generate()");
+  LADON_CHECK(options.cached, "ContinuousBatch",
+              "always uses a cache, but cached is false; use generate()");
   LADON_CHECK(prompt.defined() && prompt.dtype() == i64 && prompt.rank() == 1 && prompt.count() > 0,
               "ContinuousBatch", "the prompt must be i64 [T] with T > 0",
-              prompt.defined() ? detail::join(", got ", prompt.dtype(), " ", prompt.shape()) : "");
+              prompt.defined() ? detail::join(", got ", prompt.dtype(), " ", prompt.shape())
+                               : ", got an undefined tensor");
   const NoGrad no_grad;
   const RowwiseProducts rowwise;
   DecodingCache own;

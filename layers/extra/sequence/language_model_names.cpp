@@ -118,15 +118,18 @@ void from_names(LanguageModel& model, const StateDict& state) {
   const bool llama = state.contains("model.embed_tokens.weight");
   const std::string prefix = state.contains("transformer.wte.weight") ? "transformer." : "";
   const std::string embedding = llama ? "model.embed_tokens.weight" : prefix + "wte.weight";
-  LADON_CHECK(state.contains(embedding), "from_names",
-              "expects `wte.weight` (GPT-2) or `model.embed_tokens.weight` (Llama); the first of ",
-              state.size(), " names is ",
-              state.empty() ? "none" : "`" + state.begin()->first + "`");
+  LADON_CHECK(
+      state.contains(embedding), "from_names",
+      "the state must hold `wte.weight` (GPT-2) or `model.embed_tokens.weight` (Llama), but ",
+      state.empty() ? "is empty"
+                    : detail::join("has neither among its ", state.size(), " names, of which `",
+                                   state.begin()->first, "` is the first"));
   const auto head = state.find("lm_head.weight");
-  LADON_CHECK(model.head || head == state.end() || all_equal(head->second, state.at(embedding)),
-              "from_names",
-              "`lm_head.weight` is not the embedding, which this model uses as its head; make it "
-              "with .tied = false");
+  LADON_CHECK(
+      model.head || head == state.end() || all_equal(head->second, state.at(embedding)),
+      "from_names",
+      "the state's `lm_head.weight` differs from its embedding, but this model uses one tensor "
+      "for both; make the model with .tied = false");
   // Skips the head if it repeats the embedding, and masks and frequencies that old files contain.
   const auto passed_over = [&](const std::string& name) {
     return (!model.head && name == "lm_head.weight") ||

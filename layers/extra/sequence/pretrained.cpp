@@ -177,7 +177,7 @@ LanguageModel make_language_model(const LanguageModelConfig& config, const State
   double held = 0;
   for (const auto& [name, x] : state) held += static_cast<double>(x.count());
   LADON_CHECK(needed <= held, "make_language_model", "the configuration needs at least ", needed,
-              " weights, but there are ", held, " in the checkpoint");
+              " weights, but the checkpoint has ", held, "; is a file or a shard missing?");
   Generator rng(0);
   LanguageModel model(config.options, rng);
   from_names(model, state);

@@ -64,9 +64,10 @@ void Recurrent::check(const Tensor& x, const RecurrentInputs& inputs) const {
   detail::warn_of_precision(name, x, directions[0].weight_ih);
   const auto& [h, c] = inputs.state;
   LADON_CHECK(cell == RecurrentCell::lstm || !c.defined(), name,
-              "its cells have no state c, which only Lstm has; leave c undefined");
+              "got an initial state c, which only Lstm has; leave c undefined");
   LADON_CHECK(cell != RecurrentCell::lstm || h.defined() == c.defined(), name,
-              "needs both h and c as initial state, or neither of them");
+              "needs both h and c as initial state, or neither, but got only ",
+              h.defined() ? "h" : "c");
   for (const Tensor* part : {&h, &c})
     LADON_CHECK(!part->defined() || part->shape() == state, name,
                 "needs an initial state of shape ", state, ", got ", part->shape());

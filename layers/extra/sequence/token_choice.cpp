@@ -19,22 +19,30 @@ namespace detail {
 
 void check_options(const GenerateOptions& o) {
   LADON_CHECK(o.length > 0, "generate", "length must be positive, got ", o.length);
-  LADON_CHECK(o.temperature >= 0 && o.top_k >= 0 && o.top_p > 0 && o.top_p <= 1, "generate",
-              "temperature and top_k must not be negative, and top_p lie in (0, 1]; got ",
-              o.temperature, ", ", o.top_k, " and ", o.top_p);
+  LADON_CHECK(o.temperature >= 0, "generate", "temperature must not be negative, got ",
+              o.temperature);
+  LADON_CHECK(o.top_k >= 0, "generate", "top_k must be positive, or 0 for all tokens, got ",
+              o.top_k);
+  LADON_CHECK(o.top_p > 0 && o.top_p <= 1, "generate", "top_p must lie in (0, 1], got ", o.top_p);
   LADON_CHECK(o.beams >= 0, "generate", "beams must not be negative, got ", o.beams);
   LADON_CHECK(o.length_penalty >= 0 && std::isfinite(o.length_penalty), "generate",
               "length_penalty must be finite and not negative, got ", o.length_penalty);
   LADON_CHECK(o.beams > 0 || o.length_penalty == 1, "generate", "length_penalty is ",
               o.length_penalty, ", but only a beam search has one; set beams");
-  LADON_CHECK(o.min_p >= 0 && o.min_p <= 1 && o.repetition_penalty > 0, "generate",
-              "min_p must lie in [0, 1], and repetition_penalty be positive; got ", o.min_p,
-              " and ", o.repetition_penalty);
-  LADON_CHECK(o.beams == 0 || (o.temperature == 1 && o.top_k == 0 && o.top_p == 1 && o.min_p == 0 &&
-                               o.repetition_penalty == 1 && !o.on_token),
-              "generate",
-              "beam search draws nothing; leave temperature, top_k, top_p, min_p, "
-              "repetition_penalty and on_token at their defaults");
+  LADON_CHECK(o.min_p >= 0 && o.min_p <= 1, "generate", "min_p must lie in [0, 1], got ", o.min_p);
+  LADON_CHECK(o.repetition_penalty > 0, "generate", "repetition_penalty must be positive, got ",
+              o.repetition_penalty);
+  const auto leave = [&o](bool at_default, const char* option) {
+    LADON_CHECK(o.beams == 0 || at_default, "generate", option,
+                " is set, but a beam search draws nothing; leave ", option,
+                " at its default, or set beams = 0");
+  };
+  leave(o.temperature == 1, "temperature");
+  leave(o.top_k == 0, "top_k");
+  leave(o.top_p == 1, "top_p");
+  leave(o.min_p == 0, "min_p");
+  leave(o.repetition_penalty == 1, "repetition_penalty");
+  leave(!o.on_token, "on_token");
 }
 
 bool stops(const GenerateOptions& o, std::int64_t token) {
@@ -48,7 +56,8 @@ std::vector<Tensor> logits_after(const Tensor& logits, const Tokens& last) {
           logits.size(0) == rows &&
           (logits.size(1) == 1 || logits.size(1) > *std::max_element(last.begin(), last.end())),
       "generate", "the model must give logits [batch, T, vocabulary] for ", rows, " rows",
-      logits.defined() ? join(", got ", logits.shape()) : "");
+      logits.defined() ? join(", got ", logits.dtype(), " ", logits.shape())
+                       : ", got an undefined tensor");
   std::vector<Tensor> each;
   for (std::int64_t b = 0; b < rows; ++b)
     each.push_back(select(select(logits, 0, b), 0, logits.size(1) == 1 ? 0 : last[b]));
@@ -61,7 +70,7 @@ TokenLogits::TokenLogits(const Tensor& logits) : x_(contiguous(cast(logits, f64)
   likeliest_ = argmax(x_, 0).item<std::int64_t>();  // NaN counts as the largest
   const double top = values()[likeliest_];
   LADON_CHECK(!std::isnan(top), "generate", "the logit of token ", likeliest_,
-              " is NaN; every logit must be a number");
+              " is NaN; every logit must be a number: did the model diverge?");
   LADON_CHECK(std::isfinite(top), "generate", "the largest logit is ", top,
               "; it must be finite: at least one token must be possible");
 }
@@ -98,7 +107,8 @@ Tensor penalized(const Tensor& logits, const DrawnText& text) {
   tokens.insert(text.text.tokens.begin(), text.text.tokens.end());
   for (const std::int64_t token : tokens) {
     LADON_CHECK(token >= 0 && token < x.count(), "generate", "the text has token ", token,
-                ", outside the model's vocabulary of ", x.count());
+                ", outside the model's vocabulary [0, ", x.count(),
+                "); was it encoded for another model?");
     values[token] = values[token] > 0 ? values[token] / penalty : values[token] * penalty;
   }
   return x;
@@ -172,7 +182,8 @@ std::int64_t draw_token(const Tensor& logits, const GenerateOptions& options, Ge
   detail::check_options(options);
   LADON_CHECK(logits.defined() && is_floating(logits.dtype()) && logits.rank() == 1, "draw_token",
               "logits must be floating [vocabulary]",
-              logits.defined() ? detail::join(", got ", logits.dtype(), " ", logits.shape()) : "");
+              logits.defined() ? detail::join(", got ", logits.dtype(), " ", logits.shape())
+                               : ", got an undefined tensor");
   return detail::draw(detail::TokenLogits(logits), options, rng);
 }
 

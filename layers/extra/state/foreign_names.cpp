@@ -11,7 +11,8 @@ namespace {
 
 Tensor laid_out(const ForeignTensor& entry, const StateDict& own) {
   const auto found = own.find(entry.own);
-  LADON_CHECK(found != own.end(), "foreign names", "the model has no tensor `", entry.own, "`");
+  LADON_CHECK(found != own.end(), "foreign names", "the model has no tensor `", entry.own,
+              "`, which the list of foreign names has; is the model of another architecture?");
   const Tensor x = found->second.detach();
   return contiguous(entry.out ? entry.out(x) : x);
 }

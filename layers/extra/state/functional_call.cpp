@@ -23,7 +23,8 @@ class Places {
       const bool apart = which.emplace(detail::identity(set[i].second), i).second;
       LADON_CHECK(
           apart || set[i].second.count() == 0, "functional_call", "`", set[i].first,
-          "` and another parameter of the set are one tensor, which cannot have two values");
+          "` and another parameter of the set are one tensor, which cannot have two values; use "
+          "distinct()");
     }
     std::set<std::size_t> found;
     detail::for_each_parameter(module, [&](const std::string&, Tensor& x) {
@@ -43,7 +44,8 @@ class Places {
 
  private:
   static void check(const std::string& name, const Tensor& x, const Tensor& value) {
-    LADON_CHECK(value.defined(), "functional_call", "the value for `", name, "` is undefined");
+    LADON_CHECK(value.defined(), "functional_call", "the value for `", name,
+                "` is an undefined tensor; pass one for each parameter");
     LADON_CHECK(value.shape() == x.shape() && value.dtype() == x.dtype(), "functional_call", "`",
                 name, "` is ", x.dtype(), " of shape ", x.shape(),
                 ", and its value must be the same; got ", value.dtype(), " of shape ",

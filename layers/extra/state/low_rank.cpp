@@ -51,9 +51,10 @@ Tensor LowRank::forward(const Tensor& x) const {
 }
 
 infinite::KernelNode LowRank::limit(const infinite::KernelNode& k) const {
-  LADON_CHECK(all(equal(lora_B, 0.0)).item<bool>(), "LowRank",
-              "has a limit only at initialization, but was trained: B is not 0, and the "
-              "distribution of its outputs is not known");
+  LADON_CHECK(
+      all(equal(lora_B, 0.0)).item<bool>(), "LowRank",
+      "has a limit of infinite width only before training, while B is 0, but its B is not 0; "
+      "take the limit of a new layer");
   const double learned = scale * scale * static_cast<double>(lora_A.size(0));
   const infinite::Step step{.makes = infinite::Law::random_linear(),
                             .formula =

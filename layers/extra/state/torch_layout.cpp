@@ -12,23 +12,29 @@ namespace {
 
 void check_torch_form(const MultiHeadAttention& layer) {
   const std::int64_t dim = layer.query.size(2);
-  LADON_CHECK(
-      layer.form == AttentionForm{} && !layer.positions && !layer.hook &&
-          layer.kv_heads() == layer.heads() && layer.window == 0 &&
-          layer.parameterization() == Parameterization::standard &&
-          layer.query_bias.defined() == layer.output_bias.defined(),
-      "torch layout",
-      "exists only for plain attention: softmax, sqrt scaling, separate queries and keys, one key "
-      "head per query head, no window, no positions, no hook, standard parameterization, biases "
-      "everywhere or nowhere; this is ",
-      layer.describe());
+  const auto refuse = [&layer](bool has, const char* what) {
+    LADON_CHECK(!has, "torch layout", "exists only for plain attention, but this layer has ", what,
+                ": ", layer.describe());
+  };
+  refuse(layer.form.weighting != Weighting::softmax, "weights other than softmax");
+  refuse(layer.form.scaling != AttentionScaling::sqrt,
+         "logits not divided by the root of the width");
+  refuse(layer.form.tied, "queries and keys that share weights");
+  refuse(layer.positions.has_value(), "positional encodings");
+  refuse(static_cast<bool>(layer.hook), "a hook");
+  refuse(layer.kv_heads() != layer.heads(), "heads that share keys and values");
+  refuse(layer.window != 0, "a window");
+  refuse(layer.parameterization() != Parameterization::standard, "NTK parameterization");
+  refuse(layer.query_bias.defined() != layer.output_bias.defined(),
+         "biases of queries or of the output, but not both");
   LADON_CHECK(layer.key.size(2) == dim && layer.value.size(2) == dim &&
                   layer.output.size(2) == dim && layer.value_head_dim() == layer.head_dim() &&
                   layer.heads() * layer.head_dim() == dim,
               "torch layout",
-              "needs queries, keys, values and output of one width dim = heads·head_dim; the "
+              "needs queries, keys, values and output of one width dim = heads·head_dim, but their "
               "weights are ",
-              layer.query.shape(), ", ", layer.key.shape(), ", ", layer.value.shape());
+              layer.query.shape(), ", ", layer.key.shape(), ", ", layer.value.shape(), " and ",
+              layer.output.shape());
 }
 
 using Names = std::initializer_list<std::pair<const char*, const char*>>;

@@ -66,8 +66,9 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& f
   LADON_CHECK(options.dtype == f64 || options.dtype == f32, operation,
               "tiles are stored as f64 or f32, not as ", options.dtype);
   LADON_CHECK(options.tile >= 0, operation, "the tile must not be negative, got ", options.tile);
-  LADON_CHECK(x.x.defined() && x.x.rank() > 0 && x.count() > 0, operation,
-              "there are no inputs; it needs at least one");
+  LADON_CHECK(x.x.defined(), operation, "the inputs are an undefined tensor; pass [N, ..]");
+  LADON_CHECK(x.x.rank() > 0 && x.count() > 0, operation, "needs at least one input, got shape ",
+              x.x.shape(), "; its first axis numbers the inputs");
   const std::int64_t n = x.count();
   StoredPlan plan;
   plan.budget =
@@ -92,9 +93,10 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& f
                          .memory_budget = options.memory_budget,
                          .replicates = options.replicates},
                         *shared_executor({}), held);
-  LADON_CHECK(plan.gram.shape.rank() == 2, operation,
-              "the model ends with positions; end it in vectors (MeanPositions, Flatten, "
-              "FirstToken)");
+  LADON_CHECK(
+      plan.gram.shape.rank() == 2, operation,
+      "the model ends with positions: its output has a vector per position, not one per input; "
+      "end it with MeanPositions, Flatten or FirstToken");
   plan.gram.tiles = tiles;
   plan.estimate = {in_memory ? 0 : static_cast<std::uint64_t>(tiles.pairs() * item),
                    plan.gram.estimate.bytes(), plan.gram.estimate.seconds, side,
@@ -240,14 +242,15 @@ Tensor StoredGram::diagonal() const { return clone(state().diagonal); }
 std::int64_t StoredGram::across() const { return (size() + estimate().tile - 1) / estimate().tile; }
 std::int64_t StoredGram::first(std::int64_t i) const {
   LADON_CHECK(0 <= i && i <= across(), "StoredGram::first", "there is no tile row ", i,
-              ": the matrix has ", across(), " per side");
+              ": the matrix has ", across(), " tiles per side, numbered from 0");
   return std::min(size(), i * estimate().tile);
 }
 
 Tensor StoredGram::tile(std::int64_t i, std::int64_t j) const {
   const NoGrad off;
   LADON_CHECK(0 <= i && i < across() && 0 <= j && j < across(), "StoredGram::tile",
-              "there is no tile ", i, ", ", j, ": the matrix has ", across(), " per side");
+              "there is no tile ", i, ", ", j, ": the matrix has ", across(),
+              " tiles per side, numbered from 0");
   const std::int64_t row = std::min(i, j), column = std::max(i, j);
   const std::int64_t index = row * across() - row * (row - 1) / 2 + column - row;
   const Tensor block = state().fetch(index);
@@ -258,8 +261,9 @@ Tensor StoredGram::tile(std::int64_t i, std::int64_t j) const {
 
 Tensor StoredGram::rows(std::int64_t begin, std::int64_t end) const {
   const NoGrad off;
-  LADON_CHECK(0 <= begin && begin <= end && end <= size(), "StoredGram::rows", "there are no rows ",
-              begin, " to ", end, ": the matrix has ", size());
+  LADON_CHECK(0 <= begin && begin <= end && end <= size(), "StoredGram::rows",
+              "there are no rows [", begin, ", ", end, "): the matrix has ", size(),
+              " rows, numbered from 0");
   if (!state().parts)
     ranks::check_alike("StoredGram::rows", detail::join("rows ", begin, " to ", end));
   Tensor result = zeros({end - begin, size()}, f64);

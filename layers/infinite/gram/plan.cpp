@@ -374,10 +374,14 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
                    const GramOptions& options, const GramExecutor& executor,
                    std::optional<double> held_bytes) {
   check_blocks(a, b);
-  LADON_CHECK(options.tile >= 0 && options.replicates >= 2 && options.checkpoint_seconds >= 0,
-              "gram", "needs tile ≥ 0, checkpoint_seconds ≥ 0 and replicates ≥ 2, got tile = ",
-              options.tile, ", checkpoint_seconds = ", options.checkpoint_seconds,
-              " and replicates = ", options.replicates);
+  LADON_CHECK(options.tile >= 0, "gram",
+              "tile, the side of a tile, must be positive, or 0 to choose it automatically, got ",
+              options.tile);
+  LADON_CHECK(options.replicates >= 2, "gram",
+              "replicates, from which standard errors are taken, must be at least 2, got ",
+              options.replicates);
+  LADON_CHECK(options.checkpoint_seconds >= 0, "gram",
+              "checkpoint_seconds must not be negative, got ", options.checkpoint_seconds);
   const auto budget =
       static_cast<double>(options.memory_budget > 0 ? options.memory_budget : free_memory());
   const NoGrad off;

@@ -387,7 +387,7 @@ TEST(Distributions, RefuseWhatTheyCannot) {
   expect_error([] { Dirichlet(scalar(1)); }, "needs concentrations [.., n]");
   expect_error([] { Categorical(f({-HUGE_VAL, -HUGE_VAL})); }, "no class is possible");
   expect_error([&] { Bernoulli(f({1})).rsample({}, rng); }, "draws of a Bernoulli are discrete");
-  expect_error([] { Categorical(f({1, 2})).mean(); }, "classes have no mean");
+  expect_error([] { Categorical(f({1, 2})).mean(); }, "a mean of them has no meaning");
   const Tensor soft = f({0.3}).set_requires_grad();
   const TensorFunction by_outcome = [](const std::vector<Tensor>& x) {
     return Bernoulli(f({1})).log_prob(x[0]);
@@ -407,7 +407,7 @@ TEST(Distributions, RefuseWhatTheyCannot) {
       },
       "p has 2 concentrations, q 3");
   expect_error([&] { multinomial(f({0.5, 0, 0.5}), 3, rng); }, "2 classes of positive weight");
-  expect_error([&] { multinomial(f({0.5, -1}), 1, rng, true); }, "negative or not finite");
+  expect_error([&] { multinomial(f({0.5, -1}), 1, rng, true); }, "a weight is negative;");
   expect_error([&] { multinomial(f({0, 0}), 1, rng, true); }, "sum to 0");
   const Tensor a = f({2}).set_requires_grad();
   const Tensor g = grad(sum(square(Gamma(a, f({1})).rsample({}, rng))), a, {.create_graph = true});

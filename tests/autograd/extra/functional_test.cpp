@@ -121,7 +121,7 @@ TEST(Gradcheck, NeedsF64AndAnInputThatRequiresAGradient) {
   expect_error([&] { gradcheck(f, {ones({2}, f64)}); }, "requires a gradient");
   expect_error(
       [&] { gradcheck([](const auto& x) { return cast(x[0], f32); }, {leaf(ones({2}, f64))}); },
-      "output must be f64");
+      "the output of f must be f64");
 }
 
 // f may take gradients by what it is given, as meta-learning does: d/dx of (∂/∂x Σx³)² = 36·x³.

@@ -146,7 +146,8 @@ std::vector<OpError> errors(Tensor (*apply)(const Tensor&, const Tensor&, const 
     return [=] { apply(x, x, x, o); };
   };
   return {{"4 wide, keys 5", with_shapes({2, 3, 4}, {2, 3, 5}, {2, 3, 4})},
-          {"heads and time must be equal", with_shapes({2, 3, 4}, {2, 3, 4}, {2, 5, 4})},
+          {"each key needs one value", with_shapes({2, 3, 4}, {2, 3, 4}, {2, 5, 4})},
+          {"must have the same heads", with_shapes({2, 3, 4}, {2, 3, 4}, {1, 3, 4})},
           {"3 query heads cannot share 2", with_shapes({3, 3, 4}, {2, 3, 4}, {2, 3, 4})},
           {"[.., heads, time, width]", with_shapes({3, 4}, {3, 4}, {3, 4})},
           {"[2] and [3]", with_shapes({2, 1, 3, 4}, {3, 1, 3, 4}, {3, 1, 3, 4})},

@@ -127,7 +127,7 @@ void add_reading_rows(OpTable& table) {
                            embedding(ones({5, 3}), indices({5}));
                          }},
                         {"the table must have shape", [] { embedding(ones({5}), indices({0})); }},
-                        {"padding index 5", [] {
+                        {"padding_index 5", [] {
                            embedding(ones({5, 3}), indices({0}), {.padding_index = 5});
                          }}}});
   table.add(

@@ -238,7 +238,7 @@ void add_cosine_rows(OpTable& table) {
                     .reference = [](const auto&) { return Dense(Shape{}); },
                     .differentiable = false}},
        .errors = {{"eps is 0", [] { cosine_similarity(ones({3}), ones({3}), -1, 0); }},
-                  {"axis 0 of shapes [2, 3] and [3] is not in both",
+                  {"axis 0 must be an axis of both tensors, but the shapes are [2, 3] and [3]",
                    [] {
                      cosine_similarity(ones({2, 3}), ones({3}), 0);
                    }},

@@ -153,7 +153,8 @@ void add_extremes(OpTable& t) {
     row.samples.push_back(
         value_only(sample("special", tensor({NAN, 1, 2, -inf, inf, 0}, {2, 3}, f64), f, 1, {1},
                           Dims::drop, reference)));
-    row.errors.push_back({"elements is undefined", [f] { f(zeros({0}, i64), {}, Dims::drop); }});
+    row.errors.push_back(
+        {"needs at least one element", [f] { f(zeros({0}, i64), {}, Dims::drop); }});
     t.add(row);
   };
   add("amax", amax, largest);

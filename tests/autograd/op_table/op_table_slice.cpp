@@ -301,7 +301,7 @@ void add_joining_rows(OpTable& table) {
                      pad(ones({2, 2}), {1}, {1});
                    }},
                   {"crop more elements than axis", [] { pad(ones({2}), {-3}, {5}); }},
-                  {"give a negative size", [] { pad(ones({2}), {-2}, {-1}); }},
+                  {"give the negative size", [] { pad(ones({2}), {-2}, {-1}); }},
                   {"more than 2^60", [] { pad(ones({3}), {INT64_MAX}, {INT64_MAX}); }},
                   {"more than 2^60", [] { pad(ones({100000}), {INT64_MAX}, {INT64_MAX - 99998}); }},
                   {"crop more elements than axis", [] { pad(ones({2}), {INT64_MIN}, {0}); }}}});

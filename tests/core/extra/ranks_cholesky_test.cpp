@@ -40,8 +40,8 @@ TEST(RanksCholesky, OneAloneFactorsBlockByBlock) {
 
 TEST(RanksCholesky, WhatItTakesIsChecked) {
   expect_error([] { ranks::Cholesky(0, 0, block); }, "needs 1 to");
-  expect_error([] { ranks::Cholesky(3, 0, block, 0); }, "a positive side");
-  expect_error([] { ranks::Cholesky(3, NAN, block); }, "a finite ridge");
+  expect_error([] { ranks::Cholesky(3, 0, block, 0); }, "blocks must be at least 1");
+  expect_error([] { ranks::Cholesky(3, NAN, block); }, "must be finite, got nan");
   expect_error([] { ranks::Cholesky(3, -3, block); }, "not positive definite");
   expect_error([] { ranks::Cholesky(3, 0, [](auto...) {
                       return zeros({2, 2}, f64);

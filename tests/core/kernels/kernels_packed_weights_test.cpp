@@ -126,7 +126,7 @@ TEST(KernelsPackedWeights, FollowTheWeightAndLeaveOthersAlone) {
   }
   EXPECT_TRUE(same_bits(linear(x, w), second));
   w.mutable_data<float>()[7] = std::numeric_limits<float>::infinity();
-  expect_error([&] { linear(x, w); }, "are not all finite, as their 8-bit form needs");
+  expect_error([&] { linear(x, w); }, "which the 8-bit form cannot hold");
 }
 
 TEST(KernelsPackedWeights, RefuseAWeightThatBfloat16RoundsToInfinity) {

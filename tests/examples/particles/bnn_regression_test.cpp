@@ -113,7 +113,8 @@ TEST_F(BnnRegression, ReadsSplitsFromFiles) {
   std::ofstream(folder_ / "uci" / "yacht" / "data.txt") << "1 2 three\n";
   const Run refused = run(arguments);
   EXPECT_EQ(refused.status, 1);
-  EXPECT_NE(refused.error.find("holds something other than numbers"), std::string::npos)
+  EXPECT_NE(refused.error.find("has something other than a number after 2 numbers"),
+            std::string::npos)
       << refused.error;
 }
 

@@ -110,7 +110,7 @@ TEST(AttentionForms, TiedKeysAreQueries) {
   EXPECT_TRUE(all_close(tied(x), untied(x), 1e-12, 1e-12));
   EXPECT_TRUE(all_close(tied.forward(x, y, y), untied.forward(x, y, y), 1e-12, 1e-12));
   test::expect_error([] { drawn({.dim = 4, .heads = 2, .key_dim = 5, .form = {.tied = true}}); },
-                     "tied queries and keys need inputs of one width");
+                     "need inputs of one width, got dim = 4 and key_dim = 5");
 }
 
 // A product for queries (with keys, if tied), keys, values and the output, and a use a bias.
@@ -200,17 +200,17 @@ TEST(AttentionForms, SaveAndLoad) {
 
 TEST(AttentionForms, OtherFormsHaveNoTorchLayout) {
   test::expect_error([] { to_torch(drawn({.dim = 4, .heads = 2, .form = {.tied = true}})); },
-                     "exists only for plain attention");
+                     "this layer has queries and keys that share weights");
   test::expect_error([] { to_torch(drawn({.dim = 4, .heads = 2, .out = 5})); }, "of one width");
   test::expect_error([] { to_torch(drawn({.dim = 4, .heads = 2, .projection_bias = false})); },
-                     "biases everywhere or nowhere");
+                     "biases of queries or of the output, but not both");
   const auto layer = drawn({.dim = 4, .heads = 2, .form = {.weighting = Weighting::relu}});
   const Tensor x = some({2, 3, 4});
   test::expect_error(
       [&] {
         layer.forward(x, AttentionMask() + zeros({3, 3}, f64));
       },
-      "an additive mask needs softmax");
+      "needs softmax");
 }
 
 }  // namespace

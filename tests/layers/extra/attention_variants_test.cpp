@@ -118,7 +118,7 @@ TEST(AttentionVariants, RefuseWhatDoesNotFit) {
   expect_error([] { RotaryPositions({.dim = 3}); }, "dim must be even");
   expect_error([] { RotaryPositions({.base = -1}); }, "base and scale must be positive");
   expect_error([] { AlibiBias(0); }, "heads must be positive");
-  expect_error([&] { RelativeBias({.heads = 2, .buckets = 3}, rng); }, "buckets a multiple of 4");
+  expect_error([&] { RelativeBias({.heads = 2, .buckets = 3}, rng); }, "a positive multiple of 4");
   const Tensor q = gaussian({1, 3, 2, 5});
   const AttentionHeads h{q, q, q, arange(2), arange(2)};
   expect_error([&] { RotaryPositions().heads(h); }, "rotates 5 channels in pairs");

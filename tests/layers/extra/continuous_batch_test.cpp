@@ -116,8 +116,9 @@ TEST(ContinuousBatch, MisuseIsAnError) {
   wider.eval();
   ContinuousBatch batch(next_token(model));
   const Tensor prompt = tensor({1, 2}, {2}, i64);
-  expect_error([&] { batch.add(prompt, {.beams = 2}, rng); }, "use generate() for beams");
-  expect_error([&] { batch.add(prompt, {.cached = false}, rng); }, "or for cached = false");
+  expect_error([&] { batch.add(prompt, {.beams = 2}, rng); }, "has no beam search, but beams is 2");
+  expect_error([&] { batch.add(prompt, {.cached = false}, rng); },
+               "always uses a cache, but cached is false");
   expect_error([&] { batch.add(unsqueeze(prompt, 0), {}, rng); }, "the prompt must be i64 [T]");
   expect_error([&] { batch.add(zeros({0}, i64), {}, rng); }, "with T > 0");
   expect_error([&] { batch.add(prompt, {.length = 0}, rng); }, "length must be positive");

@@ -136,7 +136,7 @@ TEST(Conv, ChecksOptionsAndShapes) {
   };
   test::expect_error([&] { make({3}, {}); }, "[Conv2d] needs 2 window sizes, got [3]");
   test::expect_error([&] { make({3, 0}, {}); }, "must be positive");
-  test::expect_error([&] { make({3, 3}, {1}); }, "got 2 window sizes but 1 strides");
+  test::expect_error([&] { make({3, 3}, {1}); }, "there are 2 window sizes and 1 strides");
   test::expect_error([&] { Conv1d({.in = 0, .out = 3, .window = {3}}, rng); }, "got in = 0");
   constexpr std::int64_t huge = std::int64_t{1} << 40;
   test::expect_error([&] { make({huge, huge}, {}); }, "is more than 2^60");

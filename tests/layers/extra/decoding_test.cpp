@@ -247,7 +247,11 @@ TEST(Decoding, MisuseIsAnError) {
   DecodingCache cache;
   model(x, cache);
   expect_error([&] { deeper(x, cache); }, "has 2 layers, the model has 3");
-  expect_error([&] { model(normal({3, 1, 8}, rng), cache); }, "holds a batch of 2, got 3");
+  expect_error(
+      [&] {
+        model(normal({3, 1, 8}, rng), cache);
+      },
+      "holds a batch of 2 texts, got a batch of 3");
   DecodingCache fresh;
   expect_error([&] { sees_all(x, fresh); }, "a cache needs causal attention");
   expect_error([&] { model(x, fresh, ones({2, 2}, boolean)); }, "the mask must be bool [2, 3]");
@@ -259,6 +263,14 @@ TEST(Decoding, MisuseIsAnError) {
   expect_error([&] { decoder(x, fresh); }, "make the cache with remember(memory)");
   MultiHeadAttention hooked({.dim = 8, .heads = 2, .hook = RotaryPositions()}, rng);
   expect_error([&] { hooked.project_memory(x, x); }, "cannot project a memory with a hook");
+  const MultiHeadAttention placed({.dim = 8,
+                                   .heads = 2,
+                                   .causal = true,
+                                   .positions = AttentionPositions{.encoding = {.grid = {3}}}},
+                                  rng);
+  KeyValueCache of_placed;
+  expect_error([&] { placed.forward(x, of_placed); }, "that adds no positional encodings");
+  expect_error([&] { placed.project_memory(x, x); }, "memory with positional encodings");
   const auto make = [&](MultiHeadAttentionOptions o) {
     return [o, &rng] { MultiHeadAttention layer(o, rng); };
   };
@@ -266,7 +278,7 @@ TEST(Decoding, MisuseIsAnError) {
                "3 heads of keys and values do not divide 4");
   expect_error(make({.dim = 8, .heads = 2, .window = 3}), "a window needs causal attention");
   expect_error(make({.dim = 8, .heads = 2, .kv_heads = 1, .form = {.tied = true}}),
-               "tied queries and keys need equal numbers of heads");
+               "need equal numbers of heads, got heads = 2 and kv_heads = 1");
   // Nothing of it is recorded, and what was remembered does not change.
   EXPECT_FALSE(model(x, cache).requires_grad());
   EXPECT_EQ(cache.layers[1].lengths(), (std::vector<std::int64_t>{6, 6}));
@@ -427,7 +439,11 @@ TEST(KeyValueCache, PositionsOfQueriesAreThoseOfItsTokens) {
           "positions of queries must be i64 [3] or [2, 3]");
       EXPECT_TRUE(cache.lengths().empty());
     }
-    expect_error([&] { cache.append({x, x, {}}, {}, window); }, "values are undefined");
+    expect_error(
+        [&] {
+          cache.append({x, x, {}}, {}, window);
+        },
+        "the values are an undefined tensor");
     const auto seen = cache.append({x, x, x, all}, {}, window);
     const auto same = twin.append({x, x, x}, {}, window);
     EXPECT_EQ(seen.allowed.defined(), same.allowed.defined());
@@ -435,8 +451,8 @@ TEST(KeyValueCache, PositionsOfQueriesAreThoseOfItsTokens) {
   }
   KeyValueCache cache;
   expect_error([&] { cache.append({x, x, x}, {}, -1); }, "the window is -1");
-  expect_error([&] { cache.next_positions(-1, 2); }, "neither may be negative");
-  expect_error([&] { cache.next_positions(2, -1); }, "neither may be negative");
+  expect_error([&] { cache.next_positions(-1, 2); }, "the batch must not be negative");
+  expect_error([&] { cache.next_positions(2, -1); }, "tokens must not be negative");
 }
 
 TEST(MultiHeadAttention, AWindowIsNotNegative) {

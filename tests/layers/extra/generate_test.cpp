@@ -285,14 +285,14 @@ TEST(Generate, MisuseIsAnError) {
   };
   expect_error(write({.length = 0}, row({1})), "length must be positive, got 0");
   expect_error(write({.temperature = -1}, row({1})), "must not be negative");
-  expect_error(write({.top_p = 0}, row({1})), "top_p lie in (0, 1]");
+  expect_error(write({.top_p = 0}, row({1})), "top_p must lie in (0, 1]");
   expect_error(write({.top_k = 3, .beams = 2}, row({1})), "beam search draws nothing");
   expect_error(write({.min_p = 2}, row({1})), "min_p must lie in [0, 1]");
   for (const double penalty : {-5.0, static_cast<double>(NAN), HUGE_VAL})
     expect_error(write({.beams = 2, .length_penalty = penalty}, row({1})),
                  "length_penalty must be");
   expect_error(write({.length_penalty = 2}, row({1})), "only a beam search has one");
-  expect_error(write({.repetition_penalty = 0}, row({1})), "repetition_penalty be positive");
+  expect_error(write({.repetition_penalty = 0}, row({1})), "repetition_penalty must be positive");
   expect_error(write({.beams = 2, .min_p = 0.1}, row({1})), "beam search draws nothing");
   expect_error(write({}, tensor({1}, {1})), "the prompt must be i64 [batch, T]");
   expect_error(write({}, zeros({1, 0}, i64)), "with T > 0");

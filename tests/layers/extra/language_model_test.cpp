@@ -203,11 +203,15 @@ TEST(LanguageModel, AWrongStateChangesNothing) {
   state["h.0.attn.c_attn.weight"] = ones({3 * dim, dim});
   expect_error([&] { from_names(model, state); },
                "`h.0.attn.c_attn.weight` has shape [48, 16], expected [16, 48]");
-  expect_error([&] { from_names(model, {{"a", ones({1})}}); }, "expects `wte.weight` (GPT-2)");
+  expect_error(
+      [&] {
+        from_names(model, {{"a", ones({1})}});
+      },
+      "the state must hold `wte.weight` (GPT-2)");
   // Another head than the embedding, and keys that this model has not, are not dropped.
   state = drawn(gpt2_shapes(), 2);
   state["lm_head.weight"] = 2 * state["wte.weight"];
-  expect_error([&] { from_names(model, state); }, "`lm_head.weight` is not the embedding");
+  expect_error([&] { from_names(model, state); }, "`lm_head.weight` differs from its embedding");
   LanguageModelOptions tied = gpt2(vocabulary, layers, dim, heads, 9);
   tied.layer.attention.form.tied = true;
   LanguageModel without_keys(tied, rng);

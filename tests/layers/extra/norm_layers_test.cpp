@@ -163,7 +163,7 @@ TEST(BatchNorm, ChecksWhatItIsGiven) {
   test::expect_error([] { BatchNorm({.dim = 2, .momentum = 2}); }, "momentum must lie in [0, 1]");
   BatchNorm layer({.dim = 2});
   test::expect_error([&] { layer(ones({3, 4})); }, "expects [N, .., 2], got shape [3, 4]");
-  test::expect_error([&] { layer(ones({1, 2})); }, "more than one vector");
+  test::expect_error([&] { layer(ones({1, 2})); }, "at least two vectors");
   EXPECT_EQ(layer.num_batches_tracked.item<std::int64_t>(), 0);
   layer.eval();
   EXPECT_EQ(layer(ones({1, 2})).shape(), (Shape{1, 2}));

@@ -257,7 +257,8 @@ TEST(Recurrent, RefusesWhatDoesNotFit) {
       },
       "the mask must be bool [2, 5], one element per position of inputs [2, 5, 3], true = token; got bool [2, 4]");
   expect_error([&] { lstm.forward_with_state(x, {.state = {.h = state}}); }, "needs both h and c");
-  expect_error([&] { gru.forward_with_state(x, {.state = {.c = state}}); }, "have no state c");
+  expect_error([&] { gru.forward_with_state(x, {.state = {.c = state}}); },
+               "got an initial state c");
   expect_error(
       [&] {
         gru.forward_with_state(x, {.state = {.h = ones({2, 4})}});

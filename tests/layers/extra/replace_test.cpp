@@ -451,7 +451,7 @@ TEST(LowRank, RefusesWhatItCannotAdapt) {
       [&] {
         infinite::limit(one)(infinite::Inputs(normal({2, 4}, rng, 0, 1, f64)));
       },
-      "was trained: B is not 0");
+      "its B is not 0");
 }
 
 }  // namespace

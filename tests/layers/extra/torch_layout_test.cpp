@@ -280,7 +280,7 @@ TEST(TorchLayout, AFailedLoadChangesNothing) {
   TransformerEncoderLayer gated({.dim = 8, .heads = 2, .gated = true}, rng);
   expect_error([&] { to_torch(gated); }, "has no feed-forward block with a gate");
   MultiHeadAttention shared({.dim = 8, .heads = 2, .kv_heads = 1}, rng);
-  expect_error([&] { to_torch(shared); }, "one key head per query head");
+  expect_error([&] { to_torch(shared); }, "heads that share keys and values");
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST(Conv2d, InGroupsSeesItsShare) {
       [&] {
         Conv1d({.in = 4, .out = 6, .window = {1}, .before = {1, 1}}, rng);
       },
-      "got 1 window sizes but 2 zeros before");
+      "there are 1 window sizes and 2 zeros before");
   test::expect_error([&] { Conv1d({.in = 4, .out = 6, .window = {1}, .before = {-1}}, rng); },
                      "must not be negative");
 }

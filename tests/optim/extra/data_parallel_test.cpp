@@ -20,7 +20,7 @@ TEST(DataParallel, OneAloneKeepsItsGradientsAndState) {
   EXPECT_EQ(model.weight.to_vector<float>(), weights);
   share_gradients(particles_of_rows(model.weight));
   EXPECT_EQ(model.weight.grad().to_vector<float>(), before);
-  expect_error([&] { broadcast_state(model, 1); }, "rank 1 is outside [0, 1)");
+  expect_error([&] { broadcast_state(model, 1); }, "rank 1, does not exist");
 }
 
 // An older sum would add up gradients of tensors that the model no longer has.

@@ -52,7 +52,8 @@ TEST(Identity, EveryOperationTakesATensorOnce) {
     const ParameterSet alone{set[1]};
     const bool leaves = set[0].second.history() && twins;
     const auto row_is_refused = [&](const std::function<void()>& f) {
-      twins ? expect_error(f, "are one tensor, which a row would contain twice") : f();
+      twins ? expect_error(f, "are one tensor, which a row of all parameters would contain twice")
+            : f();
     };
     const std::map<std::string, std::function<void()>> operations = {
         {"distinct", [&] { EXPECT_EQ(names(set.distinct()), all); }},

@@ -258,7 +258,7 @@ TEST(TrainingRun, IsNoStateOfAModule) {
   Parts parts(1);
   parts.run.save(path);
   expect_error([&] { parts.model.load(path); },
-               "[load] " + path + ": is a training run; load it with TrainingRun::load");
+               "[load] " + path + ": the file holds a training run, not the weights of a module");
   Linear other({.in = 3, .out = 4}, parts.rng);
   other.save(path);
   expect_error([&] { parts.model.load(path); }, "[load] " + path + ": [load_state_dict] `");

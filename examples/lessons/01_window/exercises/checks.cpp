@@ -50,7 +50,8 @@ std::ostream& operator<<(std::ostream& out, const Graph& graph) {
 }
 
 const Step& Graph::operator[](int node) const {
-  require(node >= 0 && node < size(), detail::join("there is no node ", node));
+  require(node >= 0 && node < size(),
+          detail::join("there is no node ", node, "; nodes are numbered from 0 to ", size() - 1));
   require(
       ++reads_[node] < 10'000,
       "the same node is read thousands of times: 30 diamonds in a row have 2^30 paths, too many "

@@ -161,7 +161,7 @@ void add_convolution(OpTable& t) {
             [] { convolution(ones({2, 5, 3}), ones({4, 2, 3}), ones({3})); }},
            {"a window of 6 does not fit on 5 positions",
             [] { convolution(ones({2, 5, 3}), ones({4, 6, 3})); }},
-           {"3 groups for weight [4, 2, 1]",
+           {"groups = 3 must be positive and divide 4",
             [] { convolution(ones({2, 5, 3}), ones({4, 2, 1}), {}, {.groups = 3}); }},
            {"0 groups", [] { convolution(ones({2, 5, 3}), ones({4, 2, 1}), {}, {.groups = 0}); }},
            {"stride [1, 1] has 2 numbers",
@@ -222,7 +222,7 @@ void add_transposed(OpTable& t) {
               [] {
                 transposed_convolution(ones({2, 1, 3}), ones({3, 1, 4}), {}, {.before = {1}});
               }},
-             {"2 groups for weight [3, 2, 4]", [] {
+             {"groups = 2 must be positive and divide 3", [] {
                 transposed_convolution(ones({2, 5, 3}), ones({3, 2, 4}), {}, {.groups = 2});
               }}}});
 }
@@ -278,7 +278,7 @@ void add_patches(OpTable& t) {
                      [] {
                        fold(ones({2, 4, 6}), {5}, {3});
                      }},
-                    {"patches of 5 elements are not divisible by 3 taps",
+                    {"patches of 5 elements cannot hold whole channels of a window of 3 taps",
                      [] {
                        fold(ones({2, 3, 5}), {5}, {3});
                      }},

@@ -240,7 +240,7 @@ OpRow adaptive(OpTable& t, const std::string& name,
                       [] {
                         f(ones({2, 7, 2}), {0});
                       }},
-                     {"must be positive",
+                     {"no positions along axis 0",
                       [] {
                         f(ones({2, 0, 2}), {1});
                       }},

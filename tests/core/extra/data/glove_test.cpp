@@ -149,8 +149,9 @@ TEST(EmbeddingTable, HandlesNoOverlapAndRefusesMismatches) {
   EXPECT_EQ(embedding_table(Vocabulary(), glove, rng).coverage(), 0);
   EXPECT_EQ(embedding_table(Vocabulary(), glove, rng).weights.shape(), Shape({2, 2}));
   glove.words.push_back("y");
-  expect_error([&] { embedding_table(Vocabulary(), glove, rng); }, "one row for each of the 2");
-  expect_error([&] { embedding_table(Vocabulary(), {}, rng); }, "[n, d]");
+  expect_error([&] { embedding_table(Vocabulary(), glove, rng); },
+               "there are 2 words but 1 word vectors");
+  expect_error([&] { embedding_table(Vocabulary(), {}, rng); }, "[words, d]");
 }
 
 TEST(Glove, ReadsRealData) {

@@ -155,9 +155,10 @@ TEST(Images, TakeARange) {
   expect_same(two.labels, tensor({1, 2}, i64));
   expect_same(two.images, tensor({6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}, {2, 2, 3, 1}));
   EXPECT_EQ(two.label_names, data.label_names);
-  for (const auto& range : {std::pair(-1, 1), {0, 0}, {0, 5}, {3, 2}, {5, 1}})
-    expect_error([&] { take(data, range.first, range.second); }, "no more than there are: 4");
-  expect_error([&] { take(data, 1, INT64_MAX); }, "no more than there are: 4");
+  for (const std::int64_t first : {-1, 4, 5})
+    expect_error([&] { take(data, first, 1); }, "but the 4 images are numbered from 0");
+  for (const std::int64_t count : {std::int64_t{0}, std::int64_t{4}, INT64_MAX})
+    expect_error([&] { take(data, 1, count); }, "from image 1 on it must be from 1 to 3");
 }
 
 TEST(Patches, CutRowsAndColumns) {
@@ -174,7 +175,8 @@ TEST(Patches, CutRowsAndColumns) {
                                  31,  60,  61,  70,  71,  100, 101, 110, 111, 140, 141,
                                  150, 151, 120, 121, 130, 131, 160, 161, 170, 171}));
   expect_same(patches(x, 1), from_vector(values, {2, 8, 2}));
-  expect_error([&] { patches(x, 4); }, "size 4 does not divide height and width of [2, 2, 4, 2]");
+  expect_error([&] { patches(x, 4); },
+               "size 4 does not divide height and width of images [2, 2, 4, 2]");
   expect_error([&] { patches(x, 0); }, "size 0 does not divide");
   expect_error([&] { patches(tokens, 1); }, "got f64 [2, 2, 8]");
   expect_error([&] { patches({}, 1); }, "got an undefined tensor");

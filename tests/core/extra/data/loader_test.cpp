@@ -192,13 +192,14 @@ TEST(Loader, RefusesWhatHasNoBatches) {
       },
       "but shuffle is false");
   expect_error([&] { BatchPlan(2, {}, rng, {1, 2, 3}); }, "lengths must be one for each of the 2");
-  expect_error([&] { ordered_batches(-1, 2); }, "n of at least 0");
+  expect_error([&] { ordered_batches(-1, 2); }, "n, must not be negative, got -1");
   EXPECT_EQ(rng.position(), 0u) << "what fails draws nothing";
   EXPECT_EQ(numbered(5, {.batch_size = INT64_MAX}, rng).size(), 1);
   auto loader = numbered(5, {.batch_size = 2}, rng);
   loader.next();
   for (const DataPosition& none : {DataPosition{0, 3}, DataPosition{0, -1}, DataPosition{-1, 0}}) {
-    expect_error([&] { loader.seek(none); }, "an epoch has batches 0 to 2");
+    expect_error([&] { loader.seek(none); }, none.epoch < 0 ? "there is no epoch -1; epochs are"
+                                                            : "an epoch has batches 0 to 2");
     EXPECT_EQ(loader.position(), (DataPosition{0, 1}));
   }
 }

@@ -75,8 +75,8 @@ TEST(WindowLoader, TargetsAreOneLater) {
               tensor({11, 12, 13, 14, 15, 16}, {1, 6}, i64));
   expect_error([&] { window_loader(text, 7, 1, options, rng); },
                "a window of 7 tokens and the token after it do not fit in a text of 7");
-  expect_error([&] { window_loader(text, 0, 1, options, rng); }, "length 0 and stride 1");
-  expect_error([&] { window_loader(text, 1, 0, options, rng); }, "length 1 and stride 0");
+  expect_error([&] { window_loader(text, 0, 1, options, rng); }, "length must be at least 1");
+  expect_error([&] { window_loader(text, 1, 0, options, rng); }, "stride must be at least 1");
   EXPECT_EQ(window_loader(text, 2, INT64_MAX, options, rng).size(), 1);
   expect_error([&] { window_loader({}, 1, 1, options, rng); }, "a text of 0");
 }

@@ -65,8 +65,12 @@ TEST(Vocabulary, MarksTheEndsOfTexts) {
 }
 
 TEST(Vocabulary, RefusesBadWords) {
-  expect_error([] { Vocabulary({"a", "b", "a"}); }, "the word 'a' occurs twice, as 2 and 4");
-  expect_error([] { Vocabulary({"<unk>"}); }, "the word '<unk>' occurs twice, as 1 and 2");
+  expect_error(
+      [] {
+        Vocabulary({"a", "b", "a"});
+      },
+      "the word 'a' occurs twice, with the indices 2 and 4");
+  expect_error([] { Vocabulary({"<unk>"}); }, "the word '<unk>' occurs twice, with the indices 1");
   expect_error([] { Vocabulary(Strings{""}); }, "a word is empty");
   expect_error([] { Vocabulary({"a b"}); }, "the word 'a b' contains white space");
 }
@@ -93,7 +97,7 @@ TEST(Vocabulary, NamesTheLineThatDoesNotFit) {
   refuse("<pad>\n", ":2: needs <unk>, got ''");
   refuse("<unk>\n<pad>\n", ":1: needs <pad>, got '<unk>'");
   refuse("<pad>\n<unk>\na\n\n", ":4: a word is empty");
-  refuse("<pad>\n<unk>\na\nb\na\n", ":5: the word 'a' occurs twice, as 2 and 4");
+  refuse("<pad>\n<unk>\na\nb\na\n", ":5: the word 'a' occurs twice, with the indices 2 and 4");
   refuse("<pad>\n<unk>\na b\n", ":3: the word 'a b' contains white space");
   const std::string missing = folder / "missing";
   expect_error([&] { Vocabulary::load(missing); }, missing + ": cannot open");

@@ -321,7 +321,8 @@ TEST(File, ErrorsNamePathAndReason) {
   InputFile file(path);
   char bytes[8];
   file.read(bytes, 3);
-  expect_error([&] { file.read(bytes, 3); }, path + ": 3 bytes wanted at byte 3, but only 2 are");
+  expect_error([&] { file.read(bytes, 3); },
+               path + ": 3 bytes are to be read at byte 3, but only 2");
   file.read(bytes, 2);
   EXPECT_EQ(std::string(bytes, 2), "45");
 }

@@ -190,7 +190,7 @@ TEST(Npy, RefusesFilesThatAreNotArrays) {
   const TemporaryFolder folder;
   const std::string missing = folder / "missing.npy";
   expect_error([&] { load_npy(missing); }, missing + ": cannot open");
-  expect_error([] { load(""); }, "8 bytes wanted at byte 0, but only 0 are left");
+  expect_error([] { load(""); }, "8 bytes are to be read at byte 0, but only 0 are left");
   expect_error([] { load("PK\3\4 a zip archive"); }, "does not start with the six bytes");
   expect_error([] { load(npy("{}", "", 4)); }, "version 4.0 is not 1.0, 2.0 or 3.0");
   std::string bytes = npy(dictionary("<f4", "(1,)"), "1234");

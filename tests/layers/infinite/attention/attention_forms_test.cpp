@@ -228,10 +228,11 @@ TEST(AttentionLimit, RefusesWhatHasNone) {
   auto tied = sqrt_untied(Weighting::identity);
   tied.form.tied = true;
   refuse(tied, "the logits grow as sqrt(head_dim)");
-  refuse({.dim = 4, .heads = 2, .key_dim = 5, .bias = false}, "only self-attention has this limit");
+  refuse({.dim = 4, .heads = 2, .key_dim = 5, .bias = false},
+         "weights of this layer take different");
   refuse({.dim = 4, .heads = 2, .bias = false, .prior = {.init = Init::ones}}, "no Gaussian limit");
   refuse({.dim = 4, .heads = 2, .value_dim = 5, .bias = false},
-         "only self-attention has this limit");
+         "weights of this layer take different");
   refuse({.dim = 4, .heads = 2, .bias = false, .dropout = 0.1}, "call eval()");
   const MultiHeadAttention layer(linear_tied(Weighting::softmax), rng);
   test::expect_error([&] { limit(layer)(ones({2, 4})); }, "have no positions");

@@ -232,8 +232,8 @@ TEST(CrossAttention, RefusesWhatHasNone) {
   };
   auto options = test::sqrt_untied(Weighting::identity);
   options.causal = true;
-  refuse(options, "cross-attention with");
-  refuse(test::linear_tied(Weighting::softmax), "cross-attention with");
+  refuse(options, "cross-attention with a causal mask");
+  refuse(test::linear_tied(Weighting::softmax), "cross-attention with tied queries and keys");
   options = test::sqrt_untied(Weighting::identity);
   options.key_dim = 5;
   refuse(options, "5");

@@ -158,7 +158,7 @@ TEST(ConvLimit, InGroupsIsRefused) {
   Generator rng(3);
   const Conv1d layer({.in = 2, .out = 4, .window = {3}, .groups = 2}, rng);
   test::expect_error([&] { infinite::limit(layer)(data.sequences[0], data.sequences[1]); },
-                     "no limit with several groups");
+                     "no limit of infinite width is known for 2 groups");
 }
 
 TEST(ConvLimit, LayerwiseIsTheContractionOfJacobians) {
@@ -265,7 +265,7 @@ TEST(ConvTransposeLimit, RefusesWhatHasNone) {
       [&] {
         infinite::limit(ConvTranspose1d({.in = 2, .out = 2, .window = {2}, .groups = 2}, rng))(x);
       },
-      "no limit with several groups");
+      "no limit of infinite width is known for 2 groups");
   const ConvTranspose1d layer({.in = 2, .out = 2, .window = {2}}, rng);
   test::expect_error(
       [&] {

@@ -204,8 +204,16 @@ TEST(Gram, ReportsProgress) {
 TEST(Gram, RefusesMalformedRequests) {
   const Sequential net = relu_net(2);
   test::expect_error([&] { gram(limit(net), Inputs()); }, "undefined");
-  test::expect_error([&] { gram(limit(net), draw({2, 2}), {.tile = -1}); }, "needs tile ≥ 0");
-  test::expect_error([&] { gram(limit(net), draw({2, 2}), {.replicates = 1}); }, "replicates ≥ 2");
+  test::expect_error(
+      [&] {
+        gram(limit(net), draw({2, 2}), {.tile = -1});
+      },
+      "tile, the side of a tile");
+  test::expect_error(
+      [&] {
+        gram(limit(net), draw({2, 2}), {.replicates = 1});
+      },
+      "must be at least 2, got 1");
 }
 
 }  // namespace

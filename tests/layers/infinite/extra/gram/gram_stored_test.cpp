@@ -237,8 +237,8 @@ TEST_F(StoredGramTest, RefusesWhatCannotBe) {
     test::expect_error([&] { store_gram(limit(net), x, tiles_, options); }, why);
     EXPECT_FALSE(fs::exists(part(0)));
   };
-  refused(net_, infinite::Inputs(), {}, "there are no inputs");
-  refused(net_, zeros({0, 50}, f64), {}, "there are no inputs");
+  refused(net_, infinite::Inputs(), {}, "the inputs are an undefined tensor");
+  refused(net_, zeros({0, 50}, f64), {}, "needs at least one input, got shape [0, 50]");
   refused(net_, x_, {.dtype = i64}, "stored as f64 or f32, not as i64");
   refused(net_, x_, {.tile = -1}, "negative");
   refused(net_, x_, {.memory_budget = 1000}, "the memory budget is 1.0 kB");
@@ -256,7 +256,7 @@ TEST_F(StoredGramTest, RefusesWhatCannotBe) {
         stored.multiply(draw({n + 1, 1}));
       },
       "must be floating-point, [404, k]");
-  test::expect_error([&] { stored.rows(3, n + 1); }, "there are no rows 3 to 405");
+  test::expect_error([&] { stored.rows(3, n + 1); }, "there are no rows [3, 405)");
   test::expect_error([&] { stored.tile(0, 4); }, "there is no tile 0, 4");
 }
 
