@@ -70,7 +70,7 @@ static_assert(rows.size() == static_cast<std::size_t>(Nonlinearity::count));
 const Row& row(Nonlinearity f) {
   const auto index = static_cast<std::size_t>(f);
   LADON_CHECK(index < rows.size(), "Nonlinearity", "there is no nonlinearity of number ", index,
-              "; count is their number");
+              "; Nonlinearity::count is the number of nonlinearities, and none of them");
   return rows[index];
 }
 

@@ -17,7 +17,7 @@ namespace ladon::kernel_blocks {
 namespace {
 
 Tensor plain(std::string_view operation, std::string_view what, const Tensor& x) {
-  LADON_CHECK(x.defined(), operation, what, " is an undefined tensor; it must be floating-point");
+  LADON_CHECK(x.defined(), operation, what, " must be floating-point, got an undefined tensor");
   LADON_CHECK(is_floating(x.dtype()), operation, what, " must be floating-point, got ", x.dtype());
   check_plain(std::string(operation).c_str(), x, what);
   return contiguous(cast(x, f64));

@@ -45,7 +45,8 @@ class Iteration {
   Tensor applied(const LinearMap& map, const char* what, const Tensor& x) const {
     const Tensor y = map(x).detach();
     LADON_CHECK(y.defined() && y.shape() == x.shape() && is_floating(y.dtype()), operation, what,
-                " for ", x.shape(), " is ", y.defined() ? y.shape() : Shape{},
+                " for ", x.shape(), " is ",
+                y.defined() ? detail::join(y.shape()) : "an undefined tensor",
                 "; it must have the same shape");
     return cast(y, f64);
   }
