@@ -22,7 +22,7 @@ Tensor estimated(const Tensor& outputs, const Tensor& places) {
   return all / sum(all);
 }
 
-/// One repetition of the paper's figure (law.h): draws outputs, and compares densities at 500 points.
+/// One repetition of the paper's figure (law.h): draws outputs, compares densities at 500 points.
 Tensor kde_divergences(std::int64_t count, const Generator& rng) {
   std::vector<Tensor> outputs, kl;
   std::vector<std::int64_t> widths = kde_widths;

@@ -116,10 +116,11 @@ Questions read_questions(const Settings& s, std::int64_t of_class) {
   }
   constexpr std::int64_t rare = 100;
   std::erase_if(q.chosen, [](const auto& of) { return std::ssize(of) < rare; });
-  LADON_CHECK(std::ssize(q.chosen) == classes && of_class <= rare, "how_many_heads", s.data[0],
-              " has ", q.chosen.size(), " classes of at least ", rare, " questions, but must have ",
-              classes, "; or --targets needs more questions per class than ", rare,
-              ", the most allowed; lower it");
+  LADON_CHECK(std::ssize(q.chosen) == classes, "how_many_heads", s.data[0], " has ",
+              q.chosen.size(), " classes of at least ", rare, " questions, but must have ",
+              classes);
+  LADON_CHECK(of_class <= rare, "how_many_heads", "--targets needs ", of_class,
+              " questions per class, but at most ", rare, " are allowed; lower it");
   const Tensor vectors = index_select(glove.vectors, 0, from_vector(rows, {std::ssize(rows)}));
   const Tensor x = concat({zeros({1, dim}, f64), principal(cast(vectors, f64))}, 0);
   const Tensor places = from_vector(at, {n, Questions::length});

@@ -94,9 +94,9 @@ void check_covariances(std::string_view operation, std::string_view what, const 
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < i; ++j)
       if (std::abs(k[i * m + j]) > most * deviations[i] * deviations[j])
-        detail::fail(operation, what, " is that of no inputs: the covariance of test inputs ", j,
-                     " and ", i, " is ", k[i * m + j], ", but their variances are ", k[j * m + j],
-                     " and ", k[i * m + i]);
+        detail::fail(operation, what, " is not a covariance matrix: the covariance of test inputs ",
+                     j, " and ", i, " is ", k[i * m + j], ", but their variances are ",
+                     k[j * m + j], " and ", k[i * m + i]);
 }
 
 }  // namespace
@@ -179,8 +179,8 @@ Tensor proper_covariance(std::string_view operation, const Tensor& left, const T
   if (worst >= 0)
     detail::fail(operation, "the variance at test input ", worst, " would be ",
                  contiguous(left.rank() == 1 ? left : diagonal(left)).data<double>()[worst],
-                 " with a prior variance of ", priors[worst],
-                 ", which is more than rounding error; ", hint);
+                 ", below 0 by more than rounding error (the prior variance is ", priors[worst],
+                 "); ", hint);
   return c;
 }
 

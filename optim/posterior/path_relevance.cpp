@@ -253,7 +253,8 @@ Tensor head_scores(const PathSaddle& saddle, const PathOptions& options, std::si
       !saddle.order.empty() && saddle.order[0].defined() && saddle.order[0].shape() == wanted,
       operation, "the saddle's first order parameter must be [paths, paths] = ", wanted,
       " for these options, got ",
-      saddle.order.empty() || !saddle.order[0].defined() ? Shape{} : saddle.order[0].shape(),
+      saddle.order.empty() || !saddle.order[0].defined() ? "none"
+                                                         : detail::join(saddle.order[0].shape()),
       "; pass the options that path_saddle() was called with");
   const std::int64_t paths = rows_of(options, 0), below = rows_of(options, layer + 1),
                      heads = options.heads[layer];

@@ -27,7 +27,8 @@ void check(const RegressionTask& task) {
               "the targets must be [N], one number per training input, got ",
               task.targets.defined() ? detail::join(task.targets.shape()) : "an undefined tensor");
   LADON_CHECK(task.inputs >= task.targets.size(0), operation, "there are ", task.targets.size(0),
-              " targets for ", task.inputs, " inputs, of which the first belong to the targets");
+              " targets for ", task.inputs,
+              " inputs; each target needs an input, in the same order, and test inputs come last");
 }
 
 /// The functions' outputs [P, count] at the first `count` inputs.

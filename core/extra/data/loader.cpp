@@ -33,7 +33,7 @@ std::int64_t checked_size(std::int64_t items, const LoaderOptions& options, std:
   LADON_CHECK(!options.drop_last || items >= batch_size, "loader", items,
               " items do not fill a batch of ", batch_size, ", so that drop_last leaves no batch");
   LADON_CHECK(options.by_length ? lengths == items : lengths == 0 || lengths == items, "loader",
-              options.by_length ? "by_length needs a length" : "lengths must be one",
+              options.by_length ? "by_length needs a length" : "there must be no lengths, or one",
               " for each of the ", items, " items, got ", lengths);
   LADON_CHECK(!options.by_length || options.shuffle, "loader",
               "by_length sorts parts of a random order, but shuffle is false, which keeps the "

@@ -29,7 +29,7 @@ void check_list(std::string_view operation, const char* what, const Shape& list,
   for (const std::int64_t number : list)
     LADON_CHECK(number >= least, operation,
                 "window sizes, strides and dilations must be positive, ",
-                "and numbers of zeros must not be negative; got ", what, " ", list);
+                "and counts of zeros before and after must not be negative; got ", what, " ", list);
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ std::int64_t SlidingWindow::extent() const {
 std::int64_t SlidingWindow::count(std::int64_t n) const {
   LADON_CHECK(size > 0 && stride > 0 && dilation > 0 && in_front >= 0 && behind >= 0, "window",
               "size, stride and dilation must be positive, got ", size, ", ", stride, " and ",
-              dilation, "; numbers of padding must not be negative, got ", in_front, " and ",
+              dilation, "; in_front and behind must not be negative, got ", in_front, " and ",
               behind);
   const std::int64_t room =
       detail::checked_sum("window", n, detail::checked_sum("window", in_front, behind));

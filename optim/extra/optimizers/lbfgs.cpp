@@ -86,8 +86,8 @@ LinePoint Lbfgs::evaluate(const std::function<Tensor()>& loss) const {
   const EnableGrad enable_grad;
   const Tensor value = loss();
   LADON_CHECK(value.defined() && value.count() == 1, "lbfgs",
-              "the loss must have one element, got shape ",
-              value.defined() ? value.shape() : Shape());
+              "the loss must have one element, got ",
+              value.defined() ? detail::join("shape ", value.shape()) : "an undefined tensor");
   return {0, number_of("lbfgs", value.detach()), 0,
           detail::gradient_row("lbfgs", value, parameters_)};
 }

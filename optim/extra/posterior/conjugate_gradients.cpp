@@ -108,9 +108,10 @@ CgResult conjugate_gradients(const LinearMap& multiply, const Tensor& b, const C
   LADON_CHECK(multiply, operation,
               "the function that multiplies by the matrix is empty; pass one that maps [N, k] to "
               "[N, k]");
-  LADON_CHECK(options.tolerance > 0 && options.tolerance < 1, operation, "the tolerance is ",
-              options.tolerance,
-              "; it must be above 0 and below 1, the relative residual of the solution 0");
+  LADON_CHECK(
+      options.tolerance > 0 && options.tolerance < 1, operation, "the tolerance is ",
+      options.tolerance,
+      "; it must be above 0 and below 1, because X = 0 already has a relative residual of 1");
   LADON_CHECK(options.max_iterations >= 1, operation, "max_iterations must be at least 1, got ",
               options.max_iterations);
   LADON_CHECK(b.defined() && b.rank() == 2 && b.size(0) >= 1 && b.size(1) >= 1, operation,
