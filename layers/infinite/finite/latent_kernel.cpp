@@ -73,9 +73,8 @@ Tensor read(Readout readout, const Tensor& weights, const Tensor& mask) {
   return matmul(unsqueeze(share, 1), weights);  // [N, 1, T] · [S, N, T, T]
 }
 
-/// One attention layer whose kernel is a·Σ_h r_h⟨u_h(n), u_h(m)⟩/H + b. Here u_h(n) are the sums of
-/// the tokens of input n, weighted by head h, for the queries of `readout`; r_h is
-/// HeadLatents::scale().
+/// One attention layer whose kernel is a·Σ_h r_h⟨u_h(n), u_h(m)⟩/H + b, in the notation of
+/// latent_kernel().
 class Features {
  public:
   Features(HeadMap map, Readout readout, Latents like)
