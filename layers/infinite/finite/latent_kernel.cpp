@@ -36,8 +36,8 @@ Tensor row_of_latents(const Latents& z) {
 Latents latents_of_row(const Tensor& row, const Latents& like) {
   LADON_CHECK(!like.empty() && row.defined() && row.rank() == 1 &&
                   row.count() == row_of_latents(like).count(),
-              operation, "a row of latents is ",
-              row.defined() ? detail::join("of shape ", row.shape()) : "an undefined tensor",
+              operation, "a row of latents ",
+              row.defined() ? detail::join("has shape ", row.shape()) : "is an undefined tensor",
               "; it must be ", like.empty() ? Shape{} : row_of_latents(like).shape());
   const std::int64_t heads = like[0].heads();
   const Tensor rows = reshape(row, {heads, row.count() / heads});
