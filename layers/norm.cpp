@@ -116,7 +116,7 @@ infinite::KernelNode RmsNorm::limit(const infinite::KernelNode& k) const {
   const bool trained = weight.defined();
   infinite::Law makes = k.law.after_trained_scale(trained && k.ntk());
   if (k.has_means)
-    makes.zero_given = infinite::Law::nothing;  // the mean is divided by each input's power
+    makes.zero_given = infinite::Law::nothing;  // the quotient's means are not tracked
   return normalized(k, false, eps, trained, 0, makes);
 }
 

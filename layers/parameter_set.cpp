@@ -264,8 +264,8 @@ std::vector<Tensor> ParameterSet::pieces(const Tensor& rows) const {
   const std::int64_t columns = count();
   LADON_CHECK(rows.defined() && rows.rank() >= 1 && rows.size(-1) == columns, "pieces", "the ",
               size(), " parameters have ", columns,
-              " values, so rows must have as many columns; got shape ",
-              rows.defined() ? rows.shape() : Shape{});
+              " values, so rows must have as many columns; got ",
+              rows.defined() ? detail::join("shape ", rows.shape()) : "an undefined tensor");
   std::vector<Tensor> pieces;
   if (!empty()) cut(*this, 0, size(), rows, pieces);
   return pieces;
@@ -274,8 +274,8 @@ std::vector<Tensor> ParameterSet::pieces(const Tensor& rows) const {
 void ParameterSet::assign_row(const Tensor& row) const {
   check_in_place("assign_row");
   LADON_CHECK(row.defined() && row.shape() == Shape{count()}, "assign_row", "the ", size(),
-              " parameters have ", count(), " values, so the row must have as many; got shape ",
-              row.defined() ? row.shape() : Shape{});
+              " parameters have ", count(), " values, so the row must have as many; got ",
+              row.defined() ? detail::join("shape ", row.shape()) : "an undefined tensor");
   std::vector<Tensor> values = pieces(row.detach());
   for (Tensor& value : values)  // a row that is a view of a parameter would change while it is read
     for (const auto& [name, x] : *this)

@@ -164,7 +164,7 @@ void Optimizer::check_shapes(const StateDict& state, const std::vector<std::stri
   for (const Item& item : items_) {
     const auto at = state.find(entry(names[item.index], "shape"));
     LADON_CHECK(!has_shapes || at != state.end(), "load_state_dict", "the state has no entry \"",
-                entry(names[item.index], "shape"), "\", but shapes of other parameters");
+                entry(names[item.index], "shape"), "\", but it has shapes of other parameters");
     if (at == state.end() || !at->second.defined() || at->second.dtype() != i64) continue;
     const std::vector<std::int64_t> sizes = at->second.to_vector<std::int64_t>();
     if (Shape(sizes) == item.parameter.shape()) continue;

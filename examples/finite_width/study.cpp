@@ -10,7 +10,7 @@
 namespace ladon::example {
 namespace {
 
-/// Gaussian kernel density estimate at `places`, as in the paper: with Scott's bandwidth
+/// Gaussian kernel density estimate at `places`, as in the paper (law.h): with Scott's bandwidth
 /// sd·N^(−1/5). 1e-12 is added to the density, which is then normalized to sum 1.
 Tensor estimated(const Tensor& outputs, const Tensor& places) {
   const double n = static_cast<double>(outputs.count());
@@ -22,7 +22,7 @@ Tensor estimated(const Tensor& outputs, const Tensor& places) {
   return all / sum(all);
 }
 
-/// One repetition of the paper's figure: draws outputs, and compares densities at 500 points.
+/// One repetition of the paper's figure (law.h): draws outputs, compares densities at 500 points.
 Tensor kde_divergences(std::int64_t count, const Generator& rng) {
   std::vector<Tensor> outputs, kl;
   std::vector<std::int64_t> widths = kde_widths;

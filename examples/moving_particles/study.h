@@ -36,8 +36,8 @@ std::vector<std::filesystem::path> draw_ends(const Settings& settings,
 std::vector<std::filesystem::path> draw_film(const Settings& settings, const TargetStudy& study);
 
 /// Adds checks that compare the page's functions with the library's, for one target: scores,
-/// bandwidth and forces of eight particles, as they are at the start of a run, and contracted so
-/// far that the library bounds the repulsion.
+/// bandwidth and forces of eight particles, once as they are at the start of a run, and once moved
+/// so close together that the library bounds the repulsion.
 void add_checks(const Settings& settings, const TargetStudy& study, nlohmann::ordered_json& checks);
 
 /// Interactive page: particles move in real time, on the targets and in many dimensions.

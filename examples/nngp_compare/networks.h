@@ -56,7 +56,7 @@ Tensor over_positions(const Tensor& kernel);
 
 /// x with this many digits after the point; zero has no sign.
 std::string decimals(double x, int digits);
-/// Name with scalings as the paper writes them: "1/√d, √w heads" for "sqrt, sqrt(w) heads".
+/// Name with scalings in symbols: "1/√d, √w heads" for "sqrt, sqrt(w) heads".
 std::string shown(std::string name);
 /// Command of gnuplot that plots these parts, "plot …, …".
 std::string plot(const std::vector<std::string>& parts);

@@ -24,8 +24,8 @@ struct WidthSeries : Series {
   std::map<std::int64_t, double> reference = {};
 };
 
-/// Series to run, without rows: one head with linear scaling; one head, and a growing number of
-/// heads, with sqrt scaling. The preset `reference` has its own networks.
+/// Series to run, whose rows are still empty: one head with linear scaling; one head, and a growing
+/// number of heads, with sqrt scaling. The preset `reference` has its own networks.
 std::vector<WidthSeries> width_series(const Settings& settings, std::int64_t channels);
 /// Inputs of the preset `reference`, else load_inputs().
 Tensor inputs_of(const Settings& settings);

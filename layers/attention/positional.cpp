@@ -22,7 +22,7 @@ namespace {
 void check_sequences(const char* layer, const Tensor& x) {
   LADON_CHECK(x.rank() == 3, layer, "expects sequences [batch, T, dim], got shape ", x.shape(),
               x.rank() == 4   ? "; put FlattenPositions before it for images"
-              : x.rank() == 2 ? "; of one sequence [T, dim], unsqueeze(x, 0)"
+              : x.rank() == 2 ? "; give it a batch axis: unsqueeze(x, 0)"
                               : "");
 }
 

@@ -75,10 +75,10 @@ class Limit {
   /// estimates.
   int replicates(const Inputs& x) const;
   /// Limit with landmarks(x) and fixed pivots, the tokens that span the coordinates of the draws
-  /// (kernel/roots.h): those chosen for the current hyper-parameters, in `count` replicates from
-  /// replicate() on. Its kernels are continuous in the model's hyper-parameters. Without fixed
-  /// pivots, any change of a hyper-parameter may select other pivots, and so other draws. Further
-  /// replicates still choose their pivots at each call.
+  /// (kernel/roots.h). Each of the `count` replicates from replicate() on keeps the pivots that it
+  /// chooses for the current hyper-parameters, so its kernels are continuous in the model's
+  /// hyper-parameters. Without fixed pivots, any change of a hyper-parameter may select other
+  /// pivots, and so other draws. Further replicates still choose their pivots at each call.
   Limit with_pivots(const Inputs& x, int count) const;
   /// For each layer that draws, in order: the share of a token's variance that the landmarks'
   /// coordinates do not explain, averaged over the visible tokens of x. This part is drawn

@@ -46,8 +46,8 @@ Tensor ParticleMethod::rewrite(const std::string& name, const Tensor& x, const T
 HookHandle ParticleMethod::act_on(const Tensor& x, int axis, std::string name) {
   LADON_CHECK(x.defined() && axis >= 0 && axis < x.rank(), "act_on",
               "the axis must be at least 0 and less than the rank, but axis ", axis,
-              " is out of range for `", name, "`, which has shape ",
-              x.defined() ? x.shape() : Shape{});
+              " is out of range for `", name, "`, which ",
+              x.defined() ? detail::join("has shape ", x.shape()) : "is an undefined tensor");
   LADON_CHECK(x.count() > 0, "act_on", "`", name,
               "` must have at least one element, but its shape is ", x.shape());
   LADON_CHECK(!has_noise(), "act_on", "the noise of ", this->name(),

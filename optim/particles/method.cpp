@@ -74,7 +74,7 @@ ParticleMethod::Force::operator Tensor() const {
 /// Noise drawn by apply() that is still to be added to one parameter of a block.
 struct ParticleMethod::PendingNoise {
   std::string block;
-  Tensor parameter;  // detached: otherwise its leaf would own itself through the mark
+  Tensor parameter;  // detached: its leaf's Rewrite owns this object, which must not own the leaf
   Tensor unit;       // [parameter's shape]; undefined once added
   double diffusion;
 

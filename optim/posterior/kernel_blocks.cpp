@@ -18,7 +18,7 @@ namespace ladon::kernel_blocks {
 namespace {
 
 Tensor plain(std::string_view operation, std::string_view what, const Tensor& x) {
-  LADON_CHECK(x.defined(), operation, what, " is an undefined tensor; it must be floating-point");
+  LADON_CHECK(x.defined(), operation, what, " must be floating-point, got an undefined tensor");
   LADON_CHECK(is_floating(x.dtype()), operation, what, " must be floating-point, got ", x.dtype());
   check_plain(std::string(operation).c_str(), x, what);
   return contiguous(cast(x, f64));
@@ -137,9 +137,9 @@ void check_covariances(std::string_view operation, std::string_view what, const 
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < i; ++j)
       if (std::abs(k[i * m + j]) > largest(i, j))
-        detail::fail(operation, what, " is that of no inputs: the covariance of test inputs ", j,
-                     " and ", i, " is ", k[i * m + j], ", but their variances are ", k[j * m + j],
-                     " and ", k[i * m + i]);
+        detail::fail(operation, what, " is not a covariance matrix: the covariance of test inputs ",
+                     j, " and ", i, " is ", k[i * m + j], ", but their variances are ",
+                     k[j * m + j], " and ", k[i * m + i]);
 }
 
 }  // namespace
@@ -222,8 +222,8 @@ Tensor proper_covariance(std::string_view operation, const Tensor& left, const T
   if (worst >= 0)
     detail::fail(operation, "the variance at test input ", worst, " would be ",
                  contiguous(left.rank() == 1 ? left : diagonal(left)).data<double>()[worst],
-                 " with a prior variance of ", priors[worst],
-                 ", which is more than rounding error; ", hint);
+                 ", below 0 by more than rounding error (the prior variance is ", priors[worst],
+                 "); ", hint);
   return c;
 }
 

@@ -160,7 +160,7 @@ Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
               inputs, " inputs; there must be at least one test input");
   LADON_CHECK(latents.defined() && latents.rank() == 2 && latents.size(1) == kernel.dim, operation,
               "latents must be [F, ", kernel.dim, "], got ",
-              latents.defined() ? latents.shape() : Shape{});
+              latents.defined() ? detail::join(latents.shape()) : "an undefined tensor");
   const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, targets.size(0));
   const Tensor kernels = kernels_of(kernel, contiguous(latents), inputs);
   const Generator source = rng.split(rng.reserve(1));

@@ -46,7 +46,7 @@ Tensor checked_paths(const Tensor& paths, const PathOptions& o) {
   LADON_CHECK(paths.defined() && paths.rank() == 4 && paths.size(0) == p && paths.size(1) == p &&
                   paths.size(2) == paths.size(3),
               operation, "the paths' kernels must be [", p, ", ", p, ", N, N], got ",
-              paths.defined() ? paths.shape() : Shape{});
+              paths.defined() ? detail::join(paths.shape()) : "an undefined tensor");
   const std::int64_t n = paths.size(2);
   kernel_blocks::symmetric_block(operation, "the paths' kernel",
                                  reshape(permute(paths, {0, 2, 1, 3}), {p * n, p * n}));
@@ -105,7 +105,7 @@ Tensor path_order(const Tensor& latents, const PathOptions& options) {
   LADON_CHECK(latents.defined() && latents.rank() == 2 && latents.size(0) >= 1 &&
                   latents.size(1) == numbers(options),
               operation, "latents must be [S, ", numbers(options), "], got ",
-              latents.defined() ? latents.shape() : Shape{});
+              latents.defined() ? detail::join(latents.shape()) : "an undefined tensor");
   std::vector<Tensor> all;
   for (std::int64_t s = 0; s < latents.size(0); ++s)
     all.push_back(order_of_row(cast(select(latents, 0, s), f64), options));
@@ -253,7 +253,8 @@ Tensor head_scores(const PathSaddle& saddle, const PathOptions& options, std::si
       !saddle.order.empty() && saddle.order[0].defined() && saddle.order[0].shape() == wanted,
       operation, "the saddle's first order parameter must be [paths, paths] = ", wanted,
       " for these options, got ",
-      saddle.order.empty() || !saddle.order[0].defined() ? Shape{} : saddle.order[0].shape(),
+      saddle.order.empty() || !saddle.order[0].defined() ? "none"
+                                                         : detail::join(saddle.order[0].shape()),
       "; pass the options that path_saddle() was called with");
   const std::int64_t paths = rows_of(options, 0), below = rows_of(options, layer + 1),
                      heads = options.heads[layer];

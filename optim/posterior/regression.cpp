@@ -25,9 +25,10 @@ void check(const RegressionTask& task) {
               "; it must be positive");
   LADON_CHECK(task.targets.defined() && task.targets.rank() == 1, operation,
               "the targets must be [N], one number per training input, got ",
-              task.targets.defined() ? task.targets.shape() : Shape{});
+              task.targets.defined() ? detail::join(task.targets.shape()) : "an undefined tensor");
   LADON_CHECK(task.inputs >= task.targets.size(0), operation, "there are ", task.targets.size(0),
-              " targets for ", task.inputs, " inputs, of which the first belong to the targets");
+              " targets for ", task.inputs,
+              " inputs; each target needs an input, in the same order, and test inputs come last");
 }
 
 /// The functions' outputs [P, count] at the first `count` inputs.
@@ -36,8 +37,9 @@ Tensor outputs(const RegressionTask& task, const Tensor& theta, std::int64_t cou
               "`functions` is empty; it must map Θ [P, D] and a number of inputs to outputs");
   const Tensor y = task.functions(theta, count);
   LADON_CHECK(y.defined() && y.shape() == Shape({theta.size(0), count}), operation, "for Θ ",
-              theta.shape(), " and ", count, " inputs `functions` returns shape ",
-              y.defined() ? y.shape() : Shape{}, "; it must be ", Shape({theta.size(0), count}));
+              theta.shape(), " and ", count, " inputs `functions` returns ",
+              y.defined() ? detail::join("shape ", y.shape()) : "an undefined tensor",
+              "; it must be ", Shape({theta.size(0), count}));
   return y;
 }
 
@@ -63,7 +65,7 @@ RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& in
   LADON_CHECK(options.out == 1, operation, "wide heads must have one output, got ", options.out);
   LADON_CHECK(inputs.defined() && inputs.rank() == 3 && inputs.size(2) == d, operation,
               "inputs must be [N + M, T, ", d, "], got ",
-              inputs.defined() ? inputs.shape() : Shape{});
+              inputs.defined() ? detail::join(inputs.shape()) : "an undefined tensor");
   const auto functions = [=, x = cast(inputs.detach(), f64)](const Tensor& theta,
                                                              std::int64_t count) {
     const std::int64_t p = theta.size(0);
@@ -126,7 +128,7 @@ Tensor misfit(const RegressionTask& task, const Tensor& functions, const Tensor&
   const std::int64_t n = task.targets.size(0);
   LADON_CHECK(functions.defined() && functions.rank() == 2 && functions.size(1) >= n, "misfit",
               "functions must be [P, at least ", n, "], got ",
-              functions.defined() ? functions.shape() : Shape{});
+              functions.defined() ? detail::join(functions.shape()) : "an undefined tensor");
   LADON_CHECK(!targets.defined() || targets.shape() == Shape({functions.size(0), n}) ||
                   targets.shape() == Shape({1, n}),
               "misfit", "targets must be ", Shape({functions.size(0), n}),

@@ -32,7 +32,7 @@ struct Draws {
                     (draws.rank() == 2 || draws.size(2) > 0),
                 operation,
                 "draws must be [C, S, D] or [C, S] with at least one chain and dimension, got ",
-                draws.defined() ? draws.shape() : Shape{});
+                draws.defined() ? detail::join(draws.shape()) : "an undefined tensor");
     visit_floating(operation, draws.dtype(), []<class T>() {});
     const NoGrad off;  // diagnostics have no gradient, but a tangent of 0 would be wrong
     check_plain(operation, draws, "draws");
@@ -262,7 +262,7 @@ Tensor autocorrelation(const Tensor& tensor, std::int64_t lags) {
 
 Measured chain_mean(const Tensor& tensor) {
   LADON_CHECK(tensor.defined() && tensor.rank() == 2, "chain_mean", "draws must be [C, S], got ",
-              tensor.defined() ? tensor.shape() : Shape{});
+              tensor.defined() ? detail::join(tensor.shape()) : "an undefined tensor");
   const double effective =
       number_of("chain_mean", effective_sample_size(tensor, ChainScale::values));
   std::vector<double> x = numbers_of("chain_mean", Draws("chain_mean", tensor).x);

@@ -68,7 +68,8 @@ void Collect::load_state_dict(const StateDict& state) {
   if (some) {
     LADON_CHECK(all.defined() && all.rank() >= 1 && all.size(0) >= 1 &&
                     (options_.most == 0 || all.size(0) <= options_.most),
-                "collect", "\"draws\" has shape ", all.defined() ? all.shape() : Shape{},
+                "collect", "\"draws\" ",
+                all.defined() ? detail::join("has shape ", all.shape()) : "is an undefined tensor",
                 "; it must be [S, ...], S at least 1",
                 options_.most > 0 ? detail::join(" and at most ", options_.most) : "");
     for (std::int64_t i = 0; i < all.size(0); ++i)

@@ -50,7 +50,7 @@ Tensor checked(const LogLikelihood& f, const Tensor& z) {
   const Tensor y = f(z);
   LADON_CHECK(y.defined() && y.dtype() == f64 && y.shape() == Shape{z.size(0)}, operation, "for ",
               z.size(0), " rows the log likelihood must be f64 ", Shape{z.size(0)}, ", got ",
-              y.defined() ? y.shape() : Shape{});
+              y.defined() ? detail::join(y.shape()) : "an undefined tensor");
   return y;
 }
 
@@ -138,7 +138,8 @@ Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
   LADON_CHECK(f, operation,
               "the likelihood is an empty function; pass one that maps [P, D] to ln L [P]");
   LADON_CHECK(start.defined() && start.rank() == 2 && start.size(0) >= 1 && start.size(1) >= 1,
-              operation, "start must be [C, D], got ", start.defined() ? start.shape() : Shape{});
+              operation, "start must be [C, D], got ",
+              start.defined() ? detail::join(start.shape()) : "an undefined tensor");
   const auto& [draws, warmup, thin, parts, progress] = options;
   LADON_CHECK(draws >= 1 && warmup >= 0 && thin >= 1, operation, "draws, warmup and thin are ",
               draws, ", ", warmup, " and ", thin, "; they must be at least 1, 0 and 1");

@@ -36,7 +36,7 @@ struct SgnhtOptions {
   double friction =
       0.1;  ///< a₀ in (0, 1]: initial friction of the thermostat, and strength of the added noise.
   /// η > 0: rate at which the friction a adapts. η near a²/2 adapts fastest without overshooting;
-  /// the paper's thermal mass of 1 corresponds to η = rT/N.
+  /// the thermal mass of 1 of Ding et al. 2014 (below) corresponds to η = rT/N.
   double response = 0.005;
   TargetDensity target = {};
 };

@@ -34,7 +34,7 @@ std::int64_t checked_size(std::int64_t items, const LoaderOptions& options, std:
               " items do not fill a batch of ", batch_size,
               ", so drop_last would leave no batch; lower batch_size or keep the last batch");
   LADON_CHECK(options.by_length ? lengths == items : lengths == 0 || lengths == items, "loader",
-              options.by_length ? "by_length needs a length" : "lengths must be one",
+              options.by_length ? "by_length needs a length" : "there must be no lengths, or one",
               " for each of the ", items, " items, got ", lengths);
   LADON_CHECK(!options.by_length || options.shuffle, "loader",
               "by_length sorts parts of a random order, but shuffle is false, which keeps the "

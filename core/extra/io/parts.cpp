@@ -31,9 +31,10 @@ void check_ours(const std::string& operation, const std::string& path) {
   std::uint64_t first = 0;
   const std::size_t bytes = std::min<std::uint64_t>(file.size(), sizeof first);
   file.read(&first, bytes);
-  LADON_CHECK(std::memcmp(&first, &ours, bytes) == 0, operation, path,
-              ": cannot be overwritten, as it is not a part of a computation; move it away, or "
-              "choose another folder");
+  LADON_CHECK(
+      std::memcmp(&first, &ours, bytes) == 0, operation, path,
+      ": cannot be overwritten, because it does not begin like the file of a stored part of a "
+      "computation; move it away, or choose another folder");
 }
 
 fs::path manifest_path(const fs::path& folder) { return folder / "manifest.txt"; }

@@ -6,7 +6,7 @@
 namespace ladon::infinite {
 
 /// Writes the AttentionMoments of every pair, [count, T, T] each (`tangent` may be null): means
-/// over layer.samples draws of the logits, which are made from the roots in `seen`.
+/// over layer.samples draws of the logits, made from the tokens' coordinates in `seen`.
 void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pairs& values,
                         double* value, double* tangent);
 

@@ -17,7 +17,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// Roots of the tokens of the inputs of one side.
+/// Coordinates of the tokens of one side's inputs (Root), and the lower triangular root F of Φ·Φᵀ.
 struct Tokens {
   Tensor common, own, spread;  // Φ [P, T, R], Ψ and F [P, T, T]
 };

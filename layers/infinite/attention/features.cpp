@@ -34,7 +34,7 @@ void average_right(const double* turned, const double* x, std::int64_t t, std::i
                               {y + s * f * t, t, 1});
 }
 
-/// Subtracts φ̄·φ̄ᵀ from second moments, for n queries at a time: φ̄ [R, n] and C [F, n].
+/// Subtracts φ̄·φ̄ᵀ from second moments c [F, n] of n queries; `mean` is φ̄ [R, n], their means.
 void center(const double* mean, std::int64_t r, std::int64_t n, double* c) {
   for (std::int64_t i = 0; i < r; ++i)
     for (std::int64_t j = 0; j <= i; ++j, c += n) {

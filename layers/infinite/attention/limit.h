@@ -108,8 +108,8 @@ PairKernels given_weights(const AttentionLimit& layer, const Tensor& left, const
                           const Pairs& values);
 
 /// Whether attention_kernels averages over draws. It does for softmax with sqrt scaling if there
-/// are more than 2 keys, or if their number is unknown (−1). `seen` must then hold the roots of the
-/// tokens.
+/// are more than 2 keys, or if their number is unknown (−1). `seen` must then hold the coordinates
+/// of the tokens (Root).
 bool draws(const AttentionForm& form, std::int64_t keys);
 
 // --- the forms of sqrt scaling, each in its own file ---
@@ -127,7 +127,7 @@ AttentionMoments rectified_moments(const AttentionLimit& layer, const Seen& seen
 AttentionMoments softmax_moments(const AttentionLimit& layer, const Seen& seen,
                                  const Pairs& values);
 
-/// Moments of the finitely many heads in layer.heads; `seen` holds the roots of the tokens.
+/// Moments of the finitely many heads in layer.heads; `seen` holds the tokens' coordinates.
 AttentionMoments head_moments(const AttentionLimit& layer, const Seen& seen, const Pairs& values);
 /// Attention weights of heads for inputs whose tokens have coordinates Φ [N, T, R] and mask [N, T].
 HeadMap head_map(const AttentionLimit& layer, const Tensor& tokens, const Tensor& mask);

@@ -114,7 +114,8 @@ void check_pointwise(const Pointwise& f) {
       const bool same = a == b || (std::isnan(a) && std::isnan(b)) ||
                         std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
       LADON_CHECK(same, "dual", "the function is not pointwise: ", points[i], " is mapped to ", a,
-                  ", but ", how, " to ", b, "; it must map each number by itself, always the same");
+                  ", but ", how, " to ", b,
+                  "; the result for a number must depend on this number only");
     }
   };
   compare(part(0, count, {3, 8}), "the second time");
@@ -257,8 +258,8 @@ void check_left_out(const char* of, const Tensor& left, const Tensor& right, con
                                  terms < most_terms ? detail::join(", since ", most_terms,
                                                                    " terms omit too much too")
                                                     : ""),
-              ", or a larger tolerance (DualFunction::numeric); of smooth functions, smaller "
-              "variances (LayerNorm before it) suffice");
+              ", or a larger tolerance (DualFunction::numeric); for smooth functions, smaller "
+              "variances suffice, as after a LayerNorm");
 }
 
 kernels::DualForm kink_form(double kappa) {

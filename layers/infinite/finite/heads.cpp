@@ -163,9 +163,9 @@ Kernel FiniteHeads::given(const Inputs& x, const Latents& z, Get get, Entries wa
         check_latents(own);
         LADON_CHECK(own.heads() == options_.heads, "finite_heads", "latents of layer ", layer - 1,
                     " are of ", own.heads(), " heads, but the option `heads` is ", options_.heads);
-        LADON_CHECK(own.rank() == rank, "finite_heads",
-                    "latents must be drawn for the same inputs: those of layer ", layer - 1,
-                    " have ", own.rank(), " coordinates, but its tokens have ", rank);
+        LADON_CHECK(own.rank() == rank, "finite_heads", "latents of layer ", layer - 1, " have ",
+                    own.rank(), " coordinates, but its tokens have ", rank,
+                    "; draw latents for these inputs (FiniteHeads::draw)");
         return own;
       },
       get, wanted, maps);

@@ -36,7 +36,8 @@ Tensor row_of_latents(const Latents& z) {
 Latents latents_of_row(const Tensor& row, const Latents& like) {
   LADON_CHECK(!like.empty() && row.defined() && row.rank() == 1 &&
                   row.count() == row_of_latents(like).count(),
-              operation, "a row of latents has shape ", row.defined() ? row.shape() : Shape{},
+              operation, "a row of latents ",
+              row.defined() ? detail::join("has shape ", row.shape()) : "is an undefined tensor",
               "; it must be ", like.empty() ? Shape{} : row_of_latents(like).shape());
   const std::int64_t heads = like[0].heads();
   const Tensor rows = reshape(row, {heads, row.count() / heads});
@@ -72,7 +73,8 @@ Tensor read(Readout readout, const Tensor& weights, const Tensor& mask) {
   return matmul(unsqueeze(share, 1), weights);  // [N, 1, T] · [S, N, T, T]
 }
 
-/// One attention layer whose kernel is a·Σ_h r_h⟨u_h(n), u_h(m)⟩/H + b.
+/// One attention layer whose kernel is a·Σ_h r_h⟨u_h(n), u_h(m)⟩/H + b, in the notation of
+/// latent_kernel().
 class Features {
  public:
   Features(HeadMap map, Readout readout, Latents like)

@@ -27,7 +27,8 @@ Tensor& mean(Kernel& k, int block) { return block == 0 ? k.mean1 : k.mean2; }
 Tensor& mask(Kernel& k, int block) { return block == 0 ? k.mask1 : k.mask2; }
 
 /// What is needed of each step: its kernels of pairs (`pairs`), its self-kernels (`own`, per
-/// block), or, although nothing needs its kernels, the roots of its inputs (`roots`).
+/// block), or, although nothing needs its kernels, the coordinates of its inputs' tokens
+/// (`roots`).
 struct Demand {
   std::vector<char> pairs;
   std::array<std::vector<char>, 2> own;
@@ -100,7 +101,7 @@ class Evaluation {
   const SelfRows& rows_of(int block) const { return walk_.selves[block]; }
   /// Number of blocks whose self-kernels are computed: one, if a block is paired with itself.
   int blocks() const { return one_block_ ? 1 : 2; }
-  /// Whether roots are computed, not read.
+  /// Whether coordinates of tokens are computed, not read.
   bool finds_roots() const { return walk_.landmarks || walk_.found; }
 
   bool is_known(const Placed& step, int block) const {
@@ -224,7 +225,7 @@ class Evaluation {
       if (variances[i] > 0) all[number].add(left[i] / variances[i]);
   }
 
-  /// Random numbers of a step, and the roots of its inputs.
+  /// Random numbers of a step, and the coordinates of its inputs' tokens (`roots`).
   Drawn drawn_for(const Placed& step, const std::vector<Kernel>& inputs,
                   std::vector<std::array<Root, 2>>& roots) {
     Drawn drawn;

@@ -15,9 +15,9 @@
 
 namespace ladon::infinite {
 
-/// Cache of self-kernels, indexed by the slots of the graph's steps (Placed::slot). Each holds
-/// kernels [N], [N, T, T] or [N, T], f64; steps that draw also store the roots of the tokens. A
-/// slot that no computation needed is undefined.
+/// Cache of self-kernels, indexed by the slots of the graph's steps (Placed::slot). Each slot holds
+/// kernels [N], [N, T, T] or [N, T], or, of a step that draws, coordinates of tokens (Root::common
+/// and Root::own), all f64. A slot that no computation needed is undefined.
 using Selves = std::vector<Tensor>;
 
 /// Inputs whose tokens span the coordinates in which draws are made for all inputs (roots.h).

@@ -141,7 +141,7 @@ class KernelGraph {
     /// Innermost layer around the step. Only its address is used: it may no longer exist.
     const Layer* layer = nullptr;
     int slot = 0;   ///< First of its slot_count() indices in Selves.
-    int roots = 0;  ///< Number of roots (Draws::of) of all earlier steps.
+    int roots = 0;  ///< First of its root_count() indices in Landmarks::factors.
     int drawn = 0;  ///< Drawn::number of the step, if it draws.
     bool draws() const { return step.draws.has_value(); }
     int root_count() const;

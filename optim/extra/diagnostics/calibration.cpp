@@ -96,9 +96,10 @@ const std::vector<std::int64_t>& RankHistogram::ranks(std::int64_t quantity) con
 
 Uniformity RankHistogram::uniformity(std::int64_t quantity, std::int64_t bins) const {
   const std::vector<std::int64_t>& ranks = this->ranks(quantity);
-  LADON_CHECK(bins >= 2 && (draws_ + 1) % bins == 0, "RankHistogram", bins,
-              " bins were requested for ", draws_ + 1,
-              " possible ranks; the number of bins must be at least 2, and a divisor of L + 1");
+  LADON_CHECK(
+      bins >= 2 && (draws_ + 1) % bins == 0, "RankHistogram", bins, " bins were requested for ",
+      draws_ + 1,
+      " possible ranks; the number of bins must be at least 2, and divide the number of ranks");
   LADON_CHECK(count_ > 0, "RankHistogram", "no ranks were added; call add() first");
   Uniformity result{.counts = std::vector<std::int64_t>(bins),
                     .chi_square = 0,

@@ -86,13 +86,13 @@ LinePoint Lbfgs::evaluate(const std::function<Tensor()>& loss) const {
   const EnableGrad enable_grad;
   const Tensor value = loss();
   LADON_CHECK(value.defined() && value.count() == 1, "lbfgs",
-              "the loss must have one element, got shape ",
-              value.defined() ? value.shape() : Shape());
+              "the loss must have one element, got ",
+              value.defined() ? detail::join("shape ", value.shape()) : "an undefined tensor");
   return {0, number_of("lbfgs", value.detach()), 0,
           detail::gradient_row("lbfgs", value, parameters_)};
 }
 
-// −H·g by the two-loop recursion of algorithm 7.4, which does not form H.
+// −H·g by a two-loop recursion (Nocedal and Wright, algorithm 7.4), which does not form H.
 Tensor Lbfgs::direction(const Tensor& gradient) const {
   Tensor q = -gradient;
   std::vector<double> along(state_.pairs.size());

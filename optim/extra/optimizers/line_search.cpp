@@ -24,7 +24,7 @@ class Search {
       : phi_(phi), start_(start), options_(options), left_(options.evaluations) {}
 
   /// Increases t until it fulfils both Wolfe conditions, or until an interval is known to contain
-  /// such a t (algorithm 3.5).
+  /// such a t (Nocedal and Wright, algorithm 3.5).
   LinePoint run(double t) {
     LinePoint before = start_;
     while (left_ > 0) {
@@ -53,8 +53,9 @@ class Search {
   }
 
   /// Shrinks an interval that contains a t that fulfils both Wolfe conditions; `low` is the end
-  /// with the least value of all points that fulfil the first condition (algorithm 3.6). Trial
-  /// points keep a tenth of the width away from both ends, so that the interval shrinks.
+  /// with the least value of all points that fulfil the first condition (Nocedal and Wright,
+  /// algorithm 3.6). Trial points keep a tenth of the width away from both ends, so that the
+  /// interval shrinks.
   LinePoint zoom(LinePoint low, LinePoint high) {
     while (left_ > 0) {
       const double width = high.t - low.t, margin = 0.1 * std::abs(width);

@@ -81,7 +81,7 @@ SteinKernel preconditioned(SteinKernel kernel, const Tensor& precision) {
   check("preconditioned", kernel);
   LADON_CHECK(precision.defined() && precision.rank() == 2, "preconditioned",
               "the precision must be [D, D], got ",
-              precision.defined() ? precision.shape() : Shape{});
+              precision.defined() ? detail::join(precision.shape()) : "an undefined tensor");
   const Tensor root = lapack::cholesky(cast(precision.detach(), f64));
   const std::string name = detail::join("preconditioned ", kernel.name);
   return {name, [kernel = std::move(kernel), root](const Tensor& theta) {

@@ -45,7 +45,8 @@ class Iteration {
   Tensor applied(const LinearMap& map, const char* what, const Tensor& x) const {
     const Tensor y = map(x).detach();
     LADON_CHECK(y.defined() && y.shape() == x.shape() && is_floating(y.dtype()), operation, what,
-                " for ", x.shape(), " is ", y.defined() ? y.shape() : Shape{},
+                " for ", x.shape(), " is ",
+                y.defined() ? detail::join(y.shape()) : "an undefined tensor",
                 "; it must have the same shape");
     return cast(y, f64);
   }
@@ -107,9 +108,10 @@ CgResult conjugate_gradients(const LinearMap& multiply, const Tensor& b, const C
   LADON_CHECK(multiply, operation,
               "the function that multiplies by the matrix is empty; pass one that maps [N, k] to "
               "[N, k]");
-  LADON_CHECK(options.tolerance > 0 && options.tolerance < 1, operation, "the tolerance is ",
-              options.tolerance,
-              "; it must be above 0 and below 1, the relative residual of the solution 0");
+  LADON_CHECK(
+      options.tolerance > 0 && options.tolerance < 1, operation, "the tolerance is ",
+      options.tolerance,
+      "; it must be above 0 and below 1, because X = 0 already has a relative residual of 1");
   LADON_CHECK(options.max_iterations >= 1, operation, "max_iterations must be at least 1, got ",
               options.max_iterations);
   LADON_CHECK(b.defined() && b.rank() == 2 && b.size(0) >= 1 && b.size(1) >= 1, operation,

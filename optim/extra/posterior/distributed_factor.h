@@ -43,10 +43,11 @@ class DistributedFactor : public Solver {
   DType precision_;
 };
 
-/// Computes the factor of `gram` plus noise and jitter. Each rank reads only the tiles that it
-/// needs for its part of the factor. A tile in memory can be read only by the rank that has it.
-/// Throws lapack::NotPositiveDefinite if A is not positive definite, and Error for a negative noise
-/// or jitter, for a damaged tile, and whenever ranks::Cholesky throws.
+/// Computes the Cholesky factor of A, which is `gram` plus noise and jitter on the diagonal. Each
+/// rank reads only the tiles that it needs for its part of the factor. A tile in memory can be read
+/// only by the rank that has it. Throws lapack::NotPositiveDefinite if A is not positive definite,
+/// and Error for a negative noise or jitter, for a damaged tile, and whenever ranks::Cholesky
+/// throws.
 DistributedFactor distribute_factor(const infinite::StoredGram& gram,
                                     const GpOptions& options = {});
 

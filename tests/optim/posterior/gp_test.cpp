@@ -292,8 +292,8 @@ TEST(GaussianProcess, RefusesTestKernelsWithImpossibleCovariances) {
         predict({1, 2.001, 2.001, 4});
       },
       "the covariance of test inputs 0 and 1 is 2.001, but their variances are 1 and 4");
-  expect_error([&] { predict({1, -11, -11, 4}); }, "is that of no inputs");
-  expect_error([&] { predict({0, 1, 1, 4}); }, "is that of no inputs");
+  expect_error([&] { predict({1, -11, -11, 4}); }, "is not a covariance matrix");
+  expect_error([&] { predict({0, 1, 1, 4}); }, "is not a covariance matrix");
   EXPECT_NO_THROW(predict({1, 2 + 1e-9, 2 + 1e-9, 4}));
   EXPECT_NO_THROW(predict({1, 2 + 1e-4, 2 + 1e-4, 4}, f32));
   EXPECT_NO_THROW(predict({0, 1e-16, 1e-16, 4}));
