@@ -22,6 +22,7 @@
 #include "ladon/core/kernels/attention/attention.h"
 #include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/core/mapped.h"
+#include "ladon/core/unread.h"
 
 namespace ladon {
 namespace {
@@ -51,6 +52,9 @@ void check_options(const char* operation, const AttentionOptions& options) {
               options.dropout, "; it must lie in [0, 1]");
   LADON_CHECK(options.dropout == 0 || options.rng, operation, "dropout ", options.dropout,
               " needs a Generator: set options.rng");
+  if (!options.causal)
+    detail::check_unread(operation, "causal_offset", options.causal_offset, 0,
+                         "attention is not causal; set causal to true");
 }
 
 Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, const Tensor& v,

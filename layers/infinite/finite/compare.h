@@ -89,7 +89,9 @@ struct CompareOptions {
   std::int64_t gaussian_channels = 64;
   /// Largest number of vectors that the MMD is computed from, at least 3.
   std::int64_t mmd_samples = 2000;
-  GramOptions limit = {};  ///< Options of the limit's computation.
+  /// Options of the limit's computation. Its `get` is that of the networks: leave it at ntk (Error
+  /// for nngp if the networks' is ntk).
+  GramOptions limit = {};
   /// Called for each network drawn, by one thread at a time.
   std::function<void(const SweepPoint&)> progress = {};
 };
