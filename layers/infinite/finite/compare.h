@@ -83,7 +83,8 @@ struct Comparison {
 
 struct CompareOptions {
   /// Options of the networks. kernel.channels matters for wide outputs: the NTK costs a backward
-  /// pass per channel and position.
+  /// pass per channel and position. Leave `draws` at its default (Error otherwise): each SweepPoint
+  /// has its own.
   MonteCarloOptions networks = {};
   /// Largest number of outputs kept per network, at least 1.
   std::int64_t gaussian_channels = 64;
