@@ -11,6 +11,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
 #include "ladon/core/names.h"
+#include "ladon/core/unread.h"
 #include "ladon/layers/module.h"
 
 namespace ladon {
@@ -92,6 +93,9 @@ Init init_from_name(std::string_view name) {
 
 Tensor initialize(Init init, const Shape& shape, InitOptions options, Generator& rng) {
   detail::checked_count("initialize", shape);
+  if (init == Init::zeros || init == Init::ones)
+    detail::check_unread("initialize", "gain", options.gain, 1,
+                         "the initializers zeros and ones have no scale; choose another");
   NoGrad no_grad;
   return parameter(draw(init, shape, rng, options.gain, options.dtype));
 }

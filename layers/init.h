@@ -30,7 +30,7 @@ Init init_from_name(std::string_view name);
 std::string_view to_string(Init init);
 
 struct InitOptions {
-  double gain = 1;
+  double gain = 1;  ///< Must be 1 for zeros and ones, which have no scale (Error otherwise).
   DType dtype = f32;
 };
 /// A new trained tensor of the given shape. Xavier, kaiming, lecun and orthogonal need at least two

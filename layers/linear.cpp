@@ -8,15 +8,34 @@
 #include "ladon/autograd/ops/matmul.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/core/error.h"
+#include "ladon/core/unread.h"
 #include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/infinite/kernel/graph.h"
+#include "ladon/layers/linear_options.h"
 #include "ladon/layers/parameter_uses.h"
 
 namespace ladon {
 
+void detail::check_read(const char* layer, const LinearOptions& o, Init usual) {
+  const LinearOptions defaults{};
+  if (o.parameterization == Parameterization::standard) {
+    constexpr auto why =
+        "only ntk parameterization has this factor; set parameterization to Parameterization::ntk";
+    check_unread(layer, "weight_std", o.weight_std, defaults.weight_std, why);
+    check_unread(layer, "bias_std", o.bias_std, defaults.bias_std, why);
+    return;
+  }
+  constexpr auto why = "weights start as N(0, 1) in ntk parameterization; set weight_std";
+  check_unread(layer, "init", to_string(o.init), to_string(usual), why);
+  check_unread(layer, "gain", o.gain, defaults.gain, why);
+  if (!o.bias)
+    check_unread(layer, "bias_std", o.bias_std, defaults.bias_std, "bias is false; set it to true");
+}
+
 Linear::Linear(const LinearOptions& o, Generator& rng) {
   LADON_CHECK(o.in > 0 && o.out > 0, "Linear", "sizes must be positive, got in = ", o.in,
               ", out = ", o.out);
+  detail::check_read("Linear", o, LinearOptions{}.init);
   if (o.parameterization == Parameterization::ntk) {
     detail::check_size("Linear", "weight_std", o.weight_std);
     detail::check_size("Linear", "bias_std", o.bias_std);

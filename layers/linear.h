@@ -14,7 +14,8 @@ struct LinearOptions {
   double gain = 1;
   Parameterization parameterization = Parameterization::standard;
   // ntk parameterization: N(0, 1) weights and biases are multiplied by σ_w/sqrt(in) and σ_b, where
-  // σ_w is weight_std and σ_b is bias_std.
+  // σ_w is weight_std and σ_b is bias_std. What the other parameterization reads must have its
+  // default (Error otherwise).
   double weight_std = 1;
   double bias_std = 0;  ///< 0 means no bias.
 };
@@ -26,7 +27,9 @@ struct Linear : Layer {
   Tensor weight_std, bias_std;  ///< f64 scalars; undefined in standard parameterization
   double init_std = 0;  ///< sqrt(in·Var W_ij) in standard parameterization; NaN if E W_ij ≠ 0.
 
-  /// Throws Error if a size is not positive or a standard deviation is negative.
+  /// Throws Error if a size is not positive, a standard deviation is negative, or an option is set
+  /// that nothing reads: of the other parameterization, bias_std without a bias, or the gain of
+  /// zeros and ones.
   Linear(const LinearOptions& options, Generator& rng);
   Parameterization parameterization() const {
     return weight_std.defined() ? Parameterization::ntk : Parameterization::standard;

@@ -4,6 +4,7 @@
 
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/optimizer.h"
+#include "ladon/core/unread.h"
 #include "ladon/optim/parameters.h"
 
 namespace ladon {
@@ -19,6 +20,10 @@ Sgd::Sgd(ParameterGroups groups, SgdOptions options)
   LADON_CHECK(!options.nesterov || (options.momentum > 0 && options.dampening == 0), "sgd",
               "Nesterov needs momentum > 0 and dampening = 0, got momentum ", options.momentum,
               " and dampening ", options.dampening);
+  if (options.momentum == 0)
+    detail::check_unread("sgd", "dampening", options.dampening, 0,
+                         "momentum is 0, so there is no running mean of gradients to dampen; set "
+                         "momentum");
 }
 
 void Sgd::update(Item& item, const Tensor& gradient, double lr) {

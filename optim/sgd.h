@@ -10,7 +10,7 @@ struct SgdOptions {
   double momentum = 0;      ///< μ in [0, 1)
   bool nesterov = false;    ///< Requires momentum > 0 and dampening = 0 (Error otherwise).
   double weight_decay = 0;  ///< λ: adds λ·(parameter) to the gradient (L2).
-  double dampening = 0;     ///< τ in [0, 1]
+  double dampening = 0;     ///< τ in [0, 1]; requires momentum > 0 (Error otherwise).
 };
 
 /// SGD for each parameter x with gradient g and momentum buffer m:

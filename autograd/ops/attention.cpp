@@ -23,6 +23,7 @@
 #include "ladon/core/kernels/reductions/moments.h"
 #include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/core/mapped.h"
+#include "ladon/core/unread.h"
 
 namespace ladon {
 namespace {
@@ -52,6 +53,9 @@ void check_options(const char* operation, const AttentionOptions& options) {
               options.dropout, "; it must lie in [0, 1]");
   LADON_CHECK(options.dropout == 0 || options.rng, operation, "dropout ", options.dropout,
               " needs a Generator: set options.rng");
+  if (!options.causal)
+    detail::check_unread(operation, "causal_offset", options.causal_offset, 0,
+                         "attention is not causal; set causal to true");
 }
 
 Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, const Tensor& v,

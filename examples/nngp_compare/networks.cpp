@@ -65,8 +65,8 @@ void compare(const Tensor& x, infinite::Get kernels, Progress& progress, Generat
              Series& series) {
   infinite::CompareOptions options;
   options.networks.dtype = f32;
-  options.networks.kernel.channels = series.ntk_channels;
   options.networks.kernel.get = kernels;
+  if (kernels == infinite::Get::ntk) options.networks.kernel.channels = series.ntk_channels;
   options.progress = [&](const infinite::SweepPoint& p) {
     progress.step(join(series.name, ", width ", p.size.width, ", heads ", p.size.heads));
   };

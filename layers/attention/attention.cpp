@@ -13,6 +13,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
+#include "ladon/core/unread.h"
 #include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/masked.h"
 #include "ladon/layers/parameter_uses.h"
@@ -67,6 +68,33 @@ struct Operands {
   Tensor keys, queries, values;
 };
 
+/// Throws Error for an option of the prior that the parameterization does not read, and for another
+/// width of the positions than that of the inputs, which they get.
+void check_read(const MultiHeadAttentionOptions& o) {
+  using detail::check_unread;
+  const char* layer = "MultiHeadAttention";
+  const AttentionPrior &p = o.prior, usual{};
+  if (p.parameterization == Parameterization::standard) {
+    constexpr auto why =
+        "only ntk parameterization has this factor; set prior.parameterization to "
+        "Parameterization::ntk";
+    check_unread(layer, "prior.query_key_std", p.query_key_std, usual.query_key_std, why);
+    check_unread(layer, "prior.value_output_std", p.value_output_std, usual.value_output_std, why);
+    check_unread(layer, "prior.bias_std", p.bias_std, usual.bias_std, why);
+  } else {
+    check_unread(layer, "prior.init", to_string(p.init), to_string(usual.init),
+                 "weights start as N(0, 1) in ntk parameterization; set prior.query_key_std and "
+                 "prior.value_output_std");
+    if (!o.bias)
+      check_unread(layer, "prior.bias_std", p.bias_std, usual.bias_std,
+                   "bias is false; set it to true");
+  }
+  const std::int64_t width = o.positions ? o.positions->encoding.in : 0;
+  LADON_CHECK(width == 0 || width == o.dim, layer, "positions.encoding.in is ", width,
+              ", but positions get the width of the inputs, dim = ", o.dim,
+              "; leave positions.encoding.in at 0");
+}
+
 void check_options(const MultiHeadAttentionOptions& o) {
   const char* layer = "MultiHeadAttention";
   LADON_CHECK(o.dim > 0 && o.heads > 0, layer, "dim and heads must be positive, got dim = ", o.dim,
@@ -105,6 +133,7 @@ void check_options(const MultiHeadAttentionOptions& o) {
       o.limit_draws.samples);
   LADON_CHECK(o.limit_draws.coordinates >= 0, layer,
               "limit_draws.coordinates must not be negative, got ", o.limit_draws.coordinates);
+  check_read(o);
 }
 
 }  // namespace
@@ -242,8 +271,8 @@ AttentionOptions MultiHeadAttention::options(const AttentionMask& mask, const At
   const std::int64_t keys = h.k.size(2);
   AttentionOptions options{.mask = mask.merged(h.k.size(0), keys),
                            .causal = causal || mask.causal,
-                           .causal_offset = offset,
                            .scale = logit_scale()};
+  if (options.causal) options.causal_offset = offset;
   if (training() && dropout > 0) {
     options.dropout = dropout;
     options.rng = &rng;

@@ -17,11 +17,13 @@ namespace ladon {
 
 /// Encodings of positions, added to (or concatenated with) the inputs of queries and keys.
 struct AttentionPositions {
-  RandomPositionsOptions encoding;  ///< Its `in` is set to the width of the inputs.
-  bool values = false;              ///< Whether the inputs of values get encodings too.
+  /// Its `in` is the width of the inputs: leave it at 0 (Error for another width).
+  RandomPositionsOptions encoding;
+  bool values = false;  ///< Whether the inputs of values get encodings too.
 };
 
-/// Prior of the weights: their distribution at initialization.
+/// Prior of the weights: their distribution at initialization. What the other parameterization
+/// reads must have its default (Error otherwise).
 struct AttentionPrior {
   /// In standard parameterization: initializer of each projection, as a matrix [heads·head_dim,
   /// dim].
@@ -110,8 +112,9 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   mutable Generator rng;
 
   /// Throws Error if heads do not divide dim and head_dim is not given, if tied queries and keys
-  /// have inputs of different widths or different numbers of heads, and for sizes or standard
-  /// deviations out of range.
+  /// have inputs of different widths or different numbers of heads, for sizes or standard
+  /// deviations out of range, and for options of the prior that nothing reads: of the other
+  /// parameterization, or bias_std without a bias.
   MultiHeadAttention(const MultiHeadAttentionOptions& options, Generator& rng);
 
   std::int64_t heads() const { return query.size(0); }

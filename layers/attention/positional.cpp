@@ -10,6 +10,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
+#include "ladon/core/unread.h"
 #include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/infinite/dual/quadrature.h"
 #include "ladon/layers/infinite/kernel/graph.h"
@@ -207,6 +208,10 @@ RandomPositions::RandomPositions(const RandomPositionsOptions& o, Generator& rng
   const std::int64_t width = merge == PositionMerge::sum ? in : o.channels;
   LADON_CHECK(in > 0 && width > 0, "RandomPositions", "widths must be positive, got in = ", in,
               ", channels = ", o.channels);
+  if (merge == PositionMerge::sum)
+    detail::check_unread("RandomPositions", "channels", o.channels, 0,
+                         "encodings that are added have the width of the tokens; set merge to "
+                         "PositionMerge::concat");
   detail::check_size("RandomPositions", "stddev", o.stddev);
   correlation = correlation_of(o);
   factor = o.correlation ? square_root(correlation) : correlation;

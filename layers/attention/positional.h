@@ -68,7 +68,7 @@ struct RandomPositionsOptions {
   Shape grid;
   std::int64_t in = 0;  ///< Width of the tokens.
   PositionMerge merge = PositionMerge::sum;
-  std::int64_t channels = 0;  ///< concat: width of the encodings.
+  std::int64_t channels = 0;  ///< concat: width of the encodings; sum: 0.
   double stddev = 1;          ///< σ_p
   /// Correlation of positions a and b, R_ab = correlation(|a − b|²), which should be 1 at
   /// distance 0. If empty, positions are independent: R_ab = 1{a = b}.
@@ -91,8 +91,8 @@ struct RandomPositions : Layer {
   std::int64_t in;
   PositionMerge merge;
 
-  /// Throws Error if a size is not positive, stddev is negative, or R is not positive semi-definite
-  /// (to 1e-10 of its trace).
+  /// Throws Error if a size is not positive, channels are given for a sum, stddev is negative, or R
+  /// is not positive semi-definite (to 1e-10 of its trace).
   RandomPositions(const RandomPositionsOptions& options, Generator& rng);
   /// Throws Error unless inputs with these positions, {T} or {H, W}, fit the grid.
   void check_fits(const Shape& positions) const;

@@ -37,8 +37,9 @@ struct TransformerEncoderLayerOptions {
   /// also that of the feed-forward block. If it has a hook, all layers of a stack share the hook's
   /// trained weights.
   MultiHeadAttentionOptions attention = {};
-  double weight_std = 1;  ///< σ_w of the feed-forward block, in ntk parameterization.
-  double bias_std = 0;    ///< σ_b of the feed-forward block, in ntk parameterization.
+  /// σ_w and σ_b of the feed-forward block in ntk parameterization; in standard parameterization
+  /// they must have their defaults (Error otherwise).
+  double weight_std = 1, bias_std = 0;
   Normalization normalization = Normalization::layer;
   double norm_eps = 1e-5;
   /// Whether the feed-forward block is gated, contract(activation(gate(x)) ∘ expand(x)) (Shazeer

@@ -1,19 +1,32 @@
 #include "ladon/layers/transformer/transformer_block.h"
 
 #include "ladon/core/error.h"
+#include "ladon/core/unread.h"
 
 namespace ladon {
 namespace {
 
+/// Throws Error for a standard deviation that the parameterization does not read.
+void check_read(const TransformerEncoderLayerOptions& o) {
+  const auto check = [&o](const char* option, double value, double usual) {
+    if (o.attention.prior.parameterization == Parameterization::standard)
+      detail::check_unread("FeedForward", option, value, usual,
+                           "only ntk parameterization has this factor; set "
+                           "attention.prior.parameterization to Parameterization::ntk");
+  };
+  const TransformerEncoderLayerOptions usual{};
+  check("weight_std", o.weight_std, usual.weight_std);
+  check("bias_std", o.bias_std, usual.bias_std);
+}
+
 LinearOptions linear_options(const TransformerEncoderLayerOptions& o, std::int64_t in,
                              std::int64_t out) {
-  LinearOptions options{
-      .in = in, .out = out, .bias = o.bias, .parameterization = o.attention.prior.parameterization};
-  if (options.parameterization == Parameterization::ntk) {
-    options.weight_std = o.weight_std;
-    options.bias_std = o.bias_std;
-  }
-  return options;
+  return {.in = in,
+          .out = out,
+          .bias = o.bias,
+          .parameterization = o.attention.prior.parameterization,
+          .weight_std = o.weight_std,
+          .bias_std = o.bias_std};
 }
 
 }  // namespace
@@ -92,6 +105,7 @@ std::string describe_layer(const char* name, NormPlacement placement, const Feed
 FeedForward::FeedForward(const TransformerEncoderLayerOptions& o, Generator& rng)
     : activation(o.activation) {
   LADON_CHECK(o.hidden >= 0, "FeedForward", "hidden must not be negative, got ", o.hidden);
+  check_read(o);
   const std::int64_t hidden =
       o.hidden > 0 ? o.hidden : detail::checked_product("FeedForward", 4, o.dim);
   expand = Linear(linear_options(o, o.dim, hidden), rng);

@@ -11,6 +11,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/linalg/lapack.h"
 #include "ladon/core/machine/parallel.h"
+#include "ladon/core/unread.h"
 #include "ladon/optim/posterior/gp.h"
 #include "ladon/optim/posterior/kernel_blocks.h"
 
@@ -198,6 +199,8 @@ LatentPosterior sample_posterior(const infinite::LatentKernel& kernel, std::int6
       kernel_blocks::target_block(operation, "the targets", targets, targets.size(0)),
       options.noise};
   SmcOptions smc = options.smc;
+  detail::check_unread(operation, "smc.parts", smc.parts, SmcOptions{}.parts,
+                       "the kernel's heads decide on it; call tempered_smc() with it");
   smc.parts = 8;
   while (kernel.parts % smc.parts != 0) --smc.parts;
   const Generator source = rng.split(rng.reserve(1));

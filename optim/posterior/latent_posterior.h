@@ -28,10 +28,10 @@ namespace ladon {
 
 struct LatentPosteriorOptions {
   double noise = 0;  ///< Variance σ² > 0 of the noise on the targets.
-  /// Options of each replicate. With one head use thousands of particles. `smc.parts` is replaced
-  /// by the largest divisor of the kernel's `parts` that is at most 8, so that with more than 8
-  /// heads several are updated at once: the more heads there are, the less the data constrain each
-  /// of them.
+  /// Options of each replicate. With one head use thousands of particles. Leave `smc.parts` at 1
+  /// (Error otherwise): it is replaced by the largest divisor of the kernel's `parts` that is at
+  /// most 8, so that with more than 8 heads several are updated at once: the more heads there are,
+  /// the less the data constrain each of them.
   SmcOptions smc = {};
   std::int64_t replicates = 6;  ///< Number of independent runs, at least 2, from which standard
                                 ///< errors are computed.

@@ -106,8 +106,6 @@ LearnedHyperparameters ascend(Logarithms& at, const infinite::Limit& limit,
                               const LearnOptions& options) {
   infinite::GramOptions gram = options.gram;
   gram.get = infinite::Get::nngp;
-  gram.checkpoint.clear();
-  gram.progress = {};
   LearnedHyperparameters learned;
   learned.best.log_likelihood = -std::numeric_limits<double>::infinity();
   std::vector<double> best;
@@ -146,6 +144,12 @@ LearnedHyperparameters learn_hyperparameters(Layer& model, const infinite::Input
                                              const Tensor& targets, const LearnOptions& options) {
   LADON_CHECK(options.steps >= 0 && options.noise > 0, "learn_hyperparameters",
               "needs steps ≥ 0 and a positive noise, got ", options.steps, " and ", options.noise);
+  LADON_CHECK(
+      options.gram.checkpoint.empty() && !options.gram.progress, "learn_hyperparameters",
+      "gram.checkpoint is \"", options.gram.checkpoint, "\" and gram.progress is ",
+      options.gram.progress ? "set" : "empty",
+      ", but kernels change in each step, so nothing is stored, and progress is that of the "
+      "steps; leave both empty, and set progress");
   Logarithms at(model);
   try {
     const infinite::Limit limit = infinite::limit(model);

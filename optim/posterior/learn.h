@@ -24,7 +24,8 @@ struct LearnOptions {
                          ///< changes a hyper-parameter by at most about this fraction.
   double noise = 0.1;    ///< Initial noise variance, in units of the mean of the kernel's diagonal.
   double jitter = 1e-8;  ///< As in GpOptions.
-  /// Options for computing Gram matrices; `get`, `checkpoint` and `progress` are ignored.
+  /// Options for computing Gram matrices, of the NNGP kernel whatever `get` is. Throws Error for a
+  /// `checkpoint` or `progress`: kernels change in each step.
   infinite::GramOptions gram = {};
   std::function<void(const LearningStep&)> progress = {};
 };

@@ -253,6 +253,10 @@ NoiseChoice choose_noise(const Tensor& kernel, const Tensor& targets, NoiseCrite
 PredictEstimate estimate_predict(const Layer& model, const infinite::Inputs& train,
                                  const infinite::Inputs& test, const PredictOptions& options) {
   const NoGrad off;
+  LADON_CHECK(options.kernel == infinite::Get::nngp || options.gram.get == infinite::Get::ntk,
+              operation,
+              "gram.get is nngp, but kernel is ntk, which decides; leave gram.get at ntk, or set "
+              "kernel to nngp");
   check_model(model, train, test);
   const infinite::Limit limit = infinite::limit(model);
   const auto n = static_cast<double>(train.count()), m = static_cast<double>(test.count());

@@ -41,9 +41,10 @@ struct PredictOptions {
   /// because all outputs share kernel and amplitude. An output whose targets are all equal is
   /// exempt.
   std::optional<bool> center = {};
-  /// Options for computing the kernels. gram.get is not read: `kernel` above decides which kernel
-  /// is computed. gram.memory_budget covers all of predict(): Gram matrices, factors and workspace.
-  /// Checkpoints are written to the subfolders "train" and "test" of gram.checkpoint.
+  /// Options for computing the kernels. Leave gram.get at ntk (Error for nngp if `kernel` is ntk):
+  /// `kernel` above decides which kernel is computed. gram.memory_budget covers all of predict():
+  /// Gram matrices, factors and workspace. Checkpoints are written to the subfolders "train" and
+  /// "test" of gram.checkpoint.
   infinite::GramOptions gram = {};
 };
 

@@ -44,7 +44,8 @@ struct AdaptationOptions {
   std::int64_t groups = 1;
   std::int64_t warmup = 1000;  ///< Number of warm-up draws, which are discarded.
   double step = 0;             ///< If above 0, the fixed step size; then nothing is adapted.
-  double target_accept = 0.8;  ///< Target of the mean acceptance probability.
+  double target_accept = 0.8;  ///< Target of the mean acceptance probability; must be 0.8 if the
+                               ///< step size is fixed (Error otherwise).
   bool adapt_mass = true;  ///< Whether to set M⁻¹ to the draws' variances; otherwise M is the
                            ///< identity.
 };

@@ -22,7 +22,7 @@ struct HmcOptions {
   double step = 0;             ///< Step size ε. If > 0, it is fixed, and warm-up adapts nothing;
                                ///< 0 means that it is adapted during warm-up.
   double target_accept = 0.8;  ///< Target of the mean acceptance probability, to which ε is
-                               ///< adapted.
+                               ///< adapted; must be 0.8 if ε is fixed (Error otherwise).
   bool adapt_mass = true;  ///< Whether to set M⁻¹ to the draws' variances; otherwise M is the
                            ///< identity.
   /// Called after each draw with the number of draws done and the total; may throw, which ends the

@@ -12,6 +12,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/machine/warning.h"
+#include "ladon/core/unread.h"
 
 namespace ladon::samplers {
 namespace {
@@ -35,6 +36,10 @@ void check(const ChainOptions& options, const LogDensity& density, const Tensor&
               "; it must be finite and positive, or 0 to adapt it");
   LADON_CHECK(a.target_accept > 0 && a.target_accept < 1, operation, "target_accept is ",
               a.target_accept, "; it must be in (0, 1)");
+  if (a.step > 0)
+    detail::check_unread(operation, "target_accept", a.target_accept,
+                         AdaptationOptions{}.target_accept,
+                         "a step size is given, and is not adapted to it; leave step at 0");
   LADON_CHECK(
       start.defined() && start.rank() == 2 && start.size(0) >= 1 && start.size(1) == density.dim(),
       operation, "start must be [C, ", density.dim(), "] with at least one chain, got ",

@@ -9,6 +9,7 @@
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/unread.h"
 
 namespace ladon {
 namespace {
@@ -94,6 +95,9 @@ void check(std::int64_t dim, const LogLikelihood& f, const SmcOptions& o) {
     LADON_CHECK(o.betas[k] > before, operation, "β is ", o.betas[k], " after ", before,
                 "; betas must increase");
   }
+  if (!o.betas.empty())
+    detail::check_unread(operation, "keep", o.keep, SmcOptions{}.keep,
+                         "betas are given, which it would choose; leave betas empty");
   LADON_CHECK(o.sweeps >= 1 && o.recorded >= 0, operation, "sweeps and recorded are ", o.sweeps,
               " and ", o.recorded, "; they must be at least 1 and 0");
 }

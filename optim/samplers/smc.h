@@ -24,7 +24,8 @@ struct SmcOptions {
   std::int64_t particles = 1000;  ///< P, number of particles.
   std::int64_t parts = 1;         ///< A sweep updates `parts` equal parts of a row in turn.
   double keep = 0.6;  ///< Effective sample size of a stage's weights, as a fraction of P in (0, 1).
-  /// Increasing values of β, from above 0 to 1. If empty, they are chosen by `keep`.
+  /// Increasing values of β, from above 0 to 1. If empty, they are chosen by `keep`; otherwise
+  /// `keep` must have its default (Error).
   std::vector<double> betas = {};
   /// Number of sweeps of elliptical slice sampling at every β. If there are several modes and the
   /// prior puts few particles near some of them, replicates with too few sweeps agree with each

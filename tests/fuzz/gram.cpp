@@ -62,10 +62,11 @@ class Computation {
   static constexpr const char* first_part = "part_000000.bin";
 
   GramOptions options(const std::string& name) const {
-    return {.get = Get::nngp,
-            .tile = 2,
-            .checkpoint = name.empty() ? fs::path() : folder_ / name,
-            .checkpoint_seconds = 0};
+    GramOptions options{.get = Get::nngp, .tile = 2};
+    if (name.empty()) return options;
+    options.checkpoint = folder_ / name;
+    options.checkpoint_seconds = 0;
+    return options;
   }
   std::int64_t parts(const GramCheckpoint& stored) const {
     const auto tiles = plan_.tiles.count();

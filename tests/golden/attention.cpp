@@ -59,6 +59,7 @@ void set_masks(const Case& c, const Tensor& q, const Tensor& k, bool causal_to_l
     const Tensor back = query + static_cast<double>(options.causal_offset) - key;
     options.mask = restricted(options.mask, less(back, static_cast<double>(window)));
   }
+  if (!options.causal) options.causal_offset = 0;
   if (!c.has(6)) return;
   const Tensor length = reshape(c.in(6), {-1, 1, 1, 1});
   options.mask = restricted(options.mask, less(key, length));

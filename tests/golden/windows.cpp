@@ -206,6 +206,7 @@ Tensor averages(const Tensor& x, const Window& w, bool count_padding) {
                              count_padding};
   if (!count_padding || w.extra == Shape::filled(w.size.rank(), 0))
     return average_pool(x, w.size, options);
+  options.count_padding = false;
   options.divisor = 1;
   const Tensor sums = average_pool(x, w.size, options);
   Shape around = sum_of(inner_axes(x), sum_of(w.before, w.after));

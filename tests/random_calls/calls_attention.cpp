@@ -34,7 +34,6 @@ MultiHeadAttentionOptions attention_options(Draw& d) {
   options.bias = d.flag();
   options.causal = d.flag();
   if (d.chance(0.2)) options.dropout = d.fraction();
-  options.prior.init = init(d);
   options.form.scaling = d.flag() ? AttentionScaling::sqrt : AttentionScaling::linear;
   options.form.weighting =
       d.chance(0.6) ? Weighting::softmax : static_cast<Weighting>(d.say(d.below(4)));
@@ -44,6 +43,8 @@ MultiHeadAttentionOptions attention_options(Draw& d) {
   if (d.chance(0.2)) options.window = d.around(0, 3);
   if (d.chance(0.3)) options.hook = hook(d, options.heads);
   options.prior.parameterization = parameterization(d);
+  if (d.chance(0.9) == (options.prior.parameterization == Parameterization::standard))
+    options.prior.init = init(d);
   if (d.chance(0.2)) options.positions = AttentionPositions{.encoding = {.grid = {d.around(1, 5)}}};
   return options;
 }
@@ -245,7 +246,8 @@ void add_attention_calls(CallTable& table) {
     Generator rng(d.seed());
     RandomPositionsOptions options{.grid = window(d, 1), .in = width(d)};
     if (d.chance(0.3)) options.merge = PositionMerge::concat;
-    if (d.chance(0.3)) options.channels = d.around(0, 3);
+    const bool beside = options.merge == PositionMerge::concat;
+    if (d.chance(beside ? 0.9 : 0.1)) options.channels = d.around(0, 3);
     if (d.chance(0.3)) options.stddev = d.number();
     if (d.chance(0.3)) options.correlation = decaying_correlation(d.number());
     RandomPositions layer(options, rng);

@@ -181,9 +181,12 @@ void add_limits(CallTable& table) {
   });
   table.add("empirical_kernel", [](Draw& d) {
     const Problem p(d);
-    infinite::EmpiricalOptions options{.get = which(d), .channels = d.around(0, 2)};
-    options.full = d.chance(0.3);
-    if (d.chance(0.3)) options.method = infinite::NtkMethod::jacobian;
+    infinite::EmpiricalOptions options{.get = which(d)};
+    if (options.get == infinite::Get::ntk || d.chance(0.1)) {
+      options.channels = d.around(0, 2);
+      options.full = d.chance(0.3);
+      if (d.chance(0.3)) options.method = infinite::NtkMethod::jacobian;
+    }
     const auto k = infinite::empirical_kernel(*p.model, p.a, p.b, options);
     return Tensors{k.nngp, k.ntk, k.outputs};
   });

@@ -37,8 +37,9 @@ ConvOptions conv_options(Draw& d, int axes) {
   if (d.chance(0.2)) options.groups = d.around(1, 3);
   surround(d, options, axes);
   options.bias = d.flag();
-  options.init = init(d);
   options.parameterization = parameterization(d);
+  if (d.chance(0.9) == (options.parameterization == Parameterization::standard))
+    options.init = init(d);
   return options;
 }
 
@@ -56,19 +57,24 @@ ConvTransposeOptions transpose_options(Draw& d, int axes) {
 PoolOptions pool_options(Draw& d, int axes) {
   PoolOptions options{.window = window(d, axes)};
   if (d.chance(0.4)) options.stride = window(d, axes);
-  options.padding = padding(d);
   surround(d, options, axes);
+  const bool read = options.before.rank() + options.after.rank() == 0;
+  if (d.chance(read ? 1 : 0.1)) options.padding = padding(d);
   return options;
 }
 
 void add_simple_layers(CallTable& table) {
   table.add("Linear", [](Draw& d) {
     Generator rng(d.seed());
-    LinearOptions options{.in = width(d), .out = width(d), .bias = d.flag(), .init = init(d)};
+    LinearOptions options{.in = width(d), .out = width(d), .bias = d.flag()};
     options.parameterization = parameterization(d);
-    if (d.chance(0.2)) options.gain = d.number();
-    if (d.chance(0.2)) options.weight_std = d.number();
-    if (d.chance(0.2)) options.bias_std = d.number();
+    if (d.chance(0.9) == (options.parameterization == Parameterization::standard)) {
+      options.init = init(d);
+      if (d.chance(0.2)) options.gain = d.number();
+    } else {
+      if (d.chance(0.2)) options.weight_std = d.number();
+      if (d.chance(0.2)) options.bias_std = d.number();
+    }
     Linear layer(options, rng);
     return run_on_tokens(d, layer, options.in);
   });
@@ -91,10 +97,11 @@ void add_simple_layers(CallTable& table) {
   });
   table.add("BatchNorm", [](Draw& d) {
     BatchNormOptions options{.dim = width(d), .eps = d.fraction()};
-    if (d.chance(0.3)) options.momentum = d.fraction();
-    if (d.chance(0.2)) options.momentum.reset();
     options.affine = d.flag();
     options.track_running_stats = d.chance(0.8);
+    const bool read = options.track_running_stats;
+    if (d.chance(read ? 0.3 : 0.03)) options.momentum = d.fraction();
+    if (d.chance(read ? 0.2 : 0.02)) options.momentum.reset();
     BatchNorm layer(options);
     return run_on_tokens(d, layer, layer.dim);
   });
@@ -135,7 +142,7 @@ RecurrentOptions recurrent_options(Draw& d) {
   if (d.chance(0.4)) options.layers = d.say(d.below(4));
   options.bidirectional = d.flag();
   options.bias = d.flag();
-  if (d.chance(0.3)) options.dropout = d.fraction();
+  if (d.chance(options.layers > 1 ? 0.3 : 0.03)) options.dropout = d.fraction();
   return options;
 }
 

@@ -94,7 +94,8 @@ void add_optimizers(CallTable& table) {
     const Tensors list = parameters(d);
     LbfgsOptions options{.lr = rate(d), .iterations = 1 + d.below(4), .history = d.around(1, 3)};
     options.line_search = d.flag();
-    options.wolfe = {.curvature = d.fraction(), .evaluations = d.below(9)};
+    if (d.chance(options.line_search ? 1 : 0.1))
+      options.wolfe = {.curvature = d.fraction(), .evaluations = d.below(9)};
     Lbfgs lbfgs(list, options);
     const double a = d.number(), b = d.number();
     const auto loss = [&] {

@@ -77,8 +77,8 @@ SmcOptions smc(Draw& d) {
   SmcOptions o{.particles = moderate(d.around(2, 6)),
                .sweeps = moderate(d.around(1, 2)),
                .recorded = d.say(d.below(3))};
-  if (d.chance(0.1)) o.keep = d.number();
   if (d.chance(0.2)) o.betas = {d.fraction(), d.fraction(), 1};
+  if (d.chance(o.betas.empty() ? 0.1 : 0.01)) o.keep = d.number();
   if (d.chance(0.1)) o.parts = moderate(d.around(1, 2));
   return o;
 }

@@ -69,7 +69,7 @@ AttentionOptions attention_options(Draw& d, const Heads& h, Generator& rng) {
     options.mask = d.chance(0.5) ? d.mask(shape) : d.near(shape);
   }
   options.causal = d.flag();
-  if (d.chance(0.3)) options.causal_offset = d.integer();
+  if (d.chance(options.causal ? 0.6 : 0.05)) options.causal_offset = d.integer();
   if (d.chance(0.2)) options.scale = d.number();
   if (d.chance(0.2)) options.softcap = d.number();
   if (d.chance(0.2)) options.dropout = d.fraction();

@@ -33,7 +33,6 @@ Options options(Draw& d) {
   Options o{.draws = d.around(1, 12), .warmup = d.say(d.below(30)), .thin = d.say(1 + d.below(3))};
   if (d.chance(0.1)) o.warmup = -1;
   if (d.chance(0.1)) o.thin = d.say(0);
-  if (d.chance(0.2)) o.target_accept = d.fraction();
   o.adapt_mass = d.flag();
   return o;
 }
@@ -53,6 +52,7 @@ void add_samplers(CallTable& table) {
     auto o = options<HmcOptions>(d);
     o.steps = d.around(1, 4);
     if (d.chance(0.3)) o.step = d.number();
+    if (d.chance(o.step > 0 ? 0.03 : 0.2)) o.target_accept = d.fraction();
     Generator rng(d.seed());
     return tensors_of(hmc(density(d, dim), start(d, dim), o, rng));
   });
@@ -61,6 +61,7 @@ void add_samplers(CallTable& table) {
     auto o = options<NutsOptions>(d);
     o.max_depth = static_cast<int>(d.around(1, 4));
     if (d.chance(0.3)) o.step = d.number();
+    if (d.chance(o.step > 0 ? 0.03 : 0.2)) o.target_accept = d.fraction();
     Generator rng(d.seed());
     return tensors_of(nuts(density(d, dim), start(d, dim), o, rng));
   });
@@ -68,9 +69,12 @@ void add_samplers(CallTable& table) {
     const std::int64_t dim = 1 + d.below(3);
     auto o = options<TemperingOptions>(d);
     o.steps = d.around(1, 3);
-    o.levels = d.say(d.below(5));
-    o.lowest = d.fraction();
+    if (d.chance(0.2)) o.target_accept = d.fraction();
     if (d.chance(0.3)) o.betas = {1, d.fraction(), d.fraction()};
+    if (o.betas.empty() || d.chance(0.1)) {
+      o.levels = d.say(d.below(5));
+      o.lowest = d.fraction();
+    }
     Generator rng(d.seed());
     const LogDensity p = density(d, dim);
     const Tensor from = start(d, dim);

@@ -104,7 +104,7 @@ void add_window_calls(CallTable& table) {
     const Sizes s(d);
     const WindowOptions w = window_options(d, s);
     AveragePoolOptions o{w.stride, w.before, w.after, w.dilation, d.flag()};
-    if (d.chance(0.2)) o.divisor = d.number();
+    if (d.chance(o.count_padding ? 0.04 : 0.4)) o.divisor = d.number();
     return average_pool(image(d, s), s.window, o);
   });
   table.add("adaptive_max_pool", [](Draw& d) {

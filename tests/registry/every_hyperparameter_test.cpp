@@ -83,15 +83,15 @@ std::vector<Row> rows() {
     all.push_back(row<MultiHeadAttention>("MultiHeadAttention, weighed", o, x));
   }
   for (const auto merge : {PositionMerge::sum, PositionMerge::concat})
-    all.push_back(
-        row<RandomPositions>("RandomPositions",
-                             RandomPositionsOptions{.grid = {4},
-                                                    .in = 4,
-                                                    .merge = merge,
-                                                    .channels = 3,
-                                                    .stddev = 1.4,
-                                                    .correlation = decaying_correlation(0.3)},
-                             x));
+    all.push_back(row<RandomPositions>(
+        "RandomPositions",
+        RandomPositionsOptions{.grid = {4},
+                               .in = 4,
+                               .merge = merge,
+                               .channels = merge == PositionMerge::concat ? 3 : 0,
+                               .stddev = 1.4,
+                               .correlation = decaying_correlation(0.3)},
+        x));
   for (const LayerRow& r : every_layer())
     all.push_back({r.name + " of the table", r.make, r.input, in_f64(r)});
   return all;

@@ -122,6 +122,9 @@ Tensor average_pool(const Tensor& x, const Shape& window, const AveragePoolOptio
       axes_of("average_pool", x, window, {o.stride, o.before, o.after, o.dilation});
   if (o.divisor) {
     LADON_CHECK(*o.divisor != 0, "average_pool", "the divisor is 0; it must be another number");
+    LADON_CHECK(!o.count_padding, "average_pool", "count_padding is true, but the divisor is ",
+                *o.divisor,
+                ", whatever is counted; leave count_padding at false, or divisor empty");
     return means(x, axes, *o.divisor);
   }
   if (!o.count_padding) return by_sizes(x, axes);

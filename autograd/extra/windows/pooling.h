@@ -26,7 +26,8 @@ struct AveragePoolOptions {
   Shape before = {}, after = {};       ///< Positions padded at the two ends; default 0.
   Shape dilation = {};                 ///< Default 1.
   bool count_padding = false;          ///< Divide by the window's size, padding included.
-  std::optional<double> divisor = {};  ///< If set, divide by this number; 1 gives sums.
+  std::optional<double> divisor = {};  ///< If set, divide by this number; 1 gives sums. Not with
+                                       ///< count_padding (Error).
 };
 /// The mean over the elements of each window, without padding (default): NaN for a window entirely
 /// in the padding.

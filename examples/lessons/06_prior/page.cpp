@@ -15,7 +15,8 @@ Json outputs() {
   Json all = Json::array();
   for (const auto& [qk, vo] : {std::pair{1.0, 20.0}, {16.0, 1.0}}) {
     MultiHeadAttentionOptions o{.dim = 3, .heads = 2, .head_dim = 4, .bias = false, .out = 1};
-    o.prior = {Init{}, Parameterization::ntk, qk, vo};
+    o.prior = {
+        .parameterization = Parameterization::ntk, .query_key_std = qk, .value_output_std = vo};
     MultiHeadAttention layer(o, rng);
     layer.to(f64);
     const Tensor x = normal({1, 2, 3}, rng, 0, 1, f64),

@@ -30,6 +30,11 @@ BatchNorm::BatchNorm(const BatchNormOptions& o)
   detail::check_size("BatchNorm", "eps", eps);
   LADON_CHECK(!momentum || (*momentum >= 0 && *momentum <= 1), "BatchNorm",
               "momentum must lie in [0, 1], got ", momentum.value_or(0));
+  LADON_CHECK(track_running_stats || momentum == BatchNormOptions{}.momentum, "BatchNorm",
+              "momentum is ", momentum ? detail::join(*momentum) : "nullopt",
+              ", but track_running_stats is false, so there are no statistics for it; set it to "
+              "true, or leave momentum at ",
+              *BatchNormOptions{}.momentum);
   if (affine) {
     weight = parameter(ones({dim}));
     bias = parameter(zeros({dim}));

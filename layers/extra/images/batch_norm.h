@@ -11,6 +11,7 @@ struct BatchNormOptions {
   std::int64_t dim;
   double eps = 1e-5;
   /// Weight of the newest batch in running statistics; nullopt makes them means over all batches.
+  /// Must be 0.1 without running statistics.
   std::optional<double> momentum = 0.1;
   bool affine = true;               ///< Trained weight (initially 1) and bias (initially 0).
   bool track_running_stats = true;  ///< If false, evaluation mode uses batch statistics too.
@@ -37,7 +38,8 @@ struct BatchNorm : Layer {
   std::optional<double> momentum;
   bool affine, track_running_stats;
 
-  /// Throws Error unless dim is positive and momentum in [0, 1].
+  /// Throws Error unless dim is positive and momentum in [0, 1], and if momentum is set without
+  /// running statistics.
   explicit BatchNorm(const BatchNormOptions& options);
   /// Throws Error in training mode for fewer than two vectors.
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }

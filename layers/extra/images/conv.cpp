@@ -6,6 +6,7 @@
 #include "ladon/core/error.h"
 #include "ladon/layers/extra/images/kernel_windows.h"
 #include "ladon/layers/infinite/kernel/graph.h"
+#include "ladon/layers/linear_options.h"
 #include "ladon/layers/masked.h"
 #include "ladon/layers/parameter_uses.h"
 
@@ -35,15 +36,19 @@ std::vector<SlidingWindow> checked_windows(const char* name, int axes, const Con
                                    .after = o.after});
 }
 
-LinearOptions on_patches_options(const ConvOptions& o, const std::vector<SlidingWindow>& windows) {
-  return {.in = patch_size(windows, o.in / o.groups),
-          .out = o.out,
-          .bias = o.bias,
-          .init = o.init,
-          .gain = o.gain,
-          .parameterization = o.parameterization,
-          .weight_std = o.weight_std,
-          .bias_std = o.bias_std};
+LinearOptions on_patches_options(const char* name, const ConvOptions& o,
+                                 const std::vector<SlidingWindow>& windows) {
+  LinearOptions options{.in = patch_size(windows, o.in / o.groups),
+                        .out = o.out,
+                        .bias = o.bias,
+                        .init = o.init,
+                        .gain = o.gain,
+                        .parameterization = o.parameterization,
+                        .weight_std = o.weight_std,
+                        .bias_std = o.bias_std};
+  detail::check_read(name, options, ConvOptions{}.init);
+  if (o.parameterization == Parameterization::ntk) options.init = LinearOptions{}.init;
+  return options;
 }
 
 /// Channels of group i, of `groups` equal slices of x along an axis.
@@ -57,7 +62,7 @@ Tensor share(const Tensor& x, int axis, std::int64_t i, std::int64_t groups) {
 Conv::Conv(const char* name, int axes, const ConvOptions& o, Generator& rng)
     : windows(checked_windows(name, axes, o)),
       groups(o.groups),
-      on_patches(on_patches_options(o, windows), rng),
+      on_patches(on_patches_options(name, o, windows), rng),
       name_(name) {}
 
 std::int64_t Conv::in() const {

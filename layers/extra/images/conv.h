@@ -13,11 +13,13 @@ struct ConvOptions {
   Shape window;       ///< {w} or {h, w}: taps of the filter.
   Shape stride = {};  ///< If empty, 1 on every axis.
   Padding padding = Padding::same;
-  /// Zeros at both ends, instead of `padding`; an empty `after` equals `before`.
+  /// Zeros at both ends, instead of `padding` (Error if that is circular); an empty `after` equals
+  /// `before`.
   Shape before = {}, after = {};
   Shape dilation = {};      ///< If empty, 1 on every axis.
   std::int64_t groups = 1;  ///< Outputs of a group see only in/groups channels.
   // Options as in LinearOptions, for a Linear on patches: fan_in = taps·in/groups, fan_out = out.
+  // Those that the parameterization does not read must have their defaults here, too.
   bool bias = true;
   Init init = Init::kaiming_normal;
   double gain = 1;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/names.h"
+#include "ladon/core/unread.h"
 
 namespace ladon {
 namespace {
@@ -52,6 +54,10 @@ std::int64_t SlidingWindow::count(std::int64_t n) const {
   LADON_CHECK(in_front >= 0 && behind >= 0, "window",
               "in_front and behind, the numbers of zeros, must not be negative, got ", in_front,
               " and ", behind);
+  if (padding != Padding::valid)
+    for (const auto& [side, zeros] : {std::pair("in_front", in_front), {"behind", behind}})
+      detail::check_unread("window", side, zeros, 0,
+                           "only `valid` padding has given zeros; set padding to Padding::valid");
   const std::int64_t room =
       detail::checked_sum("window", n, detail::checked_sum("window", in_front, behind));
   LADON_CHECK(n > 0, "window", "needs at least one position, got ", n);
@@ -81,6 +87,10 @@ std::vector<SlidingWindow> detail::windows_of(std::string_view operation, const 
   check_list(operation, "zeros before", s.before, axes, 0);
   check_list(operation, "zeros after", s.after, axes, 0);
   const bool numbers = s.before.rank() > 0 || s.after.rank() > 0;
+  LADON_CHECK(!numbers || s.padding != Padding::circular, operation, "padding is ",
+              to_string(s.padding), ", but zeros before ", s.before, " and after ", s.after,
+              " are given, which take its place; leave before and after empty, or padding at its "
+              "default");
   const Shape& after = s.after.rank() > 0 ? s.after : s.before;
   std::vector<SlidingWindow> windows;
   for (int i = 0; i < axes; ++i)

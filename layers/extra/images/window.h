@@ -29,7 +29,8 @@ struct SlidingWindow {
 
   /// Number of positions from the first tap to the last, both included.
   std::int64_t extent() const;
-  /// The number of windows on n positions. Throws Error if no window fits.
+  /// The number of windows on n positions. Throws Error if no window fits, and for in_front or
+  /// behind with another padding than `valid`.
   std::int64_t count(std::int64_t n) const;
   /// Number of positions added before and after n positions. Tap o of window i sees position
   /// i·stride − before + o·dilation.
@@ -43,7 +44,8 @@ struct WindowSizes {
   Shape stride = {};  ///< Default: 1.
   Padding padding = Padding::valid;
   Shape dilation = {};  ///< Default: 1.
-  /// Zeros at both ends, instead of `padding`; an empty `after` equals `before`.
+  /// Zeros at both ends, instead of `padding` (Error if that is circular); an empty `after` equals
+  /// `before`.
   Shape before = {}, after = {};
 };
 /// Text such as "[3, 3], stride [1, 1], same"; with the dilation if it is not 1.

@@ -7,6 +7,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/core/unread.h"
 #include "ladon/layers/extra/images/kernel_windows.h"
 #include "ladon/layers/infinite/kernel/graph.h"
 #include "ladon/layers/masked.h"
@@ -28,6 +29,9 @@ infinite::Step averaged(const KernelNode& k, const Shape& after) {
 }
 
 std::vector<SlidingWindow> checked_windows(const char* name, const PoolOptions& o) {
+  if (o.before.rank() > 0 || o.after.rank() > 0)
+    detail::check_unread(name, "padding", to_string(o.padding), to_string(PoolOptions{}.padding),
+                         "the zeros in before and after take its place; leave these empty");
   return detail::windows_of(name, {.size = o.window,
                                    .stride = o.stride.rank() > 0 ? o.stride : o.window,
                                    .padding = o.padding,
@@ -88,9 +92,9 @@ Tensor AveragePool::forward_masked(const Tensor& x, const Tensor& mask) const {
   const detail::Surrounded seen =
       detail::surround(detail::zero_masked("AveragePool", x, mask), windows);
   const WindowOptions& o = seen.options;
-  const Tensor sums =
-      average_pool(seen.x, detail::sizes_of(windows),
-                   {o.stride, o.before, o.after, o.dilation, true, /*divisor=*/1.0});
+  const Tensor sums = average_pool(
+      seen.x, detail::sizes_of(windows),
+      {o.stride, o.before, o.after, o.dilation, /*count_padding=*/false, /*divisor=*/1.0});
   const Tensor counts = maximum(counts_on_windows(windows, x, mask, after), 1);
   return sums / cast(counts, x.dtype());
 }

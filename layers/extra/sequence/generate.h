@@ -65,6 +65,7 @@ std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,
                                 const Tensor& mask = {}, const DecodingCache& start = {});
 
 /// Draws a token from logits [vocabulary], by temperature, top_k, top_p and min_p of the options.
+/// Throws Error for `beams` and `repetition_penalty`, which need a text.
 std::int64_t draw_token(const Tensor& logits, const GenerateOptions& options, Generator& rng);
 
 }  // namespace ladon

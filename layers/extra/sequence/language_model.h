@@ -61,11 +61,12 @@ NextToken next_token(const LanguageModel&& temporary) = delete;
 /// Face's names for GPT-2 (`h.0.attn.c_attn.weight`, with or without the prefix `transformer`) or
 /// Llama (`model.layers.0.self_attn.q_proj.weight`); the names tell which of the two it is. Buffers
 /// that are not weights are skipped. Throws Error naming the first name that is missing or surplus,
-/// or whose shape differs; the model then stays unchanged.
+/// or whose shape differs, and for GPT-2's names if attention has a hook; the model then stays
+/// unchanged.
 void from_names(LanguageModel& model, const StateDict& state);
 /// The model's weights under Hugging Face's names: those of GPT-2 (with the prefix) if the model
 /// has trained positions, else those of Llama. Throws Error if the model has tensors without such a
-/// name.
+/// name, or trained positions and a hook, such as RotaryPositions, for which GPT-2 has no name.
 StateDict to_names(const LanguageModel& model);
 
 }  // namespace ladon

@@ -107,6 +107,17 @@ std::vector<ForeignTensor> llama_names(const LanguageModel& model) {
   return names.list;
 }
 
+/// Throws Error for a hook, such as RotaryPositions, in a model with the names of GPT-2: it has no
+/// tensors, and so would be lost without notice.
+void check_no_hook(const char* operation, const LanguageModel& model) {
+  for (const TransformerEncoderLayer& layer : model.body.layers)
+    if (const MultiHeadAttention* attention = layer.attention.kind())
+      LADON_CHECK(!attention->hook, operation, "the model's attention has the hook ",
+                  attention->hook->describe(),
+                  ", but GPT-2, whose names these are, has trained positions alone; make the model "
+                  "without the hook, or save its state_dict()");
+}
+
 bool ends_with_any(const std::string& name, std::initializer_list<const char*> ends) {
   return std::any_of(ends.begin(), ends.end(),
                      [&](const char* end) { return name.ends_with(end); });
@@ -135,11 +146,13 @@ void from_names(LanguageModel& model, const StateDict& state) {
     return (!model.head && name == "lm_head.weight") ||
            ends_with_any(name, {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"});
   };
+  if (!llama) check_no_hook("from_names", model);
   from_foreign(model, llama ? llama_names(model) : gpt2_names(model, prefix), state, passed_over);
 }
 
 StateDict to_names(const LanguageModel& model) {
   const auto list = model.positions ? gpt2_names(model, "transformer.") : llama_names(model);
+  if (model.positions) check_no_hook("to_names", model);
   const StateDict own = model.state_dict();
   for (const auto& entry : own) {
     const auto named = [&entry](const ForeignTensor& t) { return t.own == entry.first; };

@@ -8,6 +8,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/extra/kernels/recurrent/recurrent.h"
+#include "ladon/core/unread.h"
 #include "ladon/layers/hyperparameter.h"
 #include "ladon/layers/parameter_uses.h"
 
@@ -32,6 +33,10 @@ Recurrent::Recurrent(RecurrentCell which, const RecurrentOptions& o, Generator& 
   LADON_CHECK(o.in > 0 && o.hidden > 0, name_of(cell), "sizes must be positive, got in = ", o.in,
               ", hidden = ", o.hidden);
   detail::check_depth(name_of(cell), o.layers);
+  if (o.layers == 1)
+    detail::check_unread(name_of(cell), "dropout", o.dropout, 0,
+                         "it acts between layers, of which there is 1; set layers to 2 or more, "
+                         "put a Dropout behind this layer");
   const std::int64_t gates = cell == RecurrentCell::lstm ? 4 : cell == RecurrentCell::gru ? 3 : 1;
   const std::int64_t rows = detail::checked_product(name_of(cell), gates, o.hidden),
                      out = detail::checked_product(name_of(cell), sides(), o.hidden);

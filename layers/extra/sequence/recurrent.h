@@ -19,7 +19,8 @@ struct RecurrentOptions {
   std::int64_t layers = 1;
   bool bidirectional = false;  ///< Each layer also runs from the last token to the first.
   bool bias = true;
-  double dropout = 0;  ///< Dropout of the outputs of all layers but the last, in training mode.
+  /// Dropout of the outputs of all layers but the last, in training mode; needs at least 2 layers.
+  double dropout = 0;
 };
 
 /// State of all layers, [layers·directions, batch, hidden]; layer l and direction d (1: reverse)
@@ -54,7 +55,8 @@ struct Recurrent : Layer {
   std::vector<Direction> directions;  ///< In the order of RecurrentState.
   Dropout dropout;
 
-  /// Draws weights and biases from U(±1/sqrt(hidden)). Throws Error if a size is not positive.
+  /// Draws weights and biases from U(±1/sqrt(hidden)). Throws Error if a size is not positive, and
+  /// for dropout with a single layer.
   Recurrent(RecurrentCell cell, const RecurrentOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override { return forward_masked(x, {}); }
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;

@@ -13,6 +13,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/autograd/ops/softmax.h"
 #include "ladon/core/error.h"
+#include "ladon/core/unread.h"
 
 namespace ladon {
 namespace detail {
@@ -180,6 +181,11 @@ bool DrawnText::grow(const Tensor& logits) {
 std::int64_t draw_token(const Tensor& logits, const GenerateOptions& options, Generator& rng) {
   const NoGrad no_grad;
   detail::check_options(options);
+  const GenerateOptions usual;
+  constexpr auto why = "there is no text that it could act on; call generate()";
+  detail::check_unread("draw_token", "beams", options.beams, usual.beams, why);
+  detail::check_unread("draw_token", "repetition_penalty", options.repetition_penalty,
+                       usual.repetition_penalty, why);
   LADON_CHECK(logits.defined() && is_floating(logits.dtype()) && logits.rank() == 1, "draw_token",
               "logits must be floating [vocabulary]",
               logits.defined() ? detail::join(", got ", logits.dtype(), " ", logits.shape())

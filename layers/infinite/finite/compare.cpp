@@ -13,6 +13,7 @@
 #include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/core/unread.h"
 
 namespace ladon::infinite {
 namespace {
@@ -205,6 +206,12 @@ Comparison compare(const SizedFactory& make_network, const Inputs& x,
   LADON_CHECK(!options.networks.kernel.full, "compare",
               "needs kernels averaged over channels, which full = true does not give; set "
               "networks.kernel.full = false");
+  LADON_CHECK(
+      options.networks.kernel.get == Get::nngp || options.limit.get == Get::ntk, "compare",
+      "limit.get is nngp, but networks.kernel.get is ntk, which decides; leave limit.get at "
+      "ntk, or set networks.kernel.get to nngp");
+  detail::check_unread("compare", "networks.draws", options.networks.draws,
+                       MonteCarloOptions{}.draws, "each point of the sweep has its own; set these");
   LADON_CHECK(options.gaussian_channels >= 1 && options.mmd_samples >= 3, "compare",
               "gaussian_channels must be at least 1 and mmd_samples at least 3, got ",
               options.gaussian_channels, " and ", options.mmd_samples);

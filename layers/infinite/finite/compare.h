@@ -83,13 +83,16 @@ struct Comparison {
 
 struct CompareOptions {
   /// Options of the networks. kernel.channels matters for wide outputs: the NTK costs a backward
-  /// pass per channel and position.
+  /// pass per channel and position. Leave `draws` at its default (Error otherwise): each SweepPoint
+  /// has its own.
   MonteCarloOptions networks = {};
   /// Largest number of outputs kept per network, at least 1.
   std::int64_t gaussian_channels = 64;
   /// Largest number of vectors that the MMD is computed from, at least 3.
   std::int64_t mmd_samples = 2000;
-  GramOptions limit = {};  ///< Options of the limit's computation.
+  /// Options of the limit's computation. Its `get` is that of the networks: leave it at ntk (Error
+  /// for nngp if the networks' is ntk).
+  GramOptions limit = {};
   /// Called for each network drawn, by one thread at a time.
   std::function<void(const SweepPoint&)> progress = {};
 };

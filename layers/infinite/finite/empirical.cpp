@@ -15,6 +15,7 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/random.h"
+#include "ladon/core/unread.h"
 #include "ladon/layers/parameter_uses.h"
 
 namespace ladon::infinite {
@@ -308,9 +309,24 @@ Tensor pairwise(const Tensor& k, bool positions, std::int64_t s, bool full) {
   return contiguous(reshape(pairs, shape));
 }
 
+/// Throws Error for an option of the NTK where only the NNGP kernel is computed.
+void check_read(const EmpiricalOptions& o) {
+  if (o.get == Get::ntk) return;
+  const auto check = [](const char* option, const auto& value, const auto& usual) {
+    detail::check_unread("empirical_kernel", option, value, usual,
+                         "it is an option of the NTK, and get is nngp; set get to Get::ntk");
+  };
+  const bool jacobian = o.method == NtkMethod::jacobian;
+  check("method", std::string_view(jacobian ? "jacobian" : "layerwise"),
+        std::string_view("layerwise"));
+  check("channels", o.channels, std::int64_t{0});
+  check("full", std::string_view(o.full ? "true" : "false"), std::string_view("false"));
+}
+
 EmpiricalKernel kernels_of(Layer& network, const Pass& a, const Pass& b,
                            const EmpiricalOptions& options) {
   const NoGrad off;
+  check_read(options);
   const std::int64_t positions = a.output.size(1);
   const Tensor f1 = cast(a.output.detach(), f64), f2 = cast(b.output.detach(), f64);
   EmpiricalKernel k;

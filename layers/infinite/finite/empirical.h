@@ -17,6 +17,7 @@ enum class NtkMethod {
 };
 
 struct EmpiricalOptions {
+  /// Without the NTK, `method`, `channels` and `full` must have their defaults (Error otherwise).
   Get get = Get::ntk;
   NtkMethod method = NtkMethod::layerwise;
   /// The NTK is that of the first `channels` outputs; 0 for all. Error for more than there are.

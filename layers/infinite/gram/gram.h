@@ -64,7 +64,7 @@ struct GramOptions {
   /// empty, tiles are not stored.
   std::string checkpoint = {};
   double checkpoint_seconds = 10;  ///< Approximate seconds of work per file; 0 stands for one tile
-                                   ///< per file.
+                                   ///< per file. Must be 10 without a checkpoint (Error otherwise).
   /// Called by one thread at a time. Its exceptions end the computation and are rethrown by gram().
   std::function<void(const GramProgress&)> progress = {};
   /// Number of independent estimates that are averaged if a layer draws, at least 2. Their indices

@@ -10,6 +10,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/machine/machine.h"
 #include "ladon/core/machine/parallel.h"
+#include "ladon/core/unread.h"
 #include "ladon/layers/infinite/attention/kept_draws.h"
 #include "ladon/layers/infinite/gram/executor.h"
 #include "ladon/layers/infinite/kernel/pass_scope.h"
@@ -37,6 +38,21 @@ struct Probe {
   double landmark_bytes = 0;  // per replicate, for what passes over pairs need of the landmarks
   Kernel whole = {};          // kernels of all pairs, if the block has all inputs
 };
+
+void check_options(const GramOptions& options) {
+  LADON_CHECK(options.tile >= 0, "gram",
+              "tile, the side of a tile, must be positive, or 0 to choose it automatically, got ",
+              options.tile);
+  LADON_CHECK(options.replicates >= 2, "gram",
+              "replicates, from which standard errors are taken, must be at least 2, got ",
+              options.replicates);
+  LADON_CHECK(options.checkpoint_seconds >= 0, "gram",
+              "checkpoint_seconds must not be negative, got ", options.checkpoint_seconds);
+  if (options.checkpoint.empty())
+    detail::check_unread("gram", "checkpoint_seconds", options.checkpoint_seconds,
+                         GramOptions{}.checkpoint_seconds,
+                         "checkpoint is empty, so nothing is stored; set checkpoint to a folder");
+}
 
 void check_blocks(const Inputs& a, const Inputs& b) {
   LADON_CHECK(a.x.defined() && b.x.defined(), "gram",
@@ -374,14 +390,7 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
                    const GramOptions& options, const GramExecutor& executor,
                    std::optional<double> held_bytes) {
   check_blocks(a, b);
-  LADON_CHECK(options.tile >= 0, "gram",
-              "tile, the side of a tile, must be positive, or 0 to choose it automatically, got ",
-              options.tile);
-  LADON_CHECK(options.replicates >= 2, "gram",
-              "replicates, from which standard errors are taken, must be at least 2, got ",
-              options.replicates);
-  LADON_CHECK(options.checkpoint_seconds >= 0, "gram",
-              "checkpoint_seconds must not be negative, got ", options.checkpoint_seconds);
+  check_options(options);
   const auto budget =
       static_cast<double>(options.memory_budget > 0 ? options.memory_budget : free_memory());
   const NoGrad off;

@@ -8,6 +8,7 @@
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/unread.h"
 #include "ladon/optim/parameters.h"
 
 namespace ladon {
@@ -31,6 +32,12 @@ Lbfgs::Lbfgs(ParameterSet parameters, LbfgsOptions options)
               "the tolerances are ", options.gradient_tolerance, " and ", options.change_tolerance,
               "; they must be at least 0");
   detail::check_wolfe(options.wolfe);
+  if (options.line_search) return;
+  constexpr auto why = "line_search is false; set it to true";
+  const WolfeOptions &wolfe = options.wolfe, usual{};
+  detail::check_unread("lbfgs", "wolfe.decrease", wolfe.decrease, usual.decrease, why);
+  detail::check_unread("lbfgs", "wolfe.curvature", wolfe.curvature, usual.curvature, why);
+  detail::check_unread("lbfgs", "wolfe.evaluations", wolfe.evaluations, usual.evaluations, why);
 }
 
 double Lbfgs::step(const std::function<Tensor()>& loss) {

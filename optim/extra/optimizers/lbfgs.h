@@ -25,7 +25,7 @@ struct LbfgsOptions {
   double change_tolerance = 1e-9;    ///< step() ends when neither a parameter nor the loss changed
                                      ///< by more than this value.
   bool line_search = true;           ///< Whether to use strong_wolfe; if not, t = lr.
-  WolfeOptions wolfe = {};
+  WolfeOptions wolfe = {};  ///< Must have their defaults without line_search (Error otherwise).
 };
 
 /// Minimizes a loss that is the same function of the parameters x at each call (full batch, no

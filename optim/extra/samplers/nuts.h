@@ -23,7 +23,7 @@ struct NutsOptions {
   int max_depth = 10;  ///< A trajectory has at most 2^max_depth − 1 leapfrog steps; 1 … 24.
   double step = 0;
   /// Target of the acceptance probability, averaged over a trajectory's points. Values closer to 1
-  /// give a smaller ε.
+  /// give a smaller ε. Must be 0.8 if ε is fixed by `step` (Error otherwise).
   double target_accept = 0.8;
   bool adapt_mass = true;
   std::function<void(std::int64_t done, std::int64_t of)> progress = {};

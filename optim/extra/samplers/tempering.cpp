@@ -11,6 +11,7 @@
 #include "ladon/autograd/ops/pointwise.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/core/unread.h"
 #include "ladon/optim/samplers/run.h"
 
 namespace ladon {
@@ -30,6 +31,10 @@ std::vector<double> ladder(const TemperingOptions& options) {
     const double ratios = std::max(1.0, double(options.levels - 1));
     for (std::int64_t k = 0; k < options.levels; ++k)
       betas.push_back(std::pow(options.lowest, double(k) / ratios));
+  } else {
+    constexpr auto why = "betas are given, in whose place it would stand; leave betas empty";
+    detail::check_unread(operation, "levels", options.levels, TemperingOptions{}.levels, why);
+    detail::check_unread(operation, "lowest", options.lowest, TemperingOptions{}.lowest, why);
   }
   LADON_CHECK(betas[0] == 1, operation, "the first β is ", betas[0], "; it must be 1");
   for (std::size_t k = 1; k < betas.size(); ++k)

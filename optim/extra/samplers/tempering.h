@@ -16,7 +16,7 @@ namespace ladon {
 /// always adapted; each level has a separate ε and mass matrix M.
 struct TemperingOptions {
   /// Inverse temperatures β, decreasing from 1. If empty, they are `levels` values in geometric
-  /// progression from 1 to `lowest`.
+  /// progression from 1 to `lowest`; otherwise these two must have their defaults (Error).
   std::vector<double> betas = {};
   std::int64_t levels = 8;
   double lowest = 0.01;

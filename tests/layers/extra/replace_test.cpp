@@ -344,8 +344,10 @@ TEST(LowRank, BeginsAsItsBaseAndLearnsAlone) {
 TEST(LowRank, IsMergedAndTakenApartBitForBit) {
   for (const Parameterization form : {Parameterization::standard, Parameterization::ntk}) {
     Generator rng(4);
-    Sequential model(Linear({.in = 4, .out = 6, .parameterization = form, .weight_std = 1.5}, rng),
-                     Activation(Nonlinearity::tanh), Linear({.in = 6, .out = 3}, rng));
+    const double weight_std = form == Parameterization::ntk ? 1.5 : 1;
+    Sequential model(
+        Linear({.in = 4, .out = 6, .parameterization = form, .weight_std = weight_std}, rng),
+        Activation(Nonlinearity::tanh), Linear({.in = 6, .out = 3}, rng));
     model.to(f64);
     model.choose("layers.0.*").freeze();
     const ParameterSet adapters =

@@ -82,6 +82,7 @@ TEST(Conv2d, GivesTheSameWhileItIsTraced) {
   Generator rng(3);
   for (const Padding padding : {Padding::same, Padding::circular})
     for (const auto parameterization : {Parameterization::standard, Parameterization::ntk}) {
+      const bool ntk = parameterization == Parameterization::ntk;
       const Conv2d layer({.in = 4,
                           .out = 6,
                           .window = {2, 3},
@@ -90,8 +91,8 @@ TEST(Conv2d, GivesTheSameWhileItIsTraced) {
                           .dilation = {2, 1},
                           .groups = 2,
                           .parameterization = parameterization,
-                          .weight_std = 1.5,
-                          .bias_std = 0.5},
+                          .weight_std = ntk ? 1.5 : 1,
+                          .bias_std = ntk ? 0.5 : 0},
                          rng);
       const Tensor x = normal({2, 6, 5, 4}, rng);
       const Tensor y = layer(x);

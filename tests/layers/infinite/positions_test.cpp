@@ -103,7 +103,8 @@ TEST(RandomPositions, BadOptionsAreNamed) {
 TEST(EveryPositions, AcceptsTheSameShapesForwardAndInTheLimit) {
   Generator rng(1);
   const auto random = [&](const Shape& grid, PositionMerge merge) {
-    return RandomPositions({.grid = grid, .in = 8, .merge = merge, .channels = 4}, rng);
+    const std::int64_t channels = merge == PositionMerge::concat ? 4 : 0;
+    return RandomPositions({.grid = grid, .in = 8, .merge = merge, .channels = channels}, rng);
   };
   const auto attention = [&](const Shape& grid) {
     return MultiHeadAttention({.dim = 8,

@@ -211,6 +211,7 @@ TEST(TemperedSmc, IsUnbiasedOnAGivenLadder) {
   own.particles = 10;
   SmcOptions given = own;
   given.betas = pilot.betas;
+  given.keep = SmcOptions{}.keep;
   EXPECT_EQ(tempered_smc(4, f, given, rng).betas.size(), pilot.betas.size());
   const auto relative_error = [&](const SmcOptions& options) {
     const int runs = 3000;

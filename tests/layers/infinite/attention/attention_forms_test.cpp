@@ -247,14 +247,14 @@ TEST(EmpiricalKernel, OfAttentionIsTheContractionOfJacobians) {
     for (const auto scaling : {AttentionScaling::sqrt, AttentionScaling::linear})
       for (const bool tied : {false, true})
         for (const auto parameterization : {ntk, Parameterization::standard}) {
-          MultiHeadAttention layer(
-              {.dim = 4,
-               .heads = 2,
-               .value_head_dim = 3,
-               .out = 3,
-               .form = {.scaling = scaling, .weighting = zeta, .tied = tied},
-               .prior = {.parameterization = parameterization, .bias_std = 0.3}},
-              rng);
+          MultiHeadAttention layer({.dim = 4,
+                                    .heads = 2,
+                                    .value_head_dim = 3,
+                                    .out = 3,
+                                    .form = {.scaling = scaling, .weighting = zeta, .tied = tied},
+                                    .prior = {.parameterization = parameterization,
+                                              .bias_std = parameterization == ntk ? 0.3 : 0}},
+                                   rng);
           layer.to(f64);
           const auto layerwise = infinite::empirical_kernel(layer, x.a, x.b);
           const auto contraction = infinite::empirical_kernel(

@@ -25,7 +25,7 @@ Sequential network(const Case& c, bool causal, Generator& rng) {
   MultiHeadAttentionOptions options = test::sqrt_untied(Weighting::softmax);
   options.dim = 8;
   options.causal = causal;
-  options.prior.parameterization = Parameterization::standard;  // all biases are trained
+  options.prior = {};  // standard parameterization, in which all biases are trained
   options.limit_draws = {.samples = 20, .coordinates = c.coordinates};
   if (c.encoded) options.positions = {.encoding = {.grid = {c.positions}}};
   Sequential net;

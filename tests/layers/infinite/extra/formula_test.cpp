@@ -317,7 +317,7 @@ TEST(Formula, OfLinearMapsAndTables) {
                                            .bias = bias,
                                            .parameterization = ntk,
                                            .weight_std = std,
-                                           .bias_std = 0.7},
+                                           .bias_std = bias ? 0.7 : 0},
                                           rng)),
                       sequences());
   }
@@ -401,6 +401,7 @@ TEST(Formula, OfConvolutions) {
   const auto conv = [&](ConvOptions o, const Inputs& inputs, const Windows& windows) {
     for (const Parameterization each : {ntk, Parameterization::standard}) {
       o.parameterization = each;
+      if (each == Parameterization::standard) o.weight_std = 1, o.bias_std = 0;
       expect_formulas("Conv1d", behind_dense(Conv1d(o, rng)), inputs, {.windows = windows});
     }
   };
@@ -443,7 +444,8 @@ TEST(Formula, OfPositions) {
                     behind_dense(LearnedPositions({.max_length = 4, .dim = 4, .stddev = 0.5}, rng)),
                     inputs);
     for (const PositionMerge merge : {PositionMerge::sum, PositionMerge::concat}) {
-      RandomPositionsOptions o{.grid = {4}, .in = 4, .merge = merge, .channels = 12, .stddev = 0.5};
+      RandomPositionsOptions o{.grid = {4}, .in = 4, .merge = merge, .stddev = 0.5};
+      if (merge == PositionMerge::concat) o.channels = 12;
       expect_formulas("RandomPositions", behind_dense(RandomPositions(o, rng)), inputs,
                       {.correlation = [](int a, int b) { return a == b ? 1.0 : 0.0; }});
       o.correlation = decaying_correlation(0.5);
@@ -476,6 +478,7 @@ std::vector<MultiHeadAttentionOptions> with_parameters(AttentionForm form) {
   without.bias = false;
   ntk_options.form = plain.form = form;
   plain.bias = false;
+  plain.prior.bias_std = 0;
   plain.prior.query_key_std = 1;
   return {standard, without, ntk_options, plain};
 }
@@ -563,6 +566,7 @@ TEST(Formula, OfAttentionWithoutWeights) {
       MultiHeadAttentionOptions o = in_front();
       o.form = form;
       o.bias = bias;
+      if (!bias) o.prior.bias_std = 0;
       o.prior.value_output_std = 0;
       expect_attention(o, sequences(2));
       o.prior.value_output_std = 0.5;

@@ -1,0 +1,20 @@
+#pragma once
+// Check of options that nothing reads, for authors of layers and optimizers.
+
+#include <type_traits>
+
+#include "ladon/core/error.h"
+
+namespace ladon::detail {
+
+/// Throws Error if the value of an option differs from `usual`, its default, although the other
+/// options leave nothing that reads it. `why` ends the sentence "OPTION is VALUE, but …" and says
+/// what to set instead. An option that asks for what happens anyway needs no check.
+template <class Value>
+void check_unread(std::string_view operation, const char* option, const Value& value,
+                  const std::type_identity_t<Value>& usual, const char* why) {
+  LADON_CHECK(value == usual, operation, option, " is ", value, ", but ", why, ", or leave ",
+              option, " at ", usual);
+}
+
+}  // namespace ladon::detail
