@@ -304,8 +304,8 @@ struct NotZero {
     std::partial_sum(before.begin(), before.end(), before.begin());
   }
   std::int64_t all() const { return before.back(); }
-  /// Calls body(p, i, end) for each task: p is the position of its first element, and [i, end) are
-  /// the positions of its elements that are not 0 in the list of all such elements.
+  /// Calls body(p, i, end) for each task: p is the position of the task's first element among all
+  /// elements, and [i, end) is the range of the task's nonzero elements among all nonzero elements.
   template <class Body>
   void each(std::int64_t n, const Body& body) const {
     parallel::for_range(n, grain, [&](std::int64_t begin, std::int64_t) {

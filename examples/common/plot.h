@@ -67,7 +67,8 @@ class Picture {
   /// Sets what all panels share: commands for the y axis, applied to the first panel, and the name
   /// of a colour bar, drawn beside the last. A panel drawn as a separate slide has both.
   void shared(const std::string& y_axis, const std::string& bar = "");
-  /// A shared legend below all panels: parts of a plot command without data.
+  /// A shared legend below all panels. `parts` are curves of a plot command, without data:
+  /// "NaN with lines title 'svgd', …".
   void legend(const std::string& parts);
 
   /// Top of the titles of the first row of panels, below title and settings.

@@ -63,7 +63,8 @@ Page page(Translator& translator, const Corpus& corpus) {
       texts.push_back(seen(translator, sources[i], targets[i]));
   LADON_CHECK(!texts.empty(), "translate", "--page needs a test pair with at most ", most_tokens,
               " tokens in source and in target, but all pairs are longer");
-  // The page's question is about German verbs at the end of a sentence: such sentences come first.
+  // The page's question is about verbs that German puts last, as in the translation of an English
+  // perfect: sentences with "has" come first.
   const auto others = std::stable_partition(texts.begin(), texts.end(), [](const SeenText& seen) {
     return seen.text.find(" has ") != std::string::npos;
   });

@@ -168,9 +168,9 @@ class ParticleMethod {
   explicit ParticleMethod(Particles particles, const TargetDensity& target = {},
                           double max_ratio = 100);
 
-  /// The forces at the particles `theta`, where `gradient` is ∇U/T. Both arguments are [M, D] in
-  /// the particles' dtype, finite, and must not be modified; the result may share them. `block` is
-  /// the block's name, for error messages.
+  /// The forces at the particles `theta`, where `gradient` is ∇U/T (target.h). Both arguments are
+  /// [M, D] in the particles' dtype, finite, and must not be modified; the result may share their
+  /// memory. `block` is the block's name, for error messages.
   virtual Forces forces(const std::string& block, const Tensor& theta,
                         const Tensor& gradient) const = 0;
   /// The α* of BlockReport::fair_alpha for the particles `theta` [M, D]; NaN by default.

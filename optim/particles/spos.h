@@ -20,8 +20,9 @@ struct SposOptions {
 /// With b = 0 it is Svgd, bit for bit.
 class Spos : public Svgd {
  public:
-  /// The sampler copies `rng` and draws its noise from the copy; pass rng.split(i). Throws Error
-  /// unless α and b are finite and ≥ 0.
+  /// Copies `rng` and draws its noise from the copy. Pass a generator of its own, such as
+  /// rng.split(0): other draws from the same generator would repeat the noise. Throws Error unless
+  /// α and b are finite and ≥ 0.
   Spos(Particles particles, SposOptions options, Generator rng);
   std::string name() const override { return "spos"; }
 

@@ -124,7 +124,7 @@ LADON_INLINE T silu_derivative(T x) {
 // gelu_tanh(x) = x/2·(1 + tanh(v/2)) = x·sigmoid(v) with v = s·(x + 0.044715 x³), s = √(8/π). In
 // the tail this is x·e^v, so an error of v becomes the relative error of the result. Therefore v is
 // a pair, computed from s and 0.044715·s with twice the digits. `brief` is s with so few digits
-// that z − brief is exact.
+// that brief − z is exact for z ≈ v/x.
 constexpr double gelu_slope = 1.5957691216057308, gelu_cubic = 0.044715;
 
 template <class T>

@@ -85,7 +85,8 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& f
   const auto pairs = static_cast<double>(std::min(side, n) * std::min(side, n));
   const auto item = static_cast<double>(item_size(options.dtype));
   const GramTiles tiles(n, n, side, true);
-  // Bytes of two tiles of the folder, or of all tiles in memory, and of one tile in use as f64.
+  // Bytes of two tiles if they are stored in a folder, or else of all tiles of this rank; and, if
+  // tiles are f32, of an f64 copy of the one in use.
   const double held = (in_memory ? own_pairs(tiles, side) : 2 * pairs) * item +
                       (options.dtype == f64 ? 0 : 8 * pairs);
   plan.gram = plan_gram(limit, x, x, true,

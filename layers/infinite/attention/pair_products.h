@@ -23,8 +23,8 @@ class PairIndex {
     return steps(x, own).at(pair / columns_, pair % columns_);
   }
 
-  /// Distances in x from the part of a pair to those in the next row and in the next column of
-  /// pairs.
+  /// Distances in x between the parts of neighbouring pairs: from one row of pairs to the next, and
+  /// from one column of pairs to the next.
   struct Steps {
     std::int64_t row = 0, column = 0;
     std::int64_t at(std::int64_t i, std::int64_t j) const { return i * row + j * column; }

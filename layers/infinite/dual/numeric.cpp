@@ -319,9 +319,9 @@ void add_rest(DualPair& y, const DualPair& exact, const DualPair& series) {
   add(y.second, exact.second, series.second);
 }
 
-// A kink's coefficients decay slowest, and dominate the terms that the sum over k omits. But the
-// dual of |x| is known in closed form, and so is the sum of all terms that are omitted for the
-// kink.
+// The Hermite coefficients of a kink decay slowest, and dominate the terms that a truncated series
+// omits. But the dual of |x| is known in closed form: the closed form minus the truncated series of
+// the kink is the sum of the terms omitted for the kink.
 class NumericRule final : public SlopedRule {
  public:
   NumericRule(Pointwise function, int terms, double tolerance)

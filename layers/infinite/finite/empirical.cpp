@@ -43,12 +43,12 @@ void verify_alone(const Layer& network, const Tensor& x, const Tensor& mask, con
                                  [](const Tensor& p) { return p.dtype() == f64; });
   const double tolerance = exact ? 1e-8 : 1e-4;  // f64 outputs may come from f32 weights
   const double largest = number_of("empirical_kernel", amax(abs(there)));
-  LADON_CHECK(
-      alone.shape() == there.shape() &&
-          !(number_of("empirical_kernel", amax(abs(alone - there))) > tolerance * largest),
-      "empirical_kernel", "example ", last.start.value_or(0), " of ", x.size(0),
-      " has other outputs alone than in its batch, but must have the same: ", network.describe(),
-      " draws random numbers or mixes examples; call eval(), and use no batch statistics");
+  LADON_CHECK(alone.shape() == there.shape() &&
+                  !(number_of("empirical_kernel", amax(abs(alone - there))) > tolerance * largest),
+              "empirical_kernel", "example ", last.start.value_or(0), " of ", x.size(0),
+              " gives different outputs alone and in its batch, but they must be equal: ",
+              network.describe(),
+              " draws random numbers or mixes examples; call eval(), and use no batch statistics");
 }
 
 Pass run(Layer& network, const Inputs& in, bool verify) {

@@ -46,8 +46,8 @@ class Iteration {
     const Tensor y = map(x).detach();
     LADON_CHECK(y.defined() && y.shape() == x.shape() && is_floating(y.dtype()), operation, what,
                 " for ", x.shape(), " is ",
-                y.defined() ? detail::join(y.shape()) : "an undefined tensor",
-                "; it must have the same shape");
+                y.defined() ? detail::join(y.dtype(), " ", y.shape()) : "an undefined tensor",
+                "; it must be f32 or f64, and must have the same shape");
     return cast(y, f64);
   }
   Tensor product(const Tensor& x) const { return applied(multiply_, "the product", x); }

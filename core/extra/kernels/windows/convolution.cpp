@@ -220,8 +220,8 @@ void add_groups(const PatchRows& rows, const Sizes& s, const T* x, const T* g, s
   }
 }
 
-/// add_groups() if by_channels(), where vector lanes are channels of several groups. The gradient
-/// `to` is [taps·in/groups, out].
+/// As add_groups(), but for by_channels(): vector lanes are channels of several groups, and the
+/// gradient `to` is [taps·in/groups, out].
 template <class T>
 void add_channels(const PatchRows& rows, const Sizes& s, const T* x, const T* g, std::int64_t begin,
                   std::int64_t end, T* to) {

@@ -47,7 +47,7 @@ struct Block {
   }
 };
 
-/// The function of j that loads vector j from b on, for add_product().
+/// A function that maps j to vector j of the vectors that begin at b, for add_product().
 template <class T>
 LADON_INLINE auto rows_from(const T* b) {
   return [b](int j) { return row_at(b + j * row_lanes<T>); };

@@ -204,7 +204,7 @@ TEST(Evaluation, IsVerifiedByOneExampleAlone) {
             else
               infinite::empirical_gram(layer, x, tile);
           },
-          "has other outputs alone than in its batch");
+          "gives different outputs alone and in its batch");
     }
 }
 
@@ -224,7 +224,7 @@ TEST(Evaluation, IsVerifiedInEitherOfTwoBlocks) {
             else
               infinite::empirical_gram(layer, a, b, tile, {.get = infinite::Get::nngp});
           },
-          "has other outputs alone than in its batch");
+          "gives different outputs alone and in its batch");
     }
 }
 
