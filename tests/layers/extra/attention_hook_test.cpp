@@ -115,7 +115,7 @@ TEST(AttentionHook, IsPartOfTheModule) {
   EXPECT_TRUE(all_equal(copy(x), layer(x)));
   fill_(layer.state_dict().at("hook.table"), 0);
   EXPECT_FALSE(all_equal(copy(x), layer(x)));
-  test::expect_error([&] { to_torch(layer); }, "no hook");
+  test::expect_error([&] { to_torch(layer); }, "has a hook");
 }
 
 /// A change that changes nothing, and so knows its limit.

@@ -73,8 +73,8 @@ TEST(Optimizer, KnowsThatItsParametersWereReplaced) {
   linear.to(f64);
   backward(sum(linear(ones({1, 3}, f64))) + sum(free));
   expect_error([&] { adam.step(); },
-               "a parameter of shape [2, 3] (f32) was replaced by Module::to(f64) after the "
-               "optimizer or the particles were constructed");
+               "a parameter of shape [2, 3] (f32) was replaced by Module::to(f64) after it was "
+               "taken; construct again");
   EXPECT_EQ(adam.steps(), 0);
   expect_values(free, {1, 2}, 0);
   EXPECT_TRUE(same_bits(old, cast(linear.weight.detach(), f32)));

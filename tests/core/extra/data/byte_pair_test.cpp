@@ -260,10 +260,10 @@ TEST(BytePair, StateRoundTrips) {
   };
   refuse("bytes", zeros({258}, f64), "\"bytes\" is f64 of shape [258], expected i64 of rank 1");
   refuse("bytes", full({258}, 256, i64), "256 is not a byte");
-  refuse("bytes", zeros({259}, i64), "1 bytes belong to no token");
+  refuse("bytes", zeros({259}, i64), "1 of the 259 bytes belong to no token");
   refuse("lengths", full({257}, -1, i64), "token 0 has -1 bytes, but only 258 are left");
   refuse("lengths", full({257}, 2, i64), "token 129 has 2 bytes, but only 0 are left");
-  refuse("lengths", ones({257}, i64), "1 bytes belong to no token");
+  refuse("lengths", ones({257}, i64), "1 of the 258 bytes belong to no token");
   refuse("merges", zeros({1, 3}, i64), "\"merges\" has shape [1, 3], expected [n, 2]");
   refuse("merges", tensor({97, 999}, {1, 2}, i64), "merge 0 is of token 999");
   refuse("more", ones({1}), "the state has entries that a tokenizer does not know: \"more\"");
