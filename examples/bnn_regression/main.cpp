@@ -1,5 +1,5 @@
-// Bayesian neural networks for regression: all methods of the library on the data of the SVGD
-// paper.
+// Bayesian neural networks for regression: all methods of the library on the data on which SVGD was
+// introduced (Liu and Wang 2016).
 
 #include <cmath>
 #include <iostream>

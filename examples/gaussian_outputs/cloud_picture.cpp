@@ -9,7 +9,7 @@
 namespace ladon::example {
 namespace {
 
-constexpr double reach = 4.5;            // range of both axes, in standard deviations
+constexpr double reach = 4.5;  // both axes go from −reach to reach, in standard deviations
 constexpr std::size_t most_dots = 1500;  // per panel: keeps the SVG small
 const Style finite = kind(0), limit = kind(5), unusual = kind(1);
 constexpr const char* body = " with filledcurves closed fs transparent solid 0.14 noborder lc rgb ";

@@ -31,7 +31,7 @@ struct Settings {
   double rate = 0.02;           ///< Learning rate on U = −ln p.
   std::string alpha = "1";      ///< Weight of the repulsion: a number, or auto.
   double apart = 2.6;           ///< Distance of the two modes.
-  double noise = 0.1;           ///< b of SPOS.
+  double noise = 0.1;           ///< b of SPOS, SposOptions::diffusion.
 };
 
 /// The svgd, spos or wgd method that acts on the rows of x; null for other methods.

@@ -19,7 +19,7 @@ struct Settings {
   std::string glove;                 ///< Word vectors; empty: none.
   std::vector<std::string> arms;     ///< Arms in addition to plain; empty: all.
   std::int64_t folds = 3, seeds = 1, epochs = 12, batch_size = 32;
-  std::string bits, checkpoint;  ///< Files; empty: none.
+  std::string bits, checkpoint;  ///< Files of answers, of finished fits; empty: none.
 };
 
 struct Sentences {
@@ -41,7 +41,7 @@ Sentences sentences(const Settings& settings, Generator rng);
 struct Arm {
   enum class By { neither, size, repulsion };
   std::string name;
-  By by;                       ///< What makes the rows of W_s2 larger.
+  By by;                       ///< What makes W_s2 larger; `size`: its start or its learning rate.
   std::vector<double> values;  ///< Values of the arm's parameter to choose from.
 };
 

@@ -40,10 +40,11 @@ struct Translator {
   std::string decode(TokenSequence text) const;
 };
 
-/// A translator with weights drawn from the seed, and a tokenizer learned from the pairs, or that
-/// of --resume.
+/// A translator with weights drawn from the seed. Its tokenizer is learned from the pairs, or is
+/// the tokenizer of the run --resume.
 Translator new_translator(const Settings& s, const ParallelText& pairs);
-/// The averaged model of a saved run, with the size that was saved.
+/// The model of a saved run, in the size that was saved, with the average of its weights over
+/// steps.
 Translator saved_translator(const std::filesystem::path& run);
 
 /// Translations of these texts by beam search, or greedily if `beams` is 0. A translation has at
