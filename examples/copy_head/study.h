@@ -47,7 +47,7 @@ struct MethodRun {
   std::string method;
   std::int64_t steps = 0;
   bool after = false;  ///< False: the run is at N*, where the exact share is nearest to ½. True: it
-                       ///< is at the third N after N*.
+                       ///< is at the third N after N*, or at the last N.
   std::int64_t set = 0;
   double share = 0, exact = 0;
 };

@@ -26,7 +26,7 @@ struct Path {
 /// certificate of how much the removal of the others costs.
 struct Split {
   std::array<Path, rule_names.size()> paths = {};
-  std::vector<std::int64_t> removed = {};   ///< Heads in order; the last one is never removed.
+  std::vector<std::int64_t> removed = {};   ///< Heads in order of removal: all but one.
   std::vector<double> lost = {};            ///< Nats below ln Z of all heads, after each removal.
   double amplitude = 0, noise = 0;          ///< Of the kernel of all heads: mean diagonal, noise.
   std::int64_t kept = 0;                    ///< Number of heads kept.

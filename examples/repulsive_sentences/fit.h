@@ -32,8 +32,9 @@ struct Sentences {
   TextDataset choose(const std::vector<std::int64_t>& indices) const;
 };
 
-/// Sentences from the files of the settings, or questions from a small grammar, whose class is that
-/// of the noun asked for; other nouns of a question are of any class.
+/// Sentences from the files of the settings, or questions that a small grammar generates. The class
+/// of a generated question is the class of the noun that it asks for; its other nouns are of any
+/// class.
 Sentences sentences(const Settings& settings, Generator rng);
 
 /// A way to train W_s2, the matrix whose rows are the hops of attention; all else is equal between
