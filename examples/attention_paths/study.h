@@ -21,7 +21,7 @@ struct Settings {
   std::int64_t draws = 1000;                      ///< Draws of all weights per chain; 16 chains.
 };
 
-/// Accuracy of a predictor, which is the sign of a posterior mean, for each seed.
+/// A predictor, the sign of a posterior mean, and its accuracy for each seed.
 struct Predictor {
   std::string name;
   std::vector<double> accuracy = {};

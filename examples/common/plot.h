@@ -103,7 +103,7 @@ class Picture {
 
 // --- parts of a gnuplot plot command; `file` is a result of data() ---
 
-/// A line through points; `columns` are those of x and y, as "1:2".
+/// A line through points; `columns` are the numbers of the columns of x and y: "1:2".
 std::string curve(const std::string& file, const std::string& columns, const Style& style,
                   const std::string& title, double width = 2.5);
 /// Points with bars of ± one standard error: columns x, y, se. On a logarithmic axis, bars are cut

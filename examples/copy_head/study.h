@@ -34,7 +34,7 @@ struct Point {
   Measured ordered = {};               ///< Share of ordered heads.
   Measured aligned = {};               ///< Mean alignment.
   Measured right = {};                 ///< Mean weight on the correct token.
-  Measured log_evidence = {};          ///< Log evidence minus that of f = 0.
+  Measured log_evidence = {};          ///< Log evidence − log evidence of f = 0.
   double drawn = 0;                    ///< Share of ordered heads among `members` draws.
 };
 

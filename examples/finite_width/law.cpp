@@ -103,7 +103,7 @@ std::pair<Slopes, Slopes> along(const Tensor& g, const Tensor& d, double k, Rout
   return {log_ratio(g, d + (d11 + k) * identity(), d11 * d), {sum(a * matmul(a, d), -1)}};
 }
 
-/// Weights for the directions of the tokens' Gram matrix C (law.h), which all heads share.
+/// Weights for the directions of the tokens' Gram matrix C (law.h). All heads share C.
 Weights token_weights(const Tensor& g, Route route) {
   Weights w;
   for (const Tensor& d : directions()) {

@@ -26,7 +26,7 @@ enum class Kind {
   law,       ///< Densities at finite width and in the limit.
   low_rank,  ///< Like `law`, for heads narrower than their tokens.
   curves,    ///< Results of expand() by the route of the same name.
-  scores,    ///< Like `curves`, by the other route.
+  scores,    ///< Like `curves`, by Route::scores.
   kde        ///< Divergences by kernel density estimates, at each of kde_widths.
 };
 

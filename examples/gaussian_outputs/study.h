@@ -43,8 +43,8 @@ bool run_study(const Settings& settings, const Tensor& x, Study& study);
 
 /// Outputs divided by the limit's standard deviation, [draws, positions, channels].
 Tensor standardized(const infinite::ComparisonRow& row);
-/// Histogram of standardized outputs. Outputs of one network are dependent, so standard errors are
-/// those of a mean over networks.
+/// Histogram of standardized outputs. Its standard errors are over networks, since outputs of one
+/// network are dependent.
 std::vector<Bin> histogram(const infinite::ComparisonRow& row);
 /// The exact histogram, in narrow bins, of standardized outputs of `model` with sqrt scaling and
 /// infinitely wide heads, of which there are as many as in the row. It is the mean, over all

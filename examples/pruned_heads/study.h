@@ -30,7 +30,7 @@ struct Split {
   std::vector<double> lost = {};            ///< Nats below ln Z of all heads, after each removal.
   double amplitude = 0, noise = 0;          ///< Of the kernel of all heads: mean diagonal, noise.
   std::int64_t kept = 0;                    ///< Number of heads kept.
-  double loss_rise = 0, accuracy_fall = 0;  ///< Of the process, from all heads to the kept ones.
+  double loss_rise = 0, accuracy_fall = 0;  ///< Of the process: kept heads against all.
 };
 
 using NetworkRuns = std::vector<std::vector<Split>>;  ///< Splits per N, of one network.

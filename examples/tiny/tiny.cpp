@@ -73,7 +73,7 @@ using Rule = std::function<Matrix(const Matrix& g)>;
 using Inputs = std::vector<std::pair<Variable, Rule>>;
 
 struct Node {
-  int number;  ///< Rank in the order of recording, above those of its inputs.
+  int number;  ///< Place in the order of recording, after all of its inputs.
   Matrix value, gradient;
   Inputs inputs;  ///< Empty for weights and data.
 };
