@@ -1,5 +1,5 @@
-// Attention as a sum over paths of heads: at finite width the data reweight the paths, which
-// improves accuracy.
+// Attention as a sum over paths of heads. At finite width the data change the weights of the paths,
+// and accuracy improves.
 
 #include <iostream>
 

@@ -54,7 +54,7 @@ double accuracy(const Task& task, const Tensor& k) {
   return mean(cast(greater(mean_of(task, k) * truth, 0), f64)).item();
 }
 
-/// Index of the head with the smallest score: 0, 1 in layer 1, or 2, 3 in layer 2.
+/// Index of the head with the smallest of head_scores(): 0, 1 in layer 1, or 2, 3 in layer 2.
 std::int64_t worst_head(const PathSaddle& saddle, const PathOptions& o) {
   const std::vector<double> scores =
       concat({head_scores(saddle, o, 0), head_scores(saddle, o, 1)}, 0).to_vector();

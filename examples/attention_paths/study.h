@@ -1,6 +1,6 @@
 #pragma once
-// Weights of paths at finite width: by the theory's saddle point, by the exact posterior, and by
-// sampling the network itself.
+// Weights of paths at finite width: by the saddle point of the theory (Tiberi et al. 2024), by the
+// exact posterior, and by sampling the network itself.
 
 #include <string>
 #include <vector>
@@ -21,16 +21,16 @@ struct Settings {
   std::int64_t draws = 1000;                      ///< Draws of all weights per chain; 16 chains.
 };
 
-/// Accuracy of a predictor, which is the sign of a posterior mean, for each seed.
+/// A predictor, the sign of a posterior mean, and its accuracy for each seed.
 struct Predictor {
   std::string name;
   std::vector<double> accuracy = {};
 };
 
-/// The order parameter at one width, per seed.
+/// The order parameter U at one width, per seed.
 struct Order {
   std::int64_t width = 0;
-  std::vector<std::vector<double>> entries = {};  ///< U of each seed, row by row [16].
+  std::vector<std::vector<double>> entries = {};  ///< U [4, 4] of each seed, row by row.
 };
 
 struct Study {
@@ -60,9 +60,9 @@ void draw(const Settings& settings, const Study& study);
 /// for a.
 struct NetworkDraws {
   std::int64_t weights = 0;
-  Tensor mean;       ///< Mean of f at the test chains [M].
-  double error = 0;  ///< Monte Carlo standard error of `mean`, RMS over test chains.
-  double rhat = 0;   ///< Largest R̂ over the test chains.
+  Tensor mean;       ///< Mean of f at the test inputs [M].
+  double error = 0;  ///< Monte Carlo standard error of `mean`, RMS over test inputs.
+  double rhat = 0;   ///< Largest R̂ of f over test inputs.
 };
 
 /// Samples the weights by 16 chains of Hamiltonian Monte Carlo that start from the prior; each

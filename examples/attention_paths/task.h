@@ -42,7 +42,7 @@ struct Task {
 ///            no features.
 ///   uniform  w = 0.
 ///   random   entries N(0, 1/N₀²) on features, N(0, 1) on positions, N(0, 1/N₀) between them.
-/// Advances rng by four blocks.
+/// Advances rng by four blocks (Generator::reserve).
 Task draw_task(const TaskOptions& options, Generator& rng);
 
 }  // namespace ladon::example

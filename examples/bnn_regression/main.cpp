@@ -1,5 +1,5 @@
-// Bayesian neural networks for regression: all methods of the library on the data of the SVGD
-// paper.
+// Bayesian neural networks for regression: all methods of the library on the data on which SVGD was
+// introduced (Liu and Wang 2016).
 
 #include <cmath>
 #include <iostream>
@@ -49,7 +49,8 @@ void add_options(Program& program, Settings& s) {
   program.check([&s] { refuse_repeated("--methods", s.methods); });
 }
 
-/// Results for SVGD in Liu and Wang (2016, table 1), on their own splits: means ± standard errors.
+/// Results for SVGD in Liu and Wang (2016, table 1), on their own splits: means ± standard errors
+/// for boston, concrete, energy, wine and yacht.
 const std::map<std::string, std::vector<Measured>> published = {
     {"rmse", {{2.957, .099}, {5.324, .104}, {1.374, .045}, {.609, .010}, {.864, .052}}},
     {"ll", {{-2.504, .029}, {-3.082, .018}, {-1.767, .024}, {-.925, .014}, {-1.225, .042}}}};

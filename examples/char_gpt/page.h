@@ -1,5 +1,5 @@
 #pragma once
-// Interactive page of the example: choose texts, layers and heads.
+// Interactive page of the example, on which the reader chooses texts, layers and heads.
 
 #include "ladon/examples/char_gpt/corpus.h"
 #include "ladon/examples/common/page/page.h"

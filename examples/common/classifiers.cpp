@@ -115,7 +115,7 @@ bool fit(Sequential& net, const ClassifierModel& model, const ClassifierTask& ta
       adam.zero_grad();
       const Tensor loss =
           cross_entropy(net(batch.x, batch.mask), index_select(task.train.labels, 0, index));
-      if (!(loss.item() < diverged)) return false;  // NaN too
+      if (!(loss.item() < diverged)) return false;  // also if it is NaN
       backward(loss);
       adam.step();
     }

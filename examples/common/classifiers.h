@@ -81,8 +81,8 @@ inline std::int64_t trained_rows(const ClassifierTask& task) {
 }
 
 /// Trains by Adam on the cross-entropy, with a cosine schedule that ends at rate 0. Returns false
-/// if the training diverged: its loss exceeded a million nats. Advances `progress` by one step.
-/// Throws Interrupted after Ctrl-C.
+/// if the training diverged: the loss of a batch was a million nats or more, or NaN. Advances
+/// `progress` by one step. Throws Interrupted after Ctrl-C.
 bool fit(Sequential& net, const ClassifierModel& model, const ClassifierTask& task,
          const ClassifierSettings& settings, Generator& rng, Progress& progress);
 

@@ -10,7 +10,7 @@
 
 namespace ladon::example {
 
-/// Condition on the value of an option, as the text on the command line.
+/// Condition on the value of an option. It is checked on the text that the command line gives.
 struct Check {
   /// Returns the reason for refusing a text, or an empty string if the text is accepted. A null
   /// function accepts every text.

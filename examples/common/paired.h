@@ -1,5 +1,5 @@
 #pragma once
-// Comparison of the arms of an experiment (methods) that answered the same questions:
+// Comparison of the arms (methods) of an experiment that answered the same questions:
 // cross-validation, standard errors over seeds and over questions, correction for several
 // comparisons. With --bits FILE.npz a study writes the answers for a new analysis: "ARM/right"
 // [seeds, questions], "ARM/probability" [seeds, questions, classes], "labels" and "fold"

@@ -21,7 +21,7 @@ struct Style {
 /// and Ito 2008), each with a contrast of at least 3 : 1 to white. Repeats after six styles.
 Style kind(std::size_t i);
 /// Style for ordered kinds, such as 1, 4, 64 heads: step i of n, in one hue from light to dark,
-/// with at least the same contrast.
+/// with a contrast of at least 3 : 1 to white.
 Style step(std::size_t i, std::size_t n);
 
 constexpr const char* grey = "#767676";  ///< Colour of reference values: theory, chance, zero.
@@ -57,8 +57,8 @@ class Picture {
   /// name_1.svg …, every panel as a separate slide.
   Picture(std::filesystem::path folder, std::string name, bool each = false);
 
-  /// Writes rows of numbers for a panel, and returns the file's name in quotes, as gnuplot expects
-  /// it.
+  /// Writes rows of numbers for a panel to the file name_OF.dat, where OF is `of`. Returns the name
+  /// of the file in quotes, as gnuplot expects it.
   std::string data(const std::string& of, const std::vector<std::vector<double>>& rows);
 
   void panel(const Box& box, const std::string& title, const std::string& script);
@@ -71,7 +71,7 @@ class Picture {
   /// "NaN with lines title 'svgd', …".
   void legend(const std::string& parts);
 
-  /// Top of the titles of the first row of panels, below title and settings.
+  /// Top of the titles of the first row of panels, in pixels, below title and settings.
   static constexpr int top = 80;
 
   /// Draws the picture, by default in the size of a slide, under a title and a line of settings,
@@ -103,7 +103,7 @@ class Picture {
 
 // --- parts of a gnuplot plot command; `file` is a result of data() ---
 
-/// A line through points; `columns` are those of x and y, as "1:2".
+/// A line through points; `columns` are the numbers of the columns of x and y: "1:2".
 std::string curve(const std::string& file, const std::string& columns, const Style& style,
                   const std::string& title, double width = 2.5);
 /// Points with bars of ± one standard error: columns x, y, se. On a logarithmic axis, bars are cut

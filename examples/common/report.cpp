@@ -12,8 +12,8 @@
 namespace ladon::example {
 namespace {
 
-/// Number of digits after the decimal point in a column, so that its largest number has four
-/// significant digits.
+/// Number of digits after the decimal point in a column: so many that its largest number has four
+/// significant digits, but at most 4. A column in scientific notation has 1, whole numbers 0.
 int digits_for(const Column& of, const std::vector<Row>& rows, std::size_t column) {
   if (of.whole) return 0;
   if (of.tiny) return 1;

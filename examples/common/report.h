@@ -15,8 +15,8 @@ enum class Better { neither, higher, lower };
 /// Description of a column.
 struct Column {
   std::string name;
-  std::string meaning;  ///< Explanation for a first-time reader: what, in which unit, of how many,
-                        ///< and the value of a random guess.
+  std::string meaning;  ///< Explanation for a first-time reader: the quantity, its unit, the number
+                        ///< of values it is taken over, and its value for random guesses.
   Better better = Better::neither;
   bool whole = false;  ///< Whole numbers, shown without digits after the point.
   bool tiny = false;   ///< Shown in scientific notation, as 1.2e-09.
@@ -41,7 +41,7 @@ class Table {
   const std::vector<Column>& columns() const { return columns_; }
   const std::vector<Row>& rows() const { return rows_; }
   bool empty() const { return rows_.empty(); }
-  /// A table of some of the columns: wide tables are printed in parts.
+  /// The table with only `count` columns, from column `first` on: wide tables are printed in parts.
   Table part(std::size_t first, std::size_t count) const;
 
   /// The table as text, with a header and aligned columns: "0.912 ± 0.004", or "0.912" in a column

@@ -9,8 +9,8 @@
 
 namespace ladon::example {
 
-/// Sizes of the task. A token is a key with a value. Rule r requires the value of key r, which
-/// occurs once in a sequence; all other keys are distractors.
+/// Sizes of the task. A token is a key with a value. Rule r requires the value of key r. The key of
+/// each rule occurs once in a sequence; all other keys are distractors.
 struct RulesTask {
   std::int64_t rules = 8;        ///< Number of rules; each has one key and one label.
   std::int64_t distractors = 8;  ///< Number of keys that no rule requires.

@@ -10,8 +10,8 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// Draws histograms of alignment for one data set before, at and after N*, for both attention
-/// functions.
+/// Draws histograms of alignment for one data set and both attention functions: at the N of
+/// transition(), which is N*, and at the N before and after it in the list.
 std::filesystem::path draw_birth(const Settings& s, const Study& study) {
   Picture picture(s.common.out, "copy_head", s.common.panels);
   picture.shared("set ylabel 'posterior, per tenth'\n");

@@ -25,7 +25,8 @@ constexpr double ordered_from = 0.5;  ///< A head with a larger alignment is "or
 constexpr std::int64_t members = 20;  ///< Networks, particles or chains per method.
 constexpr std::int64_t bins = 10;     ///< Bins in the histogram of alignment.
 
-/// The exact posterior of one data set at one N. Standard errors are over replicates.
+/// The exact posterior of one data set at one N. Standard errors are over the runs of sequential
+/// Monte Carlo.
 struct Point {
   Weighting weighting = Weighting::softmax;
   std::int64_t set = 0, sequences = 0;
@@ -33,7 +34,7 @@ struct Point {
   Measured ordered = {};               ///< Share of ordered heads.
   Measured aligned = {};               ///< Mean alignment.
   Measured right = {};                 ///< Mean weight on the correct token.
-  Measured log_evidence = {};          ///< Log evidence minus that of f = 0.
+  Measured log_evidence = {};          ///< Log evidence − log evidence of f = 0.
   double drawn = 0;                    ///< Share of ordered heads among `members` draws.
 };
 
@@ -41,12 +42,12 @@ struct Point {
 /// bins i < j < k with min(h_i, h_k) ≥ 0.03, or 0.
 double valley(const std::vector<double>& histogram);
 
-/// A method's share of ordered heads on one data set, and the exact one.
+/// A method's share of ordered heads on one data set, and the exact share.
 struct MethodRun {
   std::string method;
   std::int64_t steps = 0;
-  bool after = false;  ///< Whether the run is at the third N after N* instead of at N*, where the
-                       ///< exact share is nearest to ½.
+  bool after = false;  ///< False: the run is at N*, where the exact share is nearest to ½. True: it
+                       ///< is at the third N after N*, or at the last N.
   std::int64_t set = 0;
   double share = 0, exact = 0;
 };
@@ -65,7 +66,7 @@ Study run_study(const Settings& settings);
 
 /// Points of one attention function on one data set, a curve over N.
 std::vector<Point> curve_of(const Study& study, Weighting weighting, std::int64_t set);
-/// Index in such a curve of N*, where the share of ordered heads is nearest to ½.
+/// Index of N* in such a curve. N* is the N at which the share of ordered heads is nearest to ½.
 std::size_t transition(const std::vector<Point>& curve);
 
 /// A row for each attention function and N: means over data sets.

@@ -23,8 +23,8 @@ Tensor pair_moments(const Tensor& a, const Tensor& b) {
                  {logits, symbols * symbols});
 }
 
-/// Log of a Gaussian integral per row: −½·V·ln det P + ½·Σ_o b_oᵀP⁻¹b_o for P [S, V, V] and b [S,
-/// V, V] with columns b_o, by Gaussian elimination of all rows at once.
+/// Logs [S] of S Gaussian integrals: −½·V·ln det P + ½·Σ_o b_oᵀP⁻¹b_o for P [S, V, V] and b [S, V,
+/// V] with columns b_o, by Gaussian elimination of all S systems at once.
 Tensor gaussian_integral(const Tensor& p, const Tensor& b) {
   Tensor left = concat({p, b}, 2), result = zeros({p.size(0)}, f64);
   for (std::int64_t k = symbols; k >= 1; --k) {  // left [S, k, k + V]

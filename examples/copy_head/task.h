@@ -15,7 +15,7 @@ namespace ladon::example {
 constexpr std::int64_t length = 6;                ///< T, number of tokens in a sequence.
 constexpr std::int64_t symbols = length;          ///< V; each symbol occurs once in a sequence.
 constexpr double noise = 8;                       ///< σ² of each of V outputs at each position.
-constexpr std::int64_t logits = length * length;  ///< Number of entries of B.
+constexpr std::int64_t logits = length * length;  ///< Number of logits, the entries of B [T, T].
 
 /// Sequences and their targets [N, T, V]. A sequence contains every symbol once, in random order,
 /// as centred one-hot vectors of norm √V. The target at a position is the vector of the previous

@@ -26,11 +26,12 @@ struct DataSet {
 /// Data set number `draw`; `kernel` is the result of limit_kernel().
 DataSet data_set(const TaskSettings& settings, const Tensor& kernel, std::int64_t draw);
 
-/// Random stream for one purpose, one data set, and a number such as that of heads.
+/// Random stream for one purpose, one data set, and a further number, such as the number of heads.
 Generator random_numbers(const TaskSettings& settings, std::uint64_t purpose, std::int64_t draw,
                          std::int64_t number);
 
-/// Kernel of H heads given their latents, at training and test inputs.
+/// Kernel of H heads at training and test inputs, as a function of their latents: the random
+/// numbers that determine the heads.
 infinite::LatentKernel heads_kernel(const TaskSettings& settings, std::int64_t heads);
 
 /// Number of independent runs of sequential Monte Carlo.

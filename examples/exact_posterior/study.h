@@ -13,7 +13,7 @@ namespace ladon::example {
 struct Approach {
   std::int64_t heads = 0;
   std::vector<BeliefScore> scores = {}, predicted = {};  ///< `predicted` is to first order in 1/H.
-  std::vector<double> log_evidence = {};                 ///< Minus the Gaussian process's.
+  std::vector<double> log_evidence = {};  ///< Log evidence − the Gaussian process's.
 };
 
 struct Study {

@@ -18,8 +18,8 @@ struct TaskSettings {
   CommonOptions common;
   std::vector<std::int64_t> heads = {1, 4, 64};  ///< H of the networks whose posterior is found.
   std::int64_t draws = 5;                        ///< Number of data sets.
-  std::int64_t particles = 1600;  ///< In sequential Monte Carlo for one head; fewer for more.
-  std::string labels = "gp";      ///< Source of the targets: "gp" (the limit) or "one" (a head).
+  std::int64_t particles = 1600;                 ///< Particles for one head; fewer for more heads.
+  std::string labels = "gp";  ///< Source of the targets: "gp" (the limit) or "one" (a head).
   std::string scaling = "sqrt";
 };
 
@@ -38,7 +38,7 @@ Tensor inputs();
 /// serves as a control, the logits of a wide head are 0, all heads are equal, and any number of
 /// heads gives the Gaussian process.
 WideHeadsOptions network(const TaskSettings& settings, std::int64_t heads);
-/// The network of network(), as a model whose limit is known.
+/// The network that network() describes, as a model whose infinite-width limit can be computed.
 Sequential limit_model(const TaskSettings& settings);
 
 /// Kernel of infinitely many heads over training and test inputs [N + M, N + M].

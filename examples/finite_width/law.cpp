@@ -48,7 +48,7 @@ std::vector<Tensor> directions() {
   return all;
 }
 
-/// First and second derivative with respect to z at z = 0.
+/// First and second derivative of a function of z, the coordinate along a direction, at z = 0.
 struct Slopes {
   Tensor first = zeros({1}, f64), second = zeros({1}, f64);
 };
@@ -80,8 +80,8 @@ struct Weights {
     of[1] = of[1] + 0.5 * v.second + log_w.first * v.first;
     of[2] = of[2] + 0.5 * square(v.first);
   }
-  /// Σ over draws of Σ_k w_k·(φ, φ_V, φ_VV)_k for weights w_k. It is three sums of φ, times 1, y²
-  /// and y⁴, since φ_V = φ·(y²/V − 1)/(2V) and φ_VV = φ·(y⁴/V² − 6y²/V + 3)/(4V²).
+  /// Σ over draws of of[0]·φ + of[1]·φ_V + of[2]·φ_VV. It is three sums of φ, times 1, y² and y⁴,
+  /// since φ_V = φ·(y²/V − 1)/(2V) and φ_VV = φ·(y⁴/V² − 6y²/V + 3)/(4V²).
   Tensor summed(const Tensor& v, const Tensor& phi, const Tensor& y2) const {
     const Tensor a = of[1] / (2 * v), b = of[2] / (4 * square(v));
     const auto sum_of = [&](const Tensor& x) { return matmul(x, phi); };  // [N] · [N, Y] → [Y]
@@ -103,7 +103,7 @@ std::pair<Slopes, Slopes> along(const Tensor& g, const Tensor& d, double k, Rout
   return {log_ratio(g, d + (d11 + k) * identity(), d11 * d), {sum(a * matmul(a, d), -1)}};
 }
 
-/// Weights for the directions of the tokens' Gram matrix C (law.h), which all heads share.
+/// Weights for the directions of the tokens' Gram matrix C (law.h). All heads share C.
 Weights token_weights(const Tensor& g, Route route) {
   Weights w;
   for (const Tensor& d : directions()) {

@@ -47,7 +47,7 @@ enum class Route {
 /// of 1/m (from the heads) in density = p + c_tokens/n + c_heads/m + O(1/n², 1/m²): [3, points].
 /// Each coefficient is ½·Σ ∂²p/∂z² over uncorrelated directions D of ξ = (I, 1, 1) + Σ z·D, where z
 /// has variance 1/n or 1/m. Directions of C are √2·I (from ρ), √2·e_i·e_iᵀ and e_i·e_jᵀ + e_j·e_iᵀ;
-/// that of every κ_h and r_h is √2.
+/// the direction of every κ_h and r_h is √2.
 Tensor expand(std::int64_t heads, Route route, const Tensor& grid, std::int64_t draws,
               Generator& rng);
 

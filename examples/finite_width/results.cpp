@@ -55,7 +55,8 @@ Measured from_gaussian(const Estimates& row) {
 
 Tensor first_function(const Estimates& row) { return function(mean(stack(row.repetitions), 0), 0); }
 
-/// KL divergence by theory: ½∫c²/p with c = tokens·c_tokens + heads·c_heads.
+/// KL divergence by theory: ½∫c²/p with c = tokens·c_tokens + heads·c_heads, where p, c_tokens and
+/// c_heads are the results of expand() (law.h).
 Measured by_theory(const Estimates& expansion, double tokens, double heads) {
   const auto half_square = [=](const Tensor& x) {
     const Tensor c = tokens * function(x, 1) + heads * function(x, 2), p = function(x, 0);
@@ -104,7 +105,7 @@ Column whole(const std::string& name, const std::string& meaning) {
   return {name, meaning, Better::neither, true};
 }
 
-/// A row for each number of heads and width, and the limit.
+/// A row for each number of heads and each width, and a row for the limit of each number of heads.
 Table width_table(const Settings& s, const Study& study) {
   Table table("heads", {whole("n", "width of tokens, queries, keys and values; –: infinite"),
                         tiny("kl", "KL(law at width n ‖ limit law) in nats ± standard error"),

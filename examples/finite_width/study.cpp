@@ -10,8 +10,9 @@
 namespace ladon::example {
 namespace {
 
-/// Gaussian kernel density estimate at `places`, as in the paper (law.h): with Scott's bandwidth
-/// sd·N^(−1/5). 1e-12 is added to the density, which is then normalized to sum 1.
+/// Gaussian kernel density estimate at `places`, as in Sakai et al. 2025 (law.h): with Scott's
+/// bandwidth sd·N^(−1/5) for N outputs. 1e-12 is added to the density, which is then normalized to
+/// sum 1.
 Tensor estimated(const Tensor& outputs, const Tensor& places) {
   const double n = static_cast<double>(outputs.count());
   const Tensor width = sqrt(mean(square(outputs))) * std::pow(n, -0.2);
@@ -22,7 +23,8 @@ Tensor estimated(const Tensor& outputs, const Tensor& places) {
   return all / sum(all);
 }
 
-/// One repetition of the paper's figure (law.h): draws outputs, compares densities at 500 points.
+/// One repetition of an experiment of Sakai et al. 2025 (law.h): draws outputs at each width, and
+/// compares their densities with the limit's at 500 points.
 Tensor kde_divergences(std::int64_t count, const Generator& rng) {
   std::vector<Tensor> outputs, kl;
   std::vector<std::int64_t> widths = kde_widths;
@@ -50,7 +52,7 @@ std::vector<Estimates> plan(const Settings& s) {
   for (const std::int64_t h : s.heads)
     for (const std::int64_t n : widths) rows.push_back({Kind::law, {h, n, n}});
   if (const std::int64_t m = s.head_width; m > 0)
-    for (const std::int64_t h : {1, 4, 16}) {  // n = m·H as in the paper; for 1 head also larger n
+    for (const std::int64_t h : {1, 4, 16}) {  // n = m·H as Sakai et al.; for 1 head also larger n
       for (const std::int64_t n : h == 1 ? std::vector{m, 4 * m, 16 * m} : std::vector{h * m})
         rows.push_back({Kind::low_rank, {h, n, m}});
       if (std::ranges::find(theory, h) == theory.end()) theory.push_back(h);
@@ -63,7 +65,7 @@ std::vector<Estimates> plan(const Settings& s) {
 
 Tensor estimate_once(const Settings& s, const Estimates& row, std::int64_t repetition) {
   const NoGrad off;
-  Generator rng(s.common.seed);  // a row's stream does not depend on other rows
+  Generator rng(s.common.seed);  // a row's random numbers do not depend on other rows
   for (const std::int64_t of : {static_cast<std::int64_t>(row.kind), row.layer.heads,
                                 row.layer.width, row.layer.head_width, repetition})
     rng = rng.split(static_cast<std::uint64_t>(of));

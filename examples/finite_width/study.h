@@ -9,7 +9,7 @@ namespace ladon::example {
 struct Settings {
   CommonOptions common;
   std::vector<std::int64_t> heads = {1, 2}, widths = {4, 16, 64, 256, 1024};
-  std::int64_t head_width = 64;  ///< m of low-rank heads; 0: no such rows.
+  std::int64_t head_width = 64;  ///< Width m of low-rank heads; 0: no such heads.
   std::int64_t draws = 20000;    ///< Draws of the variance, per repetition.
   std::int64_t repetitions = 10;
   std::int64_t outputs = 10000;  ///< Outputs per kernel density estimate; 0: no such estimates.
@@ -26,7 +26,7 @@ enum class Kind {
   law,       ///< Densities at finite width and in the limit.
   low_rank,  ///< Like `law`, for heads narrower than their tokens.
   curves,    ///< Results of expand() by the route of the same name.
-  scores,    ///< Like `curves`, by the other route.
+  scores,    ///< Like `curves`, by Route::scores.
   kde        ///< Divergences by kernel density estimates, at each of kde_widths.
 };
 
@@ -47,9 +47,9 @@ struct Study {
 };
 Study run_study(const Settings& settings);
 
-/// Prints tables, writes them to --json, and draws finite_width.svg (divergence against width) and
-/// finite_width_density.svg (densities of the first H).
 class Program;
+/// Prints tables, writes them to --json, and draws finite_width.svg (divergence against width) and
+/// finite_width_density.svg (densities for the first number of heads).
 void report(const Program& program, const Settings& settings, const Study& study);
 
 }  // namespace ladon::example

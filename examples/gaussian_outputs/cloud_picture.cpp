@@ -9,7 +9,7 @@
 namespace ladon::example {
 namespace {
 
-constexpr double reach = 4.5;            // range of both axes, in standard deviations
+constexpr double reach = 4.5;  // both axes go from −reach to reach, in standard deviations
 constexpr std::size_t most_dots = 1500;  // per panel: keeps the SVG small
 const Style finite = kind(0), limit = kind(5), unusual = kind(1);
 constexpr const char* body = " with filledcurves closed fs transparent solid 0.14 noborder lc rgb ";
@@ -127,8 +127,8 @@ void draw_clouds(const Settings& s, const HeadSeries& series) {
   };
   picture.shared(join("set ylabel 'output, ", name_of(pair.second), "'\n"));
   picture.legend(names_of_marks());
-  // The cloud with the most heads is almost that of the limit, so it is drawn only as its own
-  // slide.
+  // The cloud with the most heads hardly differs from the cloud of the limit, so it is drawn only
+  // as a separate slide.
   const std::size_t panels = std::min<std::size_t>(3, clouds.size());
   for (std::size_t i = 0; i < clouds.size(); ++i) {
     const Cloud& cloud = clouds[i];

@@ -43,11 +43,12 @@ bool run_study(const Settings& settings, const Tensor& x, Study& study);
 
 /// Outputs divided by the limit's standard deviation, [draws, positions, channels].
 Tensor standardized(const infinite::ComparisonRow& row);
-/// Histogram of standardized outputs. Outputs of one network are dependent, so standard errors are
-/// those of a mean over networks.
+/// Histogram of standardized outputs. Its standard errors are over networks, since outputs of one
+/// network are dependent.
 std::vector<Bin> histogram(const infinite::ComparisonRow& row);
-/// The exact histogram, in narrow bins, of as many infinitely wide heads of `model` as the row has,
-/// with sqrt scaling. It is the mean of infinite::FiniteHeads::outputs over all positions of x.
+/// The exact histogram, in narrow bins, of standardized outputs of `model` with sqrt scaling and
+/// infinitely wide heads, of which there are as many as in the row. It is the mean, over all
+/// positions of x, of the distributions that infinite::FiniteHeads::outputs returns.
 std::vector<Bin> law_of_outputs(const infinite::ComparisonRow& row, const Layer& model,
                                 const Tensor& x, Generator& rng);
 
@@ -64,11 +65,11 @@ nlohmann::ordered_json densities(const Study& study);
 /// heads) and gaussian_outputs_density.svg (densities for few and many heads).
 void draw(const Settings& settings, const Study& study);
 /// Draws outputs at two positions against each other, for few, more and many heads and in the
-/// limit; draws nothing unless two positions vary.
+/// limit. Draws nothing if no two positions have outputs that differ and are correlated.
 void draw_clouds(const Settings& settings, const HeadSeries& series);
 
-/// Interactive page: set heads and widths, and draw further networks. Needs a study with identity
-/// ζ, for which the page can draw outputs by itself, and at least two tokens.
+/// Interactive page, on which the reader sets heads and widths, and draws further networks. Needs a
+/// study with identity ζ, for which the page can draw outputs by itself, and at least two tokens.
 Page page(const Study& study, const Tensor& x);
 
 }  // namespace ladon::example

@@ -54,7 +54,7 @@ struct Outcome {
   bool diverged() const { return !probabilities.defined(); }
 };
 
-// --- kernels: regression with target 1 − 1/C for an input's class and −1/C for the others ---
+// --- kernels: regression; of C classes an input's own has target 1 − 1/C, the others −1/C ---
 
 /// A kernel that a limit can compute.
 struct KernelForm {

@@ -9,9 +9,9 @@
 namespace ladon::example {
 namespace {
 
-/// Texts and word vectors, and the words of a text that become tokens: its first `words` words that
-/// have a vector and are not among the first `skipped` of the file, which are the most frequent and
-/// carry little information.
+/// Texts and word vectors. Tokens are made of the first `words` words of a text that have a vector
+/// and are not among the first `skipped` words of the file of vectors. Those are the most frequent
+/// words, and carry little information.
 struct Reviews {
   TextDataset train, test;
   Glove glove;

@@ -25,11 +25,11 @@ struct Settings {
   int seeds = 6, epochs = 10, batch_size = 64, heads = 8, layers = 1, dim = 64;
   double learning_rate = 3e-3, dropout = 0, label_smoothing = 0;
   double alpha = 0.01;                    ///< Weight of the repulsion (svgd, spos, wgd).
-  double cosine_weight = 1, noise = 0.1;  ///< Weight of the cosine penalty; noise b of SPOS.
+  double cosine_weight = 1, noise = 0.1;  ///< Of the cosine penalty; SposOptions::diffusion.
 };
 
-/// Adds the options that studies of this classifier share: those for the members `methods` to
-/// `learning_rate`, and for `alpha`.
+/// Adds the options that studies of this classifier share: --methods, --seeds, --epochs, --heads,
+/// --layers, --dim, --lr and --alpha.
 void add_training_options(Program& program, Settings& settings);
 /// Checks these options in combination. Throws UsageError.
 void check_training(const Settings& settings);
@@ -148,7 +148,7 @@ Tensor on_right_tokens(const Classifier& model, const Task& task);
 
 /// Summary of the matrix on_right_tokens(): which heads attend to the rules' tokens.
 struct Leaders {
-  std::int64_t heads = 0;  ///< Heads that attend more to some rule's token than any other head.
+  std::int64_t heads = 0;  ///< Heads that, of all heads, attend most to some rule's token.
   double attention = 0;    ///< Attention of the leading head to its rule's token, mean over rules.
 };
 Leaders leaders(const Tensor& right_tokens);

@@ -25,8 +25,8 @@ std::unique_ptr<ParticleMethod> particle_method(const std::string& method, Parti
   if (method == "smoothing") return std::make_unique<Svgd>(heads, SvgdOptions{.alpha = 0});
   if (method == "svgd") return std::make_unique<Svgd>(heads, SvgdOptions{.alpha = s.alpha});
   if (method == "spos") {
-    // The published α weighs the repulsion relative to the mean loss; relative to U = N·loss it is
-    // N times that.
+    // In An et al. (2020) α weighs the repulsion relative to the mean loss; relative to U = N·loss
+    // of N items, as Spos takes it, the weight is N·α.
     const SvgdOptions svgd{.alpha = items * s.alpha, .target = {.count = items}};
     return std::make_unique<Spos>(heads, SposOptions{.svgd = svgd, .diffusion = s.noise}, rng);
   }

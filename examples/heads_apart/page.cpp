@@ -42,7 +42,8 @@ std::vector<Frame> frames_of(const Settings& s, const Task& task, const std::str
 }
 
 /// Coordinates [n, 2] of rows [n, D] on their first two principal axes, and the share of variance
-/// that these explain. With X of mean 0 and X·Xᵀ = U·Λ·Uᵀ [n, n] the coordinates are √Λ·U.
+/// that these explain. With X, the rows minus their mean, and X·Xᵀ = U·Λ·Uᵀ [n, n], the coordinates
+/// are the two columns of U·√Λ with the largest eigenvalues.
 std::pair<Tensor, double> principal_places(const Tensor& rows) {
   const Tensor x = rows - mean(rows, 0, keep_dims);
   const auto [values, vectors] = lapack::eigh(matmul(x, transpose(x)));  // ascending

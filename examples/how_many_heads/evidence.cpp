@@ -57,8 +57,9 @@ struct LogBayes {
   double value, apart;
 };
 
-/// Log Bayes factor: ln Z of one head minus ln Z of infinitely many. Z of one head is the mean of
-/// two runs of sequential Monte Carlo; `apart` is the absolute difference of their ln Z.
+/// Log Bayes factor: ln Z of one head minus ln Z of infinitely many, where Z is the evidence. Z of
+/// one head is the mean of two runs of sequential Monte Carlo; `apart` is the absolute difference
+/// of their ln Z.
 LogBayes log_bayes(const DataSet& set, std::int64_t particles, Generator rng) {
   const auto one = infinite::latent_kernel(infinite::finite_heads(one_layer()), set.x);
   const LogLikelihood likelihood = latent_likelihood(one, set.y, set.noise);

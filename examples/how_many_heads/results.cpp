@@ -24,7 +24,7 @@ Tensor logs(const Study& study, Law law, std::int64_t tokens, std::int64_t heads
   return log(from_vector(arm->errors, {std::ssize(arm->errors)}));
 }
 
-/// Gap of one wide head: ln e(one wide head) − ln e(one head of width 8 per retrieval).
+/// Gap of one wide head: ln error of one head of width 64 − ln error of 4 heads of width 8.
 Tensor lack(const Study& study, std::int64_t tokens) {
   return logs(study, Law::wide, tokens, 1) - logs(study, Law::each, tokens, retrievals);
 }

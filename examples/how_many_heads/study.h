@@ -46,9 +46,10 @@ struct Arm {
 struct Evidence {
   std::string truth;  ///< Source of the labels.
   std::int64_t targets = 0;
-  std::vector<double> log_bayes = {}, apart = {};  ///< Per data set; `apart`: |difference| of two
-                                                   ///< runs.
-  std::int64_t groups = 0;  ///< Data set i is in group i mod groups; errors are over groups.
+  std::vector<double> log_bayes = {}, apart = {};  ///< Per data set; `apart`: |difference| of the
+                                                   ///< ln Z of two runs.
+  std::int64_t groups = 0;  ///< Data set i is in group i mod groups. Standard errors are over the
+                            ///< means of groups.
 };
 
 struct Study {

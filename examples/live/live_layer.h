@@ -38,7 +38,7 @@ class LiveLayer {
                                int seed) const;
 
   /// The exact posterior: by the Gaussian process for infinitely many heads, else by sampling, with
-  /// `draws` draws in each of two replicates.
+  /// `draws` draws in each of two runs of sequential Monte Carlo.
   LiveBand posterior(int heads, const std::vector<double>& targets, int draws, int seed) const;
 
   /// Draws `count` networks with infinitely wide heads from their prior, as particles for step().

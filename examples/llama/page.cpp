@@ -14,7 +14,7 @@ namespace ladon::example {
 namespace {
 
 /// Mean cosine between the attention maps of two heads in a layer: over pairs that share keys, and
-/// over pairs that do not.
+/// over pairs that do not. Every `group` successive heads share keys.
 std::pair<double, double> likeness(const std::vector<SeenText>& texts, std::int64_t group) {
   double sums[2] = {0, 0}, counts[2] = {0, 0};
   for (const SeenText& text : texts)

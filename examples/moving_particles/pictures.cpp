@@ -40,7 +40,7 @@ std::string at(const Point& p, const Window& w) {
               unit((w.top - p.y) / (w.top - w.bottom), high));
 }
 
-/// A target's contours of equal density, and the particles' starting region.
+/// A target's contours of equal density, and a cross at the centre of the particles' start.
 std::string backdrop(const TargetStudy& study) {
   const Window& w = study.target.shown;
   std::string lines;
@@ -119,8 +119,8 @@ std::string seed_words(const Settings& s, const TargetStudy& study) {
               s.seeds == 1 ? "" : join(", of ", s.seeds, " the nearest to the medians"));
 }
 
-/// Draws an overview of the final particles of all runs: a row per target, a panel per method, with
-/// one particle's path.
+/// Draws an overview: a row per target, a panel per method. A panel shows the final particles of
+/// the typical run, and the path of one of them.
 std::filesystem::path draw_overview(const Settings& s, const std::vector<TargetStudy>& studies) {
   constexpr int page = 1200, names = 50, gap = 8, first_row = 150;
   const int across = static_cast<int>(s.methods.size());

@@ -62,7 +62,8 @@ std::string shown(std::string name);
 std::string plot(const std::vector<std::string>& parts);
 /// N(0, 1) as a grey area, for reference.
 std::string normal_body(double floor, const std::string& title);
-/// Range of an axis that covers these numbers.
+/// Range of an axis, "range [low:high]", from the smallest number divided by `below` to the largest
+/// times `above`.
 std::string around(const std::set<double>& numbers, double below, double above);
 
 }  // namespace ladon::example

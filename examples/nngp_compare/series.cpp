@@ -36,8 +36,9 @@ WidthSeries sweep_widths(const std::string& name, AttentionScaling scaling, bool
                          const SizedFactory& network, const std::vector<std::int64_t>& widths,
                          std::int64_t draws) {
   WidthSeries series{{name + (many ? ", sqrt(w) heads" : ", 1 head"), scaling, network}};
-  // With linear scaling a head averages over its width; with sqrt scaling only the mean over heads
-  // averages, and there are √w heads.
+  // With linear scaling the error falls as w^(−1/2), since a head averages over its width. With
+  // sqrt scaling only the mean over heads averages: w^(−1/4) with √w heads, and no fall with one
+  // head.
   series.power = scaling == AttentionScaling::linear ? -0.5 : many ? -0.25 : 0;
   for (const std::int64_t width : widths) {
     const double root = std::sqrt(static_cast<double>(width));

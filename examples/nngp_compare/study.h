@@ -42,7 +42,7 @@ Measured slope(const Series& series, infinite::Agreement infinite::ComparisonRow
 /// z-scores (mean over networks − limit)/standard error, for every distinct entry of both kernels
 /// with a standard error.
 std::vector<double> z_scores(const infinite::ComparisonRow& row);
-/// Item "entries" of the report: both kernels' entries at the largest width, with their z-scores.
+/// Item "entries" of the report: both kernels' entries at the last width, with their z-scores.
 nlohmann::ordered_json entries(const Study& study);
 
 /// Draws nngp_compare.svg (error of one network against width) and nngp_compare_mean.svg (z-scores

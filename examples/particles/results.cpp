@@ -52,7 +52,8 @@ Row row_of(const std::string& name, const std::vector<Outcome>& runs) {
 Table table_of(const TargetStudy& study, const std::string& of, const std::string& before) {
   Table table(of, columns);
   for (const auto& runs : study.runs) table.add(row_of(before + runs.front().method, runs));
-  // The standard error is scaled to that of a mean over as many sets of draws as there are seeds.
+  // Standard errors are rescaled, from a mean over all sets of draws to a mean over as many sets as
+  // there are seeds.
   Row chance = row_of(before + study.independent.front().method, study.independent);
   const auto sets = static_cast<double>(study.independent.size()),
              seeds = static_cast<double>(study.runs.front().size());

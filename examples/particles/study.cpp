@@ -40,8 +40,8 @@ Outcome run_method(const std::string& method, const Settings& s, const TargetStu
   };
   see(0, start);
   o.diverged_at = move(method, study.target, s, start, rng.split(2), see);
-  // A run may end early: if it diverged, or if the steps are not a multiple of those of a draw. Its
-  // last positions fill the remaining frames.
+  // A run may end early: if it diverged, or if the steps are not a multiple of hmc's leapfrog steps
+  // per draw. Its last positions fill the remaining frames.
   o.frames.resize(last_frame + 1, last);
   if (pooled.empty()) pooled.push_back(last);
   if (o.diverged_at != 0) return o;

@@ -31,7 +31,7 @@ struct Settings {
   double rate = 0.02;           ///< Learning rate on U = −ln p.
   std::string alpha = "1";      ///< Weight of the repulsion: a number, or auto.
   double apart = 2.6;           ///< Distance of the two modes.
-  double noise = 0.1;           ///< b of SPOS.
+  double noise = 0.1;           ///< b of SPOS, SposOptions::diffusion.
 };
 
 /// The svgd, spos or wgd method that acts on the rows of x; null for other methods.
@@ -44,8 +44,8 @@ std::unique_ptr<ParticleMethod> force_of(const std::string& method, const Settin
 using Seen = std::function<void(std::int64_t step, const Tensor& places)>;
 
 /// Moves particles from `start` [M, 2] f64 by the number of gradients in the settings. All methods
-/// have the same rate r: a step of Langevin dynamics corresponds to one of Hamiltonian dynamics
-/// with step size ε = sqrt(2r). Returns the step at which they diverged, or 0.
+/// have the same rate r: a step of Langevin dynamics corresponds to a leapfrog step of size ε =
+/// sqrt(2r). Returns the step at which they diverged, or 0.
 std::int64_t move(const std::string& method, const PlaneTarget& target, const Settings& settings,
                   const Tensor& start, Generator rng, const Seen& seen);
 

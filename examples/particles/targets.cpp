@@ -8,7 +8,7 @@ namespace {
 Tensor x_of(const Tensor& points) { return select(points, 1, 0); }
 Tensor y_of(const Tensor& points) { return select(points, 1, 1); }
 
-/// Log density −½ zᵀΣ⁻¹z of N(0, Σ) with variances 2 and 1 and correlation 0.85.
+/// Log density −½ zᵀΣ⁻¹z at z = (x, y) of N(0, Σ) with variances 2 and 1 and correlation 0.85.
 Tensor correlated(const Tensor& points) {
   constexpr double xx = 2, yy = 1, xy = 1.2, det = xx * yy - xy * xy;
   const Tensor x = x_of(points), y = y_of(points);

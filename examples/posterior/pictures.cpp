@@ -22,8 +22,8 @@ double variance_ratio(const Settings& s, const Study& study, const std::string& 
   return NAN;
 }
 
-/// Draws a panel per method, with its band on top of the exact posterior's. The first panels are
-/// those of hmc, svgd and ensemble, as far as they were run.
+/// Draws a panel per method, with its band on top of the band of the exact posterior. Panels of
+/// hmc, svgd and ensemble come first, if these methods were run.
 void draw_methods(const Settings& s, const Study& study) {
   std::vector<Band> methods = study.bands;
   // Not std::ranges::stable_partition: clang 14 rejects the library's subrange.

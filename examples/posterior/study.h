@@ -67,8 +67,8 @@ constexpr std::size_t method_columns_printed = 7;
 /// their variances to the true one).
 void draw(const Settings& settings, const Study& study);
 
-/// Interactive page: drag targets; set heads, methods, and when to stop. Needs a study with latent
-/// draws.
+/// Interactive page, on which the reader drags targets, sets heads and methods, and stops methods
+/// early. Needs a study with draws of latents.
 Page page(const Settings& settings, const Study& study);
 /// Blocks of a kernel over training and test inputs [N + M, N + M]: among training inputs [N, N],
 /// between test and training inputs [M, N], and variances of test inputs [M].

@@ -10,8 +10,10 @@
 namespace ladon::example {
 
 constexpr std::array<const char*, 4> rule_names = {"evidence", "gradient", "magnitude", "random"};
-constexpr double allowed_nats = 3;                              ///< Nats of ln Z that may be lost.
-constexpr double allowed_loss = 0.02, allowed_accuracy = 0.01;  ///< Allowed rise, and allowed fall.
+/// Nats of log evidence ln Z that may be lost.
+constexpr double allowed_nats = 3;
+/// Rise of the log-loss and fall of the accuracy that are allowed.
+constexpr double allowed_loss = 0.02, allowed_accuracy = 0.01;
 
 /// Results of a rule when it keeps k heads, for k from 1 to `heads`, at index k − 1: accuracy of
 /// the masked network; accuracy and log-loss of the Gaussian process.
@@ -24,11 +26,11 @@ struct Path {
 /// certificate of how much the removal of the others costs.
 struct Split {
   std::array<Path, rule_names.size()> paths = {};
-  std::vector<std::int64_t> removed = {};   ///< Heads in order; the last one is never removed.
+  std::vector<std::int64_t> removed = {};   ///< Heads in order of removal: all but one.
   std::vector<double> lost = {};            ///< Nats below ln Z of all heads, after each removal.
-  double amplitude = 0, noise = 0;          ///< Mean diagonal of K, and the noise added to it.
+  double amplitude = 0, noise = 0;          ///< Of the kernel of all heads: mean diagonal, noise.
   std::int64_t kept = 0;                    ///< Number of heads kept.
-  double loss_rise = 0, accuracy_fall = 0;  ///< Of the process, from all heads to the kept ones.
+  double loss_rise = 0, accuracy_fall = 0;  ///< Of the process: kept heads against all.
 };
 
 using NetworkRuns = std::vector<std::vector<Split>>;  ///< Splits per N, of one network.

@@ -23,7 +23,7 @@ Measured accuracy(const Task& task, const Answers& answers) {
   return estimate(mean(right(task, answers), 0).to_vector());
 }
 
-/// The answers of an arm and kind, or null.
+/// The answers of a readout (Answers::arm) by one way of inference (Answers::of), or null.
 const Answers* find(const AllAnswers& all, const std::string& arm, const std::string& of) {
   const auto found =
       std::ranges::find_if(all, [&](const Answers& a) { return a.arm == arm && a.of == of; });

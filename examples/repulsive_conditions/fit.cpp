@@ -87,7 +87,8 @@ SteinKernel between(const std::shared_ptr<const Tensor>& mask) {
           }};
 }
 
-/// Sets queries, keys and values of all heads to those of the first, plus small noise.
+/// Sets the weights of queries, keys and values of all heads to those of the first head, plus small
+/// noise.
 void make_equal(Network& net, Generator rng) {
   for (const ParticleBlock& block : particles(net)) {
     const Tensor theta = block.values(), first = slice(theta, 0, {.stop = 1});

@@ -19,8 +19,8 @@ double tic_step(double reach) {
   return magnitude * (first >= 5 ? 5 : first >= 2 ? 2 : 1);
 }
 
-/// A row for each comparison: difference, position, and the ends of both intervals. Also returns
-/// half the length of an axis that fits them all.
+/// A row for each comparison: difference, position, and the ends of two intervals, uncorrected and
+/// corrected. Also returns half the length of an axis that fits them all.
 std::pair<Rows, double> forest(const std::vector<Comparison>& all, std::size_t figure) {
   Rows rows;
   double reach = 0;

@@ -43,7 +43,8 @@ std::vector<TextBatch> with_hidden(std::vector<TextBatch> batches, double probab
   return batches;
 }
 
-/// The batches with each token replaced by a random one of the training set's tokens, by frequency.
+/// The batches with each token replaced by one that is drawn from all tokens of the training texts,
+/// so that frequent words are drawn often.
 std::vector<TextBatch> redrawn(std::vector<TextBatch> batches, const TextBatches& train,
                                Generator& rng) {
   std::vector<Tensor> seen;

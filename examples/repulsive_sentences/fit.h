@@ -19,7 +19,7 @@ struct Settings {
   std::string glove;                 ///< Word vectors; empty: none.
   std::vector<std::string> arms;     ///< Arms in addition to plain; empty: all.
   std::int64_t folds = 3, seeds = 1, epochs = 12, batch_size = 32;
-  std::string bits, checkpoint;  ///< Files; empty: none.
+  std::string bits, checkpoint;  ///< Files of answers, of finished fits; empty: none.
 };
 
 struct Sentences {
@@ -32,8 +32,9 @@ struct Sentences {
   TextDataset choose(const std::vector<std::int64_t>& indices) const;
 };
 
-/// Sentences from the files of the settings, or questions from a small grammar, whose class is that
-/// of the noun asked for; other nouns of a question are of any class.
+/// Sentences from the files of the settings, or questions that a small grammar generates. The class
+/// of a generated question is the class of the noun that it asks for; its other nouns are of any
+/// class.
 Sentences sentences(const Settings& settings, Generator rng);
 
 /// A way to train W_s2, the matrix whose rows are the hops of attention; all else is equal between
@@ -41,7 +42,7 @@ Sentences sentences(const Settings& settings, Generator rng);
 struct Arm {
   enum class By { neither, size, repulsion };
   std::string name;
-  By by;                       ///< What makes the rows of W_s2 larger.
+  By by;                       ///< What makes W_s2 larger; `size`: its start or its learning rate.
   std::vector<double> values;  ///< Values of the arm's parameter to choose from.
 };
 

@@ -1,5 +1,5 @@
-// The experiment of Repulsive Attention (An et al. 2020) with controls, and the paper's kind of
-// model.
+// The experiment of An et al. 2020 (Repulsive Attention) with controls, on their kind of model: a
+// sentence model with hops of attention (Lin et al. 2017).
 
 #include <iostream>
 #include <map>

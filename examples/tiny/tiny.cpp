@@ -73,7 +73,7 @@ using Rule = std::function<Matrix(const Matrix& g)>;
 using Inputs = std::vector<std::pair<Variable, Rule>>;
 
 struct Node {
-  int number;  ///< Rank in the order of recording, above those of its inputs.
+  int number;  ///< Place in the order of recording, after all of its inputs.
   Matrix value, gradient;
   Inputs inputs;  ///< Empty for weights and data.
 };
@@ -238,8 +238,8 @@ Array train(unsigned seed, int steps, std::optional<double> alpha) {
 }
 
 // --- Infinitely many heads. For real: layers/infinite/attention/identity.cpp ---
-// Let the weights be random, ζ the identity, and k = x·xᵀ/D [T, T]. The logits of a head have
-// covariance E[G_ai·G_bj] = k_ab·k_ij, its values E[V_i·V_j] = k_ij. So for any number of heads,
+// Let the weights be random, ζ the identity, and k = x·xᵀ/D [T, T]. Logits G of a head have
+// covariance E[G_ai·G_bj] = k_ab·k_ij, values V have E[V_i·V_j] = k_ij. So for any number of heads,
 //   E[out_a·out_b] = Σ_ij k_ab·k_ij·k_ij = k_ab·|k|²   in each channel.
 // With infinitely many heads the outputs are also Gaussian: this is their kernel (NNGP).
 Matrix nngp(const Matrix& x) {

@@ -69,8 +69,8 @@ std::string map_panel(const std::string& file, std::int64_t side, double most) {
               " ? 0xffffff : 0) with labels textcolor rgb variable notitle");
 }
 
-/// Of the first test image of each class: the row of the one with the median attention on its mark
-/// after training, and the mean attention on the mark before and after training.
+/// Among the first test images of all classes: the row of the image with the median attention on
+/// its mark after training, and the mean attention on the marks, before and after training.
 struct Typical {
   std::int64_t row;
   double before, after;

@@ -40,14 +40,16 @@ struct Translator {
   std::string decode(TokenSequence text) const;
 };
 
-/// A translator with weights drawn from the seed, and a tokenizer learned from the pairs, or that
-/// of --resume.
+/// A translator with weights drawn from the seed. Its tokenizer is learned from the pairs, or is
+/// the tokenizer of the run --resume.
 Translator new_translator(const Settings& s, const ParallelText& pairs);
-/// The averaged model of a saved run, with the size that was saved.
+/// The model of a saved run, in the size that was saved, with the average of its weights over
+/// steps.
 Translator saved_translator(const std::filesystem::path& run);
 
 /// Translations of these texts by beam search, or greedily if `beams` is 0. A translation has at
-/// most twice as many tokens as its source, plus ten. The model must be in evaluation mode.
+/// most 2·S + 10 tokens, where S is the length of the longest source that is translated together
+/// with it. The model must be in evaluation mode.
 std::vector<std::string> translate(const Translator& translator,
                                    const std::vector<std::string>& sources, std::int64_t beams);
 
@@ -70,7 +72,7 @@ struct Course {
   /// both languages per second, and seconds. The last two are since the previous evaluation,
   /// without the time of validation.
   enum Column { steps, train, validation, bleu, speed, seconds };
-  Tensor looks;  ///< f64 [evaluations, 6], for the averaged model.
+  Tensor looks;  ///< f64 [evaluations, 6], of the model with averaged weights.
   Tensor first;  ///< Attention::weights of shown_attention() at the first evaluation.
 };
 
@@ -81,10 +83,10 @@ std::filesystem::path run_file(const Settings& s);
 /// words.
 Attention shown_attention(const Translator& translator, const Corpus& corpus);
 
-/// Trains the model, and saves the run after each evaluation; ends with the averaged model, in
-/// evaluation mode. Returns the results of all evaluations; a resumed run continues from its file,
-/// and its earlier results are included. Throws Error if the file is of another model or other
-/// pairs, or was trained for more than `steps`.
+/// Trains the model, and saves the run after each evaluation. At the end the model has the averaged
+/// weights, and is in evaluation mode. Returns the results of all evaluations; a resumed run
+/// continues from its file, and its earlier results are included. Throws Error if the file is of
+/// another model or other pairs, or was trained for more than `steps`.
 Course train(const Settings& s, const Corpus& corpus, Translator& translator);
 
 /// The rows of a matrix.

@@ -85,7 +85,7 @@ Course train(const Settings& s, const Corpus& corpus, Translator& translator) {
                   translator.ends(), {.batch_size = s.batch, .by_length = true}, rng);
   Adam adam(model.parameters(), {.lr = s.rate, .beta2 = 0.98});
   adam.set_schedule(schedule::cosine({.steps = s.steps, .warmup = s.steps / 10, .floor = 0.02}));
-  // The average's time constant is a twentieth of the run.
+  // The time constant of the weights' moving average is a twentieth of the run.
   WeightAverage average(model, {.decay = std::max(0.0, 1 - 20 / static_cast<double>(s.steps))});
   Tensor sizes = from_vector(std::vector{s.layers, s.heads, s.dim}, {3});
   Course course{.looks = zeros({0, 6}, f64), .first = zeros({0})};

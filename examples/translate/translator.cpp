@@ -129,7 +129,8 @@ Attention attention_of(const Translator& translator, const std::string& source,
   const PairBatch pair = pad_pairs(from, to, translator.ends());
   const Tensor last =
       translator.model.forward_with_weights(pair.source, pair.target_in, {}).weights.back();
-  // Row i is the attention for the token after the i-th; the last row is for the end token.
+  // Row i is the attention with which target token i is written. The last row, with which the end
+  // token is written, is left out.
   const Tensor rows = slice(mean(select(last, 0, 0), 0), 0, {.stop = std::ssize(to[0])});
   const Words sources = words_of(translator, from[0]), targets = words_of(translator, to[0]);
   return {sources.words, targets.words,

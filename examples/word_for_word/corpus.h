@@ -26,7 +26,8 @@ struct Corpus {
 /// Pairs from the settings' files; or pairs of the grammar, with separate ones for validation (200)
 /// and test (500). If files for validation or test are not given, the last twentieth of the
 /// remaining training lines is split off, at most 1,000 lines. Throws Error for files that cannot
-/// be read, differ in length, or hold fewer than 20 training pairs.
+/// be read or differ in their number of lines, and if fewer than 20 pairs are left for training, or
+/// none for validation.
 Corpus read_corpus(const CorpusSettings& s);
 
 }  // namespace ladon::example

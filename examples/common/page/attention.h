@@ -29,9 +29,9 @@ struct SeenText {
   nlohmann::ordered_json predicted;  ///< next_tokens() at the text's queries.
 };
 
-/// A matrix of numbers from 0 to 1 as whole thousandths, which takes less space in JSON than the
-/// numbers, and is finer than the shades of the drawing. Zeros at the end of a row (the masked part
-/// of a causal map) are omitted. The function thousandths() of page.js reads it.
+/// A matrix of numbers from 0 to 1 as whole thousandths. They take less space in JSON than the
+/// numbers, and are finer than the shades of the drawing. Zeros at the end of a row (the masked
+/// part of a causal map) are omitted. The function thousandths() of page.js reads it.
 nlohmann::ordered_json thousandths(const Tensor& matrix);
 
 /// Text of a token.
@@ -45,8 +45,8 @@ std::string visible(const std::string& token);
 nlohmann::ordered_json next_tokens(const Tensor& logits, const std::vector<std::int64_t>& right,
                                    const TokenText& shown);
 
-/// Pieces of `length` tokens from a text i64 [n], starting at the beginnings of lines if it has
-/// lines, with the maps of a language model in evaluation mode.
+/// Ten pieces of at most `length` tokens from a text i64 [n], starting at the beginnings of lines
+/// if it has lines, with the maps of a language model in evaluation mode.
 std::vector<SeenText> seen_texts(const LanguageModel& model, const Tensor& text,
                                  std::int64_t length, const TokenText& token_text);
 
