@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <vector>
 
 #include "ladon/autograd/forms.h"
-#include "ladon/autograd/number.h"
 #include "ladon/autograd/operands.h"
 #include "ladon/autograd/ops/attention_values.h"
 #include "ladon/autograd/ops/compare.h"
@@ -20,9 +17,6 @@
 #include "ladon/autograd/slopes.h"
 #include "ladon/core/error.h"
 #include "ladon/core/kernels/attention/attention.h"
-#include "ladon/core/kernels/reductions/moments.h"
-#include "ladon/core/kernels/reductions/reduce.h"
-#include "ladon/core/mapped.h"
 #include "ladon/core/unread.h"
 
 namespace ladon {
@@ -133,68 +127,6 @@ Tensor too_late(std::int64_t queries, std::int64_t keys, std::int64_t offset) {
   return greater(arange(keys), unsqueeze(arange(offset, offset + queries), 1));
 }
 
-// An element is *ordinary* if it is finite and small enough that its products with gradients cannot
-// overflow. Ordinary elements are multiplied in one matrix product. Keys and values with other
-// elements, called odd, are added one by one, only for the queries that attend to them: in the
-// matrix product, 0·NaN = NaN would reach the other queries too.
-
-double bound_of(DType dtype) { return dtype == f64 ? 0x1p500 : 0x1p60; }
-
-Tensor ordinary(const Tensor& x) { return less_equal(abs(x), bound_of(x.dtype())); }
-
-/// Whether each key (or value, or query) has an element that is not ordinary:  x [.., T, d] → bool
-/// [.., T].
-Tensor odd_keys(const Tensor& x) { return logical_not(all(ordinary(x.detach()), -1)); }
-
-/// Indices of the odd keys that at least one query attends to, in any batch or head. `odd` is bool
-/// [.., Tk]; `seen`, bool [.., Tq, Tk], is true where a query attends to a key.
-std::vector<std::int64_t> seen_keys(const Tensor& odd, const Tensor& seen) {
-  const Tensor both = mapped::show(logical_and(odd, any(seen, -2)));
-  std::vector<int> others(both.rank() - 1);
-  std::iota(others.begin(), others.end(), 0);
-  std::vector<std::int64_t> keys;
-  const std::vector<double> flags = numbers_of("scaled_dot_product_attention", any(both, others));
-  for (std::size_t i = 0; i < flags.size(); ++i)
-    if (flags[i] != 0) keys.push_back(static_cast<std::int64_t>(i));
-  return keys;
-}
-
-Tensor ordinary_part(const Tensor& x) {
-  return where(ordinary(x.detach()), x, scalar(0, x.dtype()));
-}
-/// The elements of one key that ordinary_part() replaced by 0, and 0 for its others: [.., 1, d].
-Tensor rest_of(const Tensor& x, std::int64_t key) {
-  const Tensor one = slice(x, -2, {.start = key, .stop = key + 1});
-  return where(ordinary(one.detach()), scalar(0, x.dtype()), one);
-}
-
-/// product(x) of keys or values x [.., Tk, d], in which odd keys affect only the queries that
-/// attend to them: product(ordinary_part(x)) plus, for each odd key that a query attends to,
-/// of(key, rest_of(x, key), s). seen() returns bool [.., Tq, Tk], true where a query attends to a
-/// key, and s [.., Tq, 1] is the column of that key.
-template <class Product, class Seen, class OfKey>
-Tensor by_seen_keys(const Tensor& x, const Product& product, const Seen& seen, const OfKey& of) {
-  if (detail::all_ordinary(x)) return product(x);
-  const Tensor sees = seen();
-  Tensor y = product(ordinary_part(x));
-  for (const std::int64_t key : seen_keys(odd_keys(x), sees))
-    y = y + of(key, rest_of(x, key), slice(sees, -1, {.start = key, .stop = key + 1}));
-  return y;
-}
-
-/// Q·Kᵀ, in which an odd key contributes only to queries that may attend to it: those for which
-/// seen(), bool [.., Tq, Tk], is true.
-template <class Seen>
-Tensor products(const Tensor& q, const Tensor& k, const Seen& seen) {
-  const Tensor none = scalar(0, k.dtype());
-  return by_seen_keys(
-      k, [&](const Tensor& keys) { return matmul(q, transpose(keys)); }, seen,
-      [&](std::int64_t key, const Tensor& rest, const Tensor& sees) {
-        const Tensor column = sum(q * where(sees, rest, none), -1, keep_dims);  // [.., Tq, 1]
-        return where(equal(arange(k.size(-2)), static_cast<double>(key)), column, none);
-      });
-}
-
 /// Whether each query may attend to each key, bool [.., Tq, Tk].
 Tensor may_see(const Inputs& in, const AttentionOptions& options) {
   const std::int64_t queries = in.q.size(-2), keys = in.k.size(-2);
@@ -212,8 +144,8 @@ bool needs_care(const Inputs& in, const AttentionOptions& options) {
          !(detail::all_ordinary(in.q) && detail::all_ordinary(in.k) && detail::all_ordinary(in.v));
 }
 
-/// The inputs with keys and values repeated for each query head (group 1), because products() has
-/// no form for grouped heads.
+/// The inputs with keys and values repeated for each query head (group 1), because
+/// detail::products_of_seen() has no form for grouped heads.
 Inputs ungrouped(const Inputs& in) {
   if (in.group == 1) return in;
   const auto each = [&](const Tensor& x) {
@@ -238,7 +170,7 @@ Inputs without(const Inputs& in, const Tensor& rows) {
 /// scale·Q·Kᵀ:  [.., H, Tq, d] · [.., Hkv, Tk, d]ᵀ → [.., H, Tq, Tk].
 Tensor logits(const Inputs& in, const AttentionOptions& options) {
   const Tensor q = in.q * in.scale;
-  return in.group == 1 ? products(q, in.k, [&] { return may_see(in, options); })
+  return in.group == 1 ? detail::products_of_seen(q, in.k, [&] { return may_see(in, options); })
                        : merge_heads(matmul(group_heads(q, in.group),
                                             transpose(spread_heads(in.k, in.group))),
                                      in.group);
@@ -307,7 +239,7 @@ kernels::AttentionGradients gradients(const Inputs& given, const AttentionOption
   const Tensor g_grouped = group_heads(g, in.group);
   const Tensor dp =
       in.group == 1
-          ? products(g, in.v, [&] { return may_see(in, options); })
+          ? detail::products_of_seen(g, in.v, [&] { return may_see(in, options); })
           : merge_heads(matmul(g_grouped, transpose(spread_heads(in.v, in.group))), in.group);
   Tensor ds = detail::softmax_gradient(dp, p, -1) * in.scale;
   if (options.softcap > 0) ds = ds * detail::tanh_slope(s / options.softcap);
@@ -345,52 +277,6 @@ Tensor fused(const Inputs& in, const AttentionOptions& options) {
 }
 
 }  // namespace
-
-bool detail::all_ordinary(const Tensor& x) {
-  const double bound = bound_of(x.dtype());
-  return kernels::all_within(x.detach(), -bound, bound);
-}
-
-Tensor detail::products_of_seen(const Tensor& q, const Tensor& k, const Tensor& may) {
-  return products(q, k, [&] { return may; });
-}
-
-Tensor detail::odd_queries(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& may) {
-  const Tensor of_keys = unsqueeze(logical_or(odd_keys(k), odd_keys(v)), -2);  // [.., 1, Tk]
-  const Tensor sees = any(logical_and(may, of_keys), -1);                      // [.., Tq]
-  const Tensor rows = unsqueeze(logical_or(odd_keys(q), sees), -1);
-  return kernels::anywhere(rows) ? rows : Tensor();
-}
-
-Tensor detail::odd_rows(const Tensor& x) {
-  return detail::all_ordinary(x) ? Tensor() : unsqueeze(odd_keys(x), -1);
-}
-
-Tensor detail::gated(const Tensor& x) {
-  return record("gate", x.detach(), {x},
-                with_forward(
-                    [](const Tensor& g) {
-                      return kernels::anywhere(not_equal(g.detach(), 0)) ? g : Tensor();
-                    },
-                    [](const Tensor& t) { return t; }));
-}
-
-AttentionResult detail::joined(const Tensor& odd, const AttentionResult& ordinary,
-                               const AttentionResult& rest) {
-  return {where(odd, gated(rest.output), ordinary.output),
-          where(odd, gated(rest.weights), ordinary.weights)};
-}
-
-Tensor detail::weighted_values(const Tensor& weights, const Tensor& values) {
-  const Tensor none = scalar(0, values.dtype());
-  return by_seen_keys(
-      values, [&](const Tensor& v) { return matmul(weights, v); },
-      [&] { return not_equal(weights.detach(), 0); },
-      [&](std::int64_t key, const Tensor& rest, const Tensor& sees) {
-        const Tensor weight = slice(weights, -1, {.start = key, .stop = key + 1});  // [.., Tq, 1]
-        return where(sees, weight, none) * where(sees, rest, none);
-      });
-}
 
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options) {

@@ -2,6 +2,8 @@
 // Parts of attention whose weights need not come from a softmax. What a query may not see reaches
 // neither its result nor, through it, a gradient, also if it is NaN, ∞ or huge ("odd").
 
+#include <functional>
+
 #include "ladon/autograd/ops/attention.h"
 
 namespace ladon::detail {
@@ -16,8 +18,9 @@ bool all_ordinary(const Tensor& x);
 Tensor weighted_values(const Tensor& weights, const Tensor& values);
 
 /// Q·Kᵀ:  q [.., Tq, d] · k [.., Tk, d]ᵀ → [.., Tq, Tk]. An odd key counts only for queries that
-/// may see it, where `may` (bool, broadcast to [.., Tq, Tk]) is true.
-Tensor products_of_seen(const Tensor& q, const Tensor& k, const Tensor& may);
+/// may see it, where may() (bool, broadcast to [.., Tq, Tk]) is true; may() is called only if there
+/// is an odd key.
+Tensor products_of_seen(const Tensor& q, const Tensor& k, const std::function<Tensor()>& may);
 
 /// Queries that are odd, or may see an odd key or value: bool [.., Tq, 1]; undefined if none.
 Tensor odd_queries(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& may);

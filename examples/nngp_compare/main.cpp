@@ -1,5 +1,6 @@
 // Kernels of finite attention and of the limit: which networks converge, and how fast?
 
+#include <algorithm>
 #include <iostream>
 
 #include "ladon/examples/common/interrupt.h"
@@ -50,6 +51,7 @@ bool teach(Program& program, Settings& s) {
   if (s.widths.empty())
     s.widths = s.preset == "tour" ? std::vector<std::int64_t>{16, 32, 64, 128, 256, 512}
                                   : std::vector<std::int64_t>{16, 64, 256, 1024};
+  std::ranges::sort(s.widths);  // the last one is shown as the widest
   const Tensor x = inputs_of(s);
   std::cout << x.size(0) << " inputs of " << x.size(1) << " tokens of " << x.size(2)
             << " channels; " << s.draws << " networks per width" << std::endl;

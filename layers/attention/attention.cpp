@@ -338,12 +338,14 @@ AttentionResult MultiHeadAttention::weigh(const AttentionHeads& h, const Attenti
   if (o.causal) may = tril(may, o.causal_offset);
   if (o.mask.defined()) may = logical_and(may, o.mask);
   const Tensor odd = detail::odd_queries(q, k, v, may);
-  if (!odd.defined()) return weighed(detail::products_of_seen(q, k, may), may);
+  const auto products = [&](const Tensor& queries, const Tensor& visible) {
+    return detail::products_of_seen(queries, k, [&] { return visible; });
+  };
+  if (!odd.defined()) return weighed(products(q, may), may);
   if (o.dropout > 0) factors = ladon::dropout(ones(shape, q.dtype()), o.dropout, *o.rng);
   const Tensor others = where(odd, scalar(0, q.dtype()), q),
                seen = logical_and(may, logical_not(odd));
-  return detail::joined(odd, weighed(detail::products_of_seen(others, k, seen), seen),
-                        weighed(detail::products_of_seen(q, k, may), may));
+  return detail::joined(odd, weighed(products(others, seen), seen), weighed(products(q, may), may));
 }
 
 // [B,H,T,d] → [B,T,H·d] · [H·d,out] → [B,T,out]

@@ -44,7 +44,7 @@ TEST_F(NngpCompare, BadUsageIsTwoAndFailureIsOneLine) {
   save_npy((folder_ / "flat.npy").string(), zeros({3, 4}));
   const Run flat = run("--inputs " + (folder_ / "flat.npy").string());
   EXPECT_EQ(flat.status, 1);
-  EXPECT_NE(flat.error.find("[N, T, d]"), std::string::npos) << flat.error;
+  EXPECT_NE(flat.error.find("[inputs, tokens, channels]"), std::string::npos) << flat.error;
   EXPECT_EQ(std::count(flat.error.begin(), flat.error.end(), '\n'), 1) << flat.error;
   EXPECT_TRUE(flat.report.is_null()) << "a failed run wrote a report";
 }
