@@ -127,7 +127,8 @@ set(inner core/cxx20.h core/mapped.h core/names.h core/unread.h core/view.h core
     autograd/operands.h autograd/piecewise.h autograd/reads.h autograd/extra/windows/windows.h layers/extra/sequence/token_choice.h
     layers/transformer/transformer_block.h
     optim/extra/penalties/unit_vectors.h
-    layers/infinite/dual/entries.h layers/infinite/dual/rule.h layers/infinite/gram/executor.h layers/infinite/gram/plan.h
+    layers/infinite/dual/entries.h layers/infinite/dual/rule.h layers/infinite/gram/cost.h layers/infinite/gram/executor.h
+    layers/infinite/gram/plan.h
     layers/extra/tiles/checkpoint.h layers/extra/tiles/exchange.h layers/extra/tiles/executor.h
     layers/infinite/gram/work.h layers/infinite/kernel/pass_scope.h layers/infinite/kernel/roots.h layers/extra/images/kernel_windows.h
     optim/parameters.h optim/particles/fair_alpha.h optim/particles/rows.h optim/posterior/search.h)

@@ -11,6 +11,7 @@
 namespace ladon::infinite {
 
 class KeptDraws;
+struct PassSample;
 
 /// A block of the matrix: rows [row, row + rows) by columns [column, column + columns).
 struct GramTile {
@@ -72,12 +73,15 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
 /// Computes the self-kernels of all inputs, in blocks of as many inputs as a tile has pairs.
 void compute_selves(GramPlan& plan);
 
-/// The kernels of one tile for one replicate.
-Kernel gram_tile(const GramPlan& plan, const GramTile& tile, std::size_t replicate);
+/// The kernels of one tile for one replicate. With a `sample` layers make only a few draws, and
+/// write there what the others would cost; the kernels must not be used then.
+Kernel gram_tile(const GramPlan& plan, const GramTile& tile, std::size_t replicate,
+                 PassSample* sample = nullptr);
 
 /// The plan for the first `rows` and `columns` inputs of the two blocks, with the first replicate
 /// only.
-GramPlan of_first(const GramPlan& plan, std::int64_t rows, std::int64_t columns);
+GramPlan of_first(const GramPlan& plan, std::int64_t rows, std::int64_t columns,
+                  PassSample* sample = nullptr);
 
 /// "12.3 MB", in units of 1000.
 std::string in_bytes(double bytes);
