@@ -24,7 +24,14 @@
 //    Why a virtual function of the tangent, and not a table of modes: the graph then does not
 //    depend on forward mode, and a program without dual numbers does not link it.
 //
-// 4. An observer or a replacement of a gradient: register_hook()   (hook.h)
+// 4. An observer of every recorded operation: detail::Observer   (observer.h)
+//    It is called for every operation of its thread, for the calls of layers and for the
+//    computation of gradients; the profiler is one. Do not use it to change results: what it is
+//    shown must stay as it is.
+//    Why one pointer per thread, and no list: without an observer an operation pays for one
+//    comparison.
+//
+// 5. An observer or a replacement of a gradient: register_hook()   (hook.h)
 //    A function of the gradient of one tensor, called during backward(). Do not use it to change
 //    parameters: an optimizer does that after the backward pass, when all gradients are known.
 

@@ -23,14 +23,20 @@
 //    Why many points per call: a density that is written in tensor operations is evaluated for all
 //    chains in one pass.
 //
-// 4. ParticleMethod   (particles/method.h)
+// 4. LogLikelihood   (samplers/elliptical_slice.h)
+//    The log likelihood of latent values with a Gaussian prior, such as the outputs of a Gaussian
+//    process at the training inputs: counts, classes, or noise other than Gaussian. Do not use it
+//    for Gaussian noise: GaussianProcess is exact.
+//    Why apart from LogDensity: elliptical_slice() knows the prior, and needs no gradient.
+//
+// 5. ParticleMethod   (particles/method.h)
 //    Derive from it and define forces(): the driving and the repulsive force on the particles of
 //    one block. The base class rewrites the gradients and leaves the step to any Optimizer. Do not
 //    derive from it for a penalty on attention heads: add the penalty to the loss.
 //    Why gradients are rewritten, and not parameters moved: momentum, clipping, schedules and
 //    weight decay then work as they do without particles.
 //
-// 5. SteinKernel   (particles/kernel.h)
+// 6. SteinKernel   (particles/kernel.h)
 //    A kernel between particles, defined by its sums over all particles: the kernel-weighted sum of
 //    gradients at each particle, the repulsion on each particle and, for a scalar kernel, a density
 //    estimate. If the kernel depends on the distance alone, use radial(), which needs only that
@@ -38,7 +44,7 @@
 //    Why sums, and not the matrix K(θ, θ′): particle methods need nothing else, and the [D, D]
 //    matrices of all pairs of particles would not fit in memory.
 //
-// 6. Solver   (posterior/solver.h)
+// 7. Solver   (posterior/solver.h)
 //    Solves linear systems with one symmetric positive definite matrix: by a dense factor, by
 //    conjugate gradients, by a factor on disk. GaussianProcess, evidence and leave-one-out
 //    predictions use the kernel matrix only through a Solver. Do not derive from it to change the
@@ -48,5 +54,6 @@
 #include "ladon/optim/particles/kernel.h"
 #include "ladon/optim/particles/method.h"
 #include "ladon/optim/posterior/solver.h"
+#include "ladon/optim/samplers/elliptical_slice.h"
 #include "ladon/optim/samplers/log_density.h"
 #include "ladon/optim/samplers/sampler.h"

@@ -1,6 +1,6 @@
 #pragma once
 // Windows that slide over positions, and the patches that they see. No gradients: see
-// autograd/ops/convolution.h.
+// autograd/extra/windows/convolution.h.
 
 #include <algorithm>
 #include <utility>
