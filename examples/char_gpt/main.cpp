@@ -116,7 +116,8 @@ void write_sample(const Settings& s, const Corpus& corpus, LanguageModel& model)
   std::vector<std::int64_t> text = prompt;
   Generator rng = Generator(s.common.seed).split(3);
   while (static_cast<std::int64_t>(text.size() - prompt.size()) < s.sample) {
-    const auto keep = std::min<std::int64_t>(static_cast<std::int64_t>(text.size()), s.context / 2);
+    const auto length = static_cast<std::int64_t>(text.size());
+    const std::int64_t keep = length < s.context ? length : s.context / 2;
     const std::vector<std::int64_t> last(text.end() - keep, text.end());
     const std::int64_t open = s.sample + static_cast<std::int64_t>(prompt.size() - text.size());
     const auto written =
