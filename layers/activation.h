@@ -20,8 +20,8 @@ struct Activation : Layer {
   explicit Activation(Nonlinearity f, std::optional<double> parameter = {});
   Tensor forward(const Tensor& x) const override { return activate(function, x, parameter); }
   bool per_position() const override { return true; }
-  /// k' = E[φ(u)φ(v)], t' = t·E[φ'(u)φ'(v)] for the function φ and Gaussian (u, v) with covariance
-  /// k.
+  /// NNGP kernel k' = E[φ(u)φ(v)] and NTK t' = t·E[φ'(u)φ'(v)] for the function φ, where k and t
+  /// are the kernels of the inputs and (u, v) is Gaussian with covariance k.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;

@@ -54,7 +54,7 @@ void check_layers(const Sequential& c) {
 Tensor Sequential::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_layers(*this);
   Tensor y = x;
-  bool pooled = false;  // after it, the mask may not fit positions that a later layer makes
+  bool pooled = false;  // after pooling, the mask may not fit the positions of y
   for (const auto& layer : layers) {
     const bool vectors = y.rank() <= 2 && is_floating(y.dtype());  // without positions
     const bool other =

@@ -89,11 +89,11 @@ struct ConcatenateBranches : LayerContainer {
   std::string describe() const override;
 };
 
-/// y = sqrt(alpha)·x + sqrt(1 − alpha)·branch(x), with the limit
-///   k' = alpha·k + (1 − alpha)·k_branch:
-/// y has the variance of x if branch(x) has the same variance. With attention as the branch, this
-/// is the residual attention of Hron et al. 2020. The branch must end in a random linear map
-/// (limit() throws Error if not).
+/// y = sqrt(alpha)·x + sqrt(1 − alpha)·branch(x), with the NNGP kernel
+///   k' = alpha·k + (1 − alpha)·k_branch
+/// and likewise the NTK: y has the variance of x if branch(x) has the same variance. With attention
+/// as the branch, this is the residual attention of Hron et al. 2020. The branch must end in a
+/// random linear map (limit() throws Error if not).
 struct Residual : Layer {
   double alpha;
   Owned<Layer> branch;

@@ -16,7 +16,7 @@ Dropout::Dropout(double probability, Generator& source)
 
 Tensor Dropout::forward(const Tensor& x) const { return training() ? dropout(x, p, rng) : x; }
 
-// One draw, whatever stands in padding: Layer::forward_masked() may run forward() twice.
+// Draws once, whatever stands in padding; the inherited forward_masked() may run forward() twice.
 Tensor Dropout::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_mask(x, mask);
   return detail::blank_masked(forward(detail::blank_masked(x, mask)), mask);
@@ -34,7 +34,7 @@ infinite::KernelNode Dropout::limit(const infinite::KernelNode& k) const {
   return infinite::map_pairs(k, step, [p = p](const infinite::Pairs& pairs) {
     if (p == 1) return pairs.each([](const Tensor& block) { return zeros_like(block); });
     if (!pairs.same.defined()) return pairs.each([](const Tensor& block) { return block; });
-    Tensor own = cast(pairs.same, f64);  // [P], or [P, T, T]: 1 where both are the same element
+    Tensor own = cast(pairs.same, f64);  // 1 for pairs [P] of an input with itself
     if (pairs.has_positions && pairs.entries == infinite::Entries::diagonal)
       own = unsqueeze(own, -1);
     else if (pairs.has_positions)

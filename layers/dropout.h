@@ -17,10 +17,10 @@ struct Dropout : Layer {
   Tensor forward(const Tensor& x) const override;
   Tensor forward_masked(const Tensor& x, const Tensor& mask) const override;
   bool per_position() const override { return true; }
-  /// In training mode, the variance of each element (the kernel of an input and a position with
-  /// themselves) is multiplied by E[mask²]/(1 − p)² = 1/(1 − p), where two inputs are known to be
-  /// the same one (Kernel::same). Dropout masks of different elements are independent, so
-  /// covariances do not change. In evaluation mode the limit is the identity.
+  /// In training mode, the variance of each element (its kernel with the same position of the same
+  /// input, Kernel::same) is multiplied by E[m²]/(1 − p)² = 1/(1 − p), where the dropout mask m is
+  /// 0 or 1. The masks of different elements are independent, so covariances do not change. In
+  /// evaluation mode the limit is the identity.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override { v.generator("rng", rng); }
   std::string describe() const override;

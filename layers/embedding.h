@@ -24,9 +24,10 @@ struct Embedding : Layer {
   Embedding(const EmbeddingOptions& options, Generator& rng);
   Tensor forward(const Tensor& index) const override;
   bool per_position() const override { return true; }
-  /// Limit for indices i and i', from the kernel of indices (input_kernel): k' = σ²·1{i = i'}; t' =
-  /// 1{i = i'} in standard parameterization, and t' = k' in NTK parameterization. The limit does
-  /// not see which indices are padding_index: mask their positions.
+  /// Limit for indices i and i', from the kernel of indices (input_kernel): the NNGP kernel k' =
+  /// σ²·1{i = i'}, and the NTK t' = 1{i = i'} in standard parameterization, t' = k' in NTK
+  /// parameterization. The limit does not see which indices are padding_index: mask their
+  /// positions.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

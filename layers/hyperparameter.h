@@ -14,8 +14,8 @@ namespace ladon {
 Tensor scaled(const Tensor& x, const Tensor& s);
 
 namespace detail {
-/// Throws Error naming the layer and its option unless a standard deviation, an eps or another
-/// size is finite and at least 0.
+/// Throws Error naming the layer and its option unless `value` (a standard deviation, an eps, …) is
+/// finite and at least 0.
 void check_size(const char* layer, const char* option, double value);
 /// Throws Error naming the layer unless `count`, its number of layers, is 1 to 65536: more would
 /// draw weights until memory runs out.

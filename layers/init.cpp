@@ -22,8 +22,8 @@ constexpr std::array<std::string_view, 10> init_names = {
     "xavier_uniform", "xavier_normal", "kaiming_uniform", "kaiming_normal",
     "lecun_normal",   "orthogonal"};
 
-// Standard deviation of N(0, 1) truncated to [−2, 2], with its density φ and distribution function
-// Φ: sqrt(1 − 2·2·φ(2)/(2Φ(2) − 1)).
+// Standard deviation of N(0, 1) truncated to [−2, 2]: sqrt(1 − 2·2·φ(2)/(2Φ(2) − 1)), where φ and Φ
+// are the density and the distribution function of N(0, 1).
 constexpr double truncated_stddev = 0.87962566103423978;
 
 struct Fans {

@@ -14,8 +14,8 @@ struct LinearOptions {
   double gain = 1;
   Parameterization parameterization = Parameterization::standard;
   // ntk parameterization: N(0, 1) weights and biases are multiplied by σ_w/sqrt(in) and σ_b, where
-  // σ_w is weight_std and σ_b is bias_std. What the other parameterization reads must have its
-  // default (Error otherwise).
+  // σ_w is weight_std and σ_b is bias_std. Options that only the other parameterization reads must
+  // have their defaults (Error otherwise).
   double weight_std = 1;
   double bias_std = 0;  ///< 0 means no bias.
 };
@@ -23,13 +23,13 @@ struct LinearOptions {
 /// y = x·Wᵀ + b (standard), or σ_w/sqrt(in)·x·Wᵀ + σ_b·b (NTK):  [.., in] → [.., out].
 struct Linear : Layer {
   Tensor weight;                ///< [out, in]
-  Tensor bias;                  ///< [out]; undefined when bias = false, or bias_std = 0
+  Tensor bias;                  ///< [out]; undefined when bias = false, or (ntk) bias_std = 0
   Tensor weight_std, bias_std;  ///< f64 scalars; undefined in standard parameterization
   double init_std = 0;  ///< sqrt(in·Var W_ij) in standard parameterization; NaN if E W_ij ≠ 0.
 
   /// Throws Error if a size is not positive, a standard deviation is negative, or an option is set
-  /// that nothing reads: of the other parameterization, bias_std without a bias, or the gain of
-  /// zeros and ones.
+  /// that nothing reads: an option of the other parameterization, bias_std without a bias, or a
+  /// gain for Init::zeros or Init::ones.
   Linear(const LinearOptions& options, Generator& rng);
   Parameterization parameterization() const {
     return weight_std.defined() ? Parameterization::ntk : Parameterization::standard;

@@ -50,7 +50,7 @@ LoadReport compare(const StateDict& own, const StateDict& state) {
   return report;
 }
 
-/// Prefix with which the state has all missing names; empty if no such prefix exists.
+/// Prefix under which the state contains all names that are missing; empty if there is none.
 std::string common_prefix(const LoadReport& report, const StateDict& state) {
   for (const auto& [name, x] : state)
     if (!report.missing.empty() && name.ends_with("." + report.missing[0])) {

@@ -15,7 +15,7 @@ namespace {
 double odd_from(DType dtype) { return dtype == f64 ? 0x1p500 : 0x1p60; }
 
 /// Whether padding of x [N, .., d] may contain an odd number; true without a search if x or the
-/// mask is mapped or not contiguous.
+/// mask is mapped by vmap or not contiguous.
 bool may_hold_odd(const Tensor& x, const Tensor& mask) {
   if (x.mapped() || mask.mapped() || !x.contiguous() || !mask.contiguous()) return true;
   const bool* visible = mask.data<bool>();

@@ -6,7 +6,8 @@
 namespace ladon {
 
 namespace detail {
-/// Throws Error naming a layer that has lost a tensor which its options gave it.
+/// Throws Error naming `layer` if its options gave it a tensor (`given`) that is now undefined: the
+/// layer was moved from.
 void check_not_moved(const char* layer, bool given, const Tensor& tensor);
 }  // namespace detail
 
@@ -26,13 +27,13 @@ struct LayerNorm : Layer {
   explicit LayerNorm(const LayerNormOptions& options);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// Limit for positions a and b with the kernels k_ab and t_ab: k'_ab = c_ab/r, where
-  /// r = sqrt((ε + c_aa)(ε + c_bb)) and c_ab = k_ab − m_a·m_b; t'_ab = t_ab/r, plus k'_ab + 1 if
-  /// weight and bias are trained. m_a is the mean over channels: that of the data, or 0 in the
-  /// limit of many random channels (Yang 2019, "Tensor programs I"; Hron et al. 2020). A trained
-  /// weight's part of the NTK is h_c·h'_c in channel c of the normalized inputs h and h', which
-  /// equals k' only on average over channels: the next layer must then be a random linear map.
-  /// Throws Error if m is unknown, as after an activation.
+  /// Limit for positions a and b of inputs with the NNGP kernel k_ab and the NTK t_ab: k'_ab =
+  /// c_ab/r, where r = sqrt((ε + c_aa)(ε + c_bb)) and c_ab = k_ab − m_a·m_b; t'_ab = t_ab/r, plus
+  /// k'_ab + 1 if weight and bias are trained. m_a is the mean over channels: that of the data, or
+  /// 0 in the limit of many random channels (Yang 2019, "Tensor programs I"; Hron et al. 2020). A
+  /// trained weight's part of the NTK is h_c·h'_c in channel c of the normalized inputs h and h',
+  /// which equals k' only on average over channels: the next layer must then be a random linear
+  /// map. Throws Error if m is unknown, as after an activation.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;

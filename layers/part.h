@@ -39,8 +39,8 @@ class Part {
   const Kind* kind() const { return dynamic_cast<const Kind*>(place_.get()); }
   Kind* kind() { return dynamic_cast<Kind*>(place_.get()); }
 
-  /// The layer as a Kind. Throw Error if the part is absent or was replaced by a layer of another
-  /// type.
+  /// The layer as a Kind. All of these throw Error if the part is absent or was replaced by a layer
+  /// of another type.
   const Kind& operator*() const { return checked(*this); }
   Kind& operator*() { return checked(*this); }
   const Kind* operator->() const { return &checked(*this); }

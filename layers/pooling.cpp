@@ -48,7 +48,7 @@ void check_first_visible(const char* operation, const Tensor& mask) {
   const Tensor first = mapped::show(begins(mask)).detach();
   if (all(first).item<bool>()) return;
   const std::vector<bool> visible = flatten(first).to_vector<bool>();
-  const auto batch = static_cast<std::size_t>(mask.size(0));  // of each mapped example
+  const auto batch = static_cast<std::size_t>(mask.size(0));  // inputs per example of vmap
   std::size_t input = 0;
   while (visible[input]) ++input;
   LADON_CHECK(false, operation, "the first position of input ", input % batch,
@@ -71,8 +71,8 @@ Pooling pooling_from_name(std::string_view name) {
 
 Tensor mean_positions(const Tensor& x, const Tensor& mask) {
   const Tensor visible = column_mask("mean_positions", x, mask);
-  // Where a sum overflows the dtype, scaled-down terms are summed, since the mean may be finite;
-  // only there, since other sums could lose small terms.
+  // Where a sum overflows the dtype, scaled-down terms are summed instead, since the mean may be
+  // finite. Other sums keep their terms unscaled, since scaling could lose small ones.
   const auto over = [](const Tensor& seen, const auto& count) {
     const Tensor total = sum(seen, 1);
     if (all(isfinite(mapped::show(total))).item<bool>()) return total / count;
@@ -115,7 +115,8 @@ Tensor as_sequence(const char* operation, const Tensor& x) {
   return x.rank() == 3 ? x : flatten(x, 1, 2);
 }
 
-/// Number of visible positions per input, at least 1: [P] (or a scalar), in f64.
+/// Number of visible positions per input, at least 1, in f64: [P] for a mask [P, T]; without a mask
+/// a scalar.
 Tensor visible_count(const Tensor& mask, std::int64_t positions) {
   const Tensor count =
       mask.defined() ? sum(cast(mask, f64), -1) : scalar(static_cast<double>(positions), f64);

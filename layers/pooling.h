@@ -6,8 +6,9 @@
 //
 // Pooling (except by the maximum) is linear over positions: y_n = A_n·x_n for an input x_n [T, dim]
 // and a matrix A_n that depends only on the mask, and is the same for each channel. Its limit is
-// therefore k' = A_n·k·A_mᵀ for the T × T block k of inputs n and m, and t' = A_n·t·A_mᵀ   (Novak
-// et al. 2019, "Bayesian deep convolutional networks with many channels are Gaussian processes").
+// therefore k' = A_n·k·A_mᵀ and t' = A_n·t·A_mᵀ for the T × T blocks k (NNGP kernel) and t (NTK) of
+// inputs n and m   (Novak et al. 2019, "Bayesian deep convolutional networks with many channels are
+// Gaussian processes").
 
 #include <string_view>
 
@@ -28,9 +29,9 @@ Tensor mean_positions(const Tensor& x, const Tensor& mask = {});
 Tensor max_positions(const Tensor& x, const Tensor& mask = {});
 /// The vector of the first position, which must be visible: this function takes no mask.
 Tensor first_token(const Tensor& x);
-/// The function of this kind. Throws Error unless the mask is bool [batch, T], whatever the kind,
-/// and for Pooling::first if it hides the first position of an input and shows another. A sequence
-/// whose positions are all masked gives zeros.
+/// Calls the function above that `kind` names. Throws Error unless the mask is bool [batch, T],
+/// whatever the kind, and for Pooling::first if it hides the first position of an input and shows
+/// another. A sequence whose positions are all masked gives zeros.
 Tensor pool(Pooling kind, const Tensor& x, const Tensor& mask = {});
 
 // --- layers ---

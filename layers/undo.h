@@ -14,9 +14,9 @@ concept HasSnapshot = std::is_nothrow_move_assignable_v<T> && requires(const T& 
   { x.snapshot() } -> std::same_as<T>;
 };
 
-/// An argument of type `Argument` during a call. If an exception leaves the block of this object,
-/// an argument that the call may change (an lvalue that is not const) and that has snapshots is
-/// again what it was at the beginning. Nothing is done about other arguments.
+/// An argument of type `Argument` during a call. If an exception leaves the block in which this
+/// object lives, an argument that the call may change (an lvalue that is not const) and that has
+/// snapshots is again what it was at the beginning. Nothing is done about other arguments.
 template <class Argument>
 class Undo {
  public:

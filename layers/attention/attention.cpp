@@ -22,8 +22,8 @@ namespace ladon {
 namespace {
 
 /// product(x) of rows x [B, T, d] and weights. If a mask `hides` keys and the product is recorded,
-/// odd rows (attention_values.h) are multiplied apart: where nobody sees them their gradient is 0,
-/// and 0·NaN would reach the gradient of the weights.
+/// odd rows (with NaN, ∞ or huge numbers, attention_values.h) are multiplied apart: where nobody
+/// sees them their gradient is 0, and 0·NaN would reach the gradient of the weights.
 template <class Product>
 Tensor by_rows(const Tensor& x, const Tensor& weight, bool hides, const Product& product) {
   const bool looks = hides && recorded({x, weight}) && !ParameterUses::active();
@@ -32,7 +32,8 @@ Tensor by_rows(const Tensor& x, const Tensor& weight, bool hides, const Product&
   return where(odd, detail::gated(product(x)), product(where(odd, scalar(0, x.dtype()), x)));
 }
 
-/// scale·x times the weights of all heads:  [.., in] → [.., heads·width], in one product.
+/// scale·x times the weights of all heads, plus their biases if there are any:  [.., in] → [..,
+/// heads·width], in one product.
 Tensor product(const Tensor& x, double scale, const Tensor& weight, const Tensor& bias) {
   const std::int64_t all = weight.size(0) * weight.size(1);
   const Tensor flat_weight = reshape(weight, {all, weight.size(2)});
@@ -68,8 +69,8 @@ struct Operands {
   Tensor keys, queries, values;
 };
 
-/// Throws Error for an option of the prior that the parameterization does not read, and for another
-/// width of the positions than that of the inputs, which they get.
+/// Throws Error for an option of the prior that the parameterization does not read, and if the
+/// option `in` of the positions is neither 0 nor the width of the inputs.
 void check_read(const MultiHeadAttentionOptions& o) {
   using detail::check_unread;
   const char* layer = "MultiHeadAttention";
@@ -238,7 +239,8 @@ AttentionHeads MultiHeadAttention::project(const Tensor& queries, const Tensor& 
   return {first, second, projected(v, value, value_bias, hides)};
 }
 
-/// The heads as changed by the hook, if there is one. Gives the hook the positions of the heads.
+/// The heads as changed by the hook, if there is one. If h has no positions of queries and keys,
+/// the hook gets 0, 1, ….
 AttentionHeads MultiHeadAttention::changed(AttentionHeads h) const {
   if (!hook) return h;
   if (!h.q_positions.defined()) {
@@ -258,8 +260,8 @@ double MultiHeadAttention::logit_scale() const {
   return number ? scale * number_of("MultiHeadAttention", query_key_std) : scale;
 }
 
-/// The heads to use with logit_scale(), which is a plain number: if QK requires gradients, it
-/// multiplies the queries instead.
+/// The heads to use with logit_scale(), which is a plain number: if QK requires gradients, the
+/// queries are multiplied by QK instead.
 AttentionHeads MultiHeadAttention::with_scale(const AttentionHeads& h) const {
   AttentionHeads y = h;
   if (query_key_std.defined() && !is_plain(query_key_std)) y.q = scaled(h.q, query_key_std);
@@ -334,7 +336,7 @@ AttentionResult MultiHeadAttention::weigh(const AttentionHeads& h, const Attenti
   if (!hides || (detail::all_ordinary(q) && detail::all_ordinary(k) && detail::all_ordinary(v)))
     return weighed(matmul(q, transpose(k)), o.mask);  // [B,H,Tq,d] · [B,H,Tk,d]ᵀ → [B,H,Tq,Tk]
   const Shape shape{q.size(0), q.size(1), q.size(2), k.size(2)};
-  Tensor may = ones({shape[2], shape[3]}, boolean);  // attend
+  Tensor may = ones({shape[2], shape[3]}, boolean);  // true: may attend
   if (o.causal) may = tril(may, o.causal_offset);
   if (o.mask.defined()) may = logical_and(may, o.mask);
   const Tensor odd = detail::odd_queries(q, k, v, may);
@@ -372,7 +374,8 @@ Tensor MultiHeadAttention::combine(const Tensor& contexts, bool hides) const {
   });
 }
 
-/// Whether a key may be hidden from some queries only; padding is blanked.
+/// Whether a key may be hidden from some queries and visible to others. (Padding is hidden from
+/// all, and blanked.)
 bool MultiHeadAttention::hides(const AttentionMask& mask) const {
   return causal || mask.causal || mask.allowed.defined() || mask.bias.defined();
 }

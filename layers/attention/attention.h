@@ -22,8 +22,8 @@ struct AttentionPositions {
   bool values = false;  ///< Whether the inputs of values get encodings too.
 };
 
-/// Prior of the weights: their distribution at initialization. What the other parameterization
-/// reads must have its default (Error otherwise).
+/// Prior of the weights: their distribution at initialization. Options that only the other
+/// parameterization reads must have their defaults (Error otherwise).
 struct AttentionPrior {
   /// In standard parameterization: initializer of each projection, as a matrix [heads·head_dim,
   /// dim].
@@ -64,7 +64,8 @@ struct MultiHeadAttentionOptions {
   /// `heads`.
   std::int64_t kv_heads = 0;
   /// > 0: a query sees only the last `window` positions, including its own; needs causal attention.
-  /// Padding counts among them in one pass, but not with a cache (KeyValueCache::next_positions()).
+  /// In one pass padding counts among these positions; with a cache it does not
+  /// (KeyValueCache::next_positions()).
   std::int64_t window = 0;
   std::int64_t value_head_dim = 0;  ///< Width of a head's values; 0 means head_dim.
   std::int64_t out = 0;             ///< Width of the output; 0 means dim.
@@ -113,8 +114,8 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
 
   /// Throws Error if heads do not divide dim and head_dim is not given, if tied queries and keys
   /// have inputs of different widths or different numbers of heads, for sizes or standard
-  /// deviations out of range, and for options of the prior that nothing reads: of the other
-  /// parameterization, or bias_std without a bias.
+  /// deviations out of range, and for options of the prior that nothing reads: those of the other
+  /// parameterization, and bias_std without a bias.
   MultiHeadAttention(const MultiHeadAttentionOptions& options, Generator& rng);
 
   std::int64_t heads() const { return query.size(0); }
@@ -142,13 +143,14 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   /// `cache`. The result equals that of one pass over all positions: up to rounding, and bitwise
   /// under RowwiseProducts with softmax weights. mask: bool [batch, T], false = padding. With
   /// padding before a token (on the left, or in between) the two may differ: a cache numbers tokens
-  /// alone, one pass numbers all places 0 to T − 1, which positional encodings, position biases and
-  /// `window` depend on. To get equal results, remove padding before tokens first. Not recorded.
-  /// Throws Error unless attention is causal, and if `positions` are added to the inputs.
+  /// alone, while one pass numbers all places 0 to T − 1; positional encodings, position biases and
+  /// `window` depend on these numbers. To get equal results, remove padding before tokens first.
+  /// Not recorded. Throws Error unless attention is causal, and if `positions` are added to the
+  /// inputs.
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
   /// Cross-attention to a memory that is used many times: project_memory() computes its keys and
-  /// values once, and forward() attends to them. `key_mask` is that of the AttentionMask given to
-  /// forward(). Throws Error with a hook or with `positions`.
+  /// values once, and forward() attends to them. `key_mask` is the key_mask of the AttentionMask
+  /// that forward() gets. Throws Error with a hook or with `positions`.
   ProjectedMemory project_memory(const Tensor& keys, const Tensor& values,
                                  const Tensor& key_mask = {}) const;
   Tensor forward(const Tensor& queries, const ProjectedMemory& memory,
@@ -163,15 +165,15 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
                                const AttentionMask& mask = {}) const;
 
   /// Limit of self-attention as heads and kv_heads → ∞ in a fixed ratio. It does not depend on the
-  /// ratio, since outputs of different heads are independent given their values. (head_dim,
-  /// value_head_dim and the input width → ∞ too.) With linear scaling one wide head has the same
-  /// limit; with sqrt scaling a network of few heads is far from the limit.
-  /// infinite/attention/limit.h has the formula of each form. In standard parameterization the NTK
-  /// is the leading order in the widths, as for Linear. Throws Error where no limit is known: for
-  /// sqrt scaling of tied queries and keys (their logits grow without bound), for weights without a
-  /// Gaussian limit, for dropout in training mode, for a window with sqrt scaling unless the
-  /// weighting is softmax, if queries, keys and values see different inputs, and for a hook without
-  /// a limit.
+  /// ratio, since heads that share keys and values have output weights of their own, so that their
+  /// outputs are uncorrelated. (head_dim, value_head_dim and the input width → ∞ too.) With linear
+  /// scaling one wide head has the same limit; with sqrt scaling a network of few heads is far from
+  /// the limit. infinite/attention/limit.h has the formula of each form. In standard
+  /// parameterization the NTK is the leading order in the widths, as for Linear. Throws Error where
+  /// no limit is known: for sqrt scaling of tied queries and keys (their logits grow without
+  /// bound), for weights without a Gaussian limit, for dropout in training mode, for a window with
+  /// sqrt scaling unless the weighting is softmax, if queries, keys and values see different
+  /// inputs, and for a hook without a limit.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   /// Limit of cross-attention, from the kernels of the queries' inputs and of the inputs of keys
   /// and values, for the same examples: [N1, N2, Tq, Tq] and [N1, N2, Tk, Tk] → [N1, N2, Tq, Tq].

@@ -53,8 +53,8 @@ class KeyValueCache {
   /// their shapes differ.
   void join(const KeyValueCache& other);
   /// Copy that shares memory with this cache. Only one of the two may append(), since it writes
-  /// after the shared positions. A pass of a layer or model that throws restores the state before it
-  /// by itself; a snapshot serves to restore it if what you compute with several passes throws.
+  /// after the shared positions. If one pass of a layer or model throws, the pass itself restores
+  /// the cache; a snapshot serves to undo several passes.
   KeyValueCache snapshot() const;
 
  private:

@@ -89,8 +89,8 @@ infinite::AttentionLimit limit_of(const MultiHeadAttention& a) {
   y.value_output = deviation(v, a.value.size(2), o, a.heads() * a.value_head_dim());
   y.query_key_trained = q > 0 && k > 0 ? 1 / q + 1 / k : 0;
   y.value_output_trained = v > 0 && o > 0 ? 1 / v + 1 / o : 0;
-  // A bias acts as the weight of an extra input, whose kernel is 1/σ² in the units of the other
-  // inputs.
+  // The constant that a trained bias adds to the tangent kernel of its projection's input: 1/σ² of
+  // the projection's weights (infinite/attention/limit.h), 0 without a bias.
   const auto bias = [](const Tensor& b, double var, std::int64_t fan_in) {
     return b.defined() && var > 0 ? 1 / (var * static_cast<double>(fan_in)) : 0;
   };
@@ -178,7 +178,8 @@ infinite::Formula formula_of(const MultiHeadAttention& a, const Symbols& of, boo
               ", D = ", qk == 1 ? logits : times(qk, "(" + logits + ")"))};
 }
 
-/// k with encodings of positions. Attention flattens images, so a grid {T} takes them row by row.
+/// k with encodings of positions. Attention flattens images, so with a grid {T} the pixels of an
+/// image count row by row as positions.
 infinite::KernelNode with_positions(const RandomPositions& positions,
                                     const infinite::KernelNode& k) {
   infinite::KernelNode flat = k;

@@ -218,7 +218,7 @@ RandomPositions::RandomPositions(const RandomPositionsOptions& o, Generator& rng
   weight = initialize(Init::normal, {grid.count(), width}, rng);
 }
 
-/// Sizes of −1 are not known yet (KernelNode::positions), and fit.
+/// Sizes of −1 are not known yet (KernelNode::positions), and count as fitting.
 void RandomPositions::check_fits(const Shape& positions) const {
   const bool sequence = positions.rank() == 1;
   bool fits = sequence || positions.rank() == grid.rank();
@@ -278,7 +278,7 @@ infinite::KernelNode RandomPositions::limit(const infinite::KernelNode& k) const
     };
     return infinite::Formula{with("$k"), with("$t")};
   };
-  // The kernels are not kept: a sum of two tables is cheap to recompute.
+  // The self-kernels are not cached (Step::kept): a sum of two tables is cheap to recompute.
   infinite::Step step{
       .makes = makes, .formula = formula, .needs = infinite::Needs::wanted, .kept = false};
   if (k.has_means && makes.knows_means())

@@ -22,11 +22,11 @@ Tensor sinusoidal_table(std::int64_t length, std::int64_t dim, DType dtype = f32
 struct SinusoidalPositions : Layer {
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// The table is fixed: t' = t, and k'_ab = k_ab + ½·∫₀¹ cos((a − b)·10000⁻ˢ) ds, the limit of
-  /// P_a·P_b/dim for rows P_a and P_b of the table. Throws Error unless the inputs' channels have
-  /// mean zero, which excludes data and inputs to which such a table was added. The outputs'
-  /// channels do not have mean zero: a following LayerNorm subtracts the means, a following
-  /// activation throws Error.
+  /// The table is fixed, so the NTK stays the same. The NNGP kernel becomes k'_ab = k_ab + ½·∫₀¹
+  /// cos((a − b)·10000⁻ˢ) ds; the integral is the limit of P_a·P_b/dim for rows P_a and P_b of the
+  /// table. Throws Error unless the inputs' channels have mean zero, which excludes data and inputs
+  /// to which such a table was added. The outputs' channels do not have mean zero: a following
+  /// LayerNorm subtracts the means, a following activation throws Error.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor&) override {}
   std::string describe() const override;
@@ -46,7 +46,7 @@ struct LearnedPositions : Layer {
   LearnedPositions(const LearnedPositionsOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// Limit as dim → ∞, for positions a and b:
+  /// NNGP kernel k' and NTK t' as dim → ∞, for positions a and b:
   ///   k'_ab = k_ab + stddev²·1{a = b},  t'_ab = t_ab + 1{a = b}.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
@@ -98,8 +98,8 @@ struct RandomPositions : Layer {
   void check_fits(const Shape& positions) const;
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// Kernels as the widths → ∞, with the share r of token channels and s of encoding channels
-  /// (concat: r = in/(in + channels), s = 1 − r; sum: r = s = 1):
+  /// NNGP kernel k' and NTK t' as the widths → ∞, with the share r of token channels and s of
+  /// encoding channels (concat: r = in/(in + channels), s = 1 − r; sum: r = s = 1):
   ///   k' = r·k + s·σ_p²·R,  t' = r·t + s·σ_p²·R.
   /// For concat this is the mean over channels, which are not identically distributed: the next
   /// layer must be a random linear map or attention, not an activation.

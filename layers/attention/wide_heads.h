@@ -5,8 +5,8 @@
 // depends only on a matrix B_h [d, d] for its logits and a matrix v_h [d, out] for its output. For
 // H heads and an input X_n [T, d],
 //   out(n) = OV/sqrt(d·H)·Σ_h ζ(QK/d·X_n·B_h·X_nᵀ)·X_n·v_h,   B_h, v_h ~ N(0, 1) before training.
-// This has the distribution of MultiHeadAttention in ntk parameterization with wide heads, given
-// all latent randomness (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846). With the v_h
+// With random B_h and v_h, this has the distribution of MultiHeadAttention in ntk parameterization
+// with infinitely wide heads (Sakai, Karakida and Imaizumi 2025, arXiv 2506.00846). With the v_h
 // integrated out it is a Gaussian process given the B_h (infinite/finite/heads.h), so that the
 // exact posterior of this layer is known (optim/posterior/latent_posterior.h) and can be compared
 // with samplers and training.

@@ -39,10 +39,10 @@ class Limit {
   Kernel operator()(const Inputs& a, const Inputs& b, Get get = Get::ntk,
                     Entries wanted = Entries::full) const;
   Kernel operator()(const Inputs& a, Get get = Get::ntk, Entries wanted = Entries::full) const;
-  /// Kernels of the outputs for given kernels of the inputs, with nngp, cov1 and cov2. Throws Error
-  /// if a layer averages over draws, if a member does not have the shape or dtype that Kernel says,
-  /// for values that are not finite, and for variances and covariances that check_covariances()
-  /// (dual.h) refuses.
+  /// Kernels of the outputs for given kernels of the inputs, whose nngp, cov1 and cov2 must be
+  /// defined. Throws Error if a layer averages over draws, if a member does not have the shape or
+  /// dtype that Kernel says, for values that are not finite, and for variances and covariances that
+  /// check_covariances() (dual.h) refuses.
   Kernel operator()(const Kernel& inputs) const;
 
   /// Graph of the steps that compute the kernels for inputs of this kind; no kernel is computed
@@ -95,7 +95,7 @@ class Limit {
   bool draws() const { return graph(Get::nngp)->draws(); }
 
   const Layer& model() const& { return *model_; }
-  void model() && = delete;  // which may end with the limit
+  void model() && = delete;  // a temporary limit may own the model
   std::uint64_t replicate() const { return replicate_; }
   /// Pivots that with_pivots() chose for replicate(); if empty, each call chooses its pivots.
   Pivots pivots() const;

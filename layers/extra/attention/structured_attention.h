@@ -8,16 +8,16 @@
 namespace ladon {
 
 struct StructuredAttentionOptions {
-  std::int64_t dim;     ///< Width of the positions (2u of the paper).
-  std::int64_t hidden;  ///< Width of the inner map (d_a of the paper).
-  std::int64_t hops;    ///< Rows of the result (r of the paper): this model's heads.
+  std::int64_t dim;     ///< Width of the positions (2u in Lin et al.).
+  std::int64_t hidden;  ///< Width of the inner map (d_a in Lin et al.).
+  std::int64_t hops;    ///< Rows of the result (r in Lin et al.): this model's heads.
   Init init = Init::xavier_uniform;
 };
 
 /// M = A·H with A = softmax(W_s2·tanh(W_s1·Hᵀ)) over positions:  H [batch, T, dim] →
 /// M [batch, hops, dim], which Flatten() makes one vector. Masked positions get weight 0; a
-/// sequence without tokens gives zeros. The paper's penalty ‖A·Aᵀ − I‖²_F, which keeps the hops
-/// different, is frobenius_penalty (optim/extra/penalties/head_penalties.h):
+/// sequence without tokens gives zeros. The penalty ‖A·Aᵀ − I‖²_F of Lin et al., which keeps the
+/// hops different, is frobenius_penalty (optim/extra/penalties/head_penalties.h):
 ///
 ///   const auto details = attention.forward_with_weights(h, tokens);
 ///   backward(loss + 1e-3 * frobenius_penalty(unsqueeze(details.weights, 2)));

@@ -22,7 +22,7 @@ struct BatchNormOptions {
 /// vectors, the running variance has divisor n − 1); in evaluation mode by the running statistics.
 /// With a mask, batch statistics are those of visible positions, and outputs normalized by batch
 /// statistics are 0 at masked positions. A variance that overflows the dtype of running_var is
-/// stored as its largest finite number.
+/// stored as the dtype's largest finite number.
 ///
 /// Running statistics are part of the state, under PyTorch's names. A forward pass in training mode
 /// updates them in place, even if nothing is recorded; several threads may do so at once, but the

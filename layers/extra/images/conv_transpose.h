@@ -31,8 +31,9 @@ struct ConvTranspose : Layer {
   ConvTransposeOptions options;
 
   Tensor forward(const Tensor& x) const override;
-  /// Let v be the variance of a weight at initialization, and i(a, o) the input position that
-  /// output position a sees through tap o, if there is one. Then
+  /// Let k be the NNGP kernel and Θ the NTK of the inputs, v the variance of a weight at
+  /// initialization, and i(a, o) the input position that output position a sees through tap o, if
+  /// there is one. Then
   ///   k'_ab = v·in·Σ_o k_i(a,o),i(b,o),
   ///   Θ'_ab = v·in·Σ_o Θ_i(a,o),i(b,o) + in·Σ_o k_i(a,o),i(b,o),
   /// plus 1 in Θ' for a bias. Throws Error with several groups.

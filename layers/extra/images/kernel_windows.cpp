@@ -35,8 +35,8 @@ Tensor composed(const Tensor& k, int axis1, int axis2, const SlidingWindow& wind
   return y;
 }
 
-/// Consecutive windows that see consecutive positions at one tap: window `to + i` sees
-/// `from + i·stride`.
+/// Consecutive windows, and the positions that they see at one tap: window `to + i` sees position
+/// `from + i·stride`, for 0 ≤ i < `count`.
 struct Run {
   std::int64_t to, from, count;
 };

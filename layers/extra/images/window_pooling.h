@@ -12,8 +12,8 @@ struct PoolOptions {
   Shape window;       ///< {w} for sequences, {h, w} for images.
   Shape stride = {};  ///< If empty, the window size, so that windows do not overlap.
   Padding padding = Padding::valid;
-  /// Zeros at both ends, instead of `padding` (Error if that is set); an empty `after` equals
-  /// `before`.
+  /// Positions added at both ends, which no mean or maximum counts, instead of `padding` (Error if
+  /// that is set too); an empty `after` equals `before`.
   Shape before = {}, after = {};
   Shape dilation = {};  ///< If empty, 1 on every axis.
 };

@@ -3,8 +3,9 @@
 //
 // In a wide network each parameter hardly moves during training, and the network stays close to
 //   f(x; θ0) + J(x)·(θ − θ0),   J = ∂f/∂θ at θ0,
-// which is linear in θ though not in x: kernel regression with the tangent kernel Θ = J·Jᵀ
-// (Lee et al. 2019, "Wide neural networks of any depth evolve as linear models").
+// which is linear in θ, though not in x. Fitting it by least squares is kernel regression with the
+// tangent kernel Θ = J·Jᵀ (Lee et al. 2019, "Wide neural networks of any depth evolve as linear
+// models").
 
 #include <memory>
 #include <string>

@@ -25,9 +25,9 @@ namespace ladon {
 /// With other weights logits may differ by rounding, which may change a token. If a pass over all
 /// texts throws, each text is processed alone. A text that fails alone, or whose `on_token` throws,
 /// ends with the exception in its Generated::error, and the others go on. Not recorded, and under
-/// RowwiseProducts. `on_token` may cancel requests; inside it add() and step() throw Error, and
-/// inside the model function add(), step() and cancel() do; likewise, until the step has returned,
-/// in an object to which the batch is moved inside `on_token`.
+/// RowwiseProducts. `on_token` may cancel requests, but add() and step() throw Error inside it.
+/// Inside the model function, add(), step() and cancel() throw Error. Both hold, until the step has
+/// returned, also for an object to which the batch is moved inside `on_token`.
 class ContinuousBatch {
  public:
   /// Throws Error for an empty function.

@@ -58,8 +58,9 @@ struct Generated {
 /// holds the memory. Not recorded, and under RowwiseProducts: for attention with softmax weights, a
 /// text depends neither on the other rows of the batch nor on whether there is a cache. With other
 /// weights logits may differ by rounding, which may change a token. Row b draws from its own split
-/// of rng, which advances by one block (not with beams, which draw nothing). Throws Error for an
-/// empty function, options out of range, logits of a wrong shape, and logits that are NaN.
+/// of rng, which advances by one block (Generator::reserve; not with beams, which draw nothing).
+/// Throws Error for an empty function, options out of range, logits of a wrong shape, and logits
+/// that are NaN.
 std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,
                                 const GenerateOptions& options, Generator& rng,
                                 const Tensor& mask = {}, const DecodingCache& start = {});

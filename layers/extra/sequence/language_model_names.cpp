@@ -107,8 +107,8 @@ std::vector<ForeignTensor> llama_names(const LanguageModel& model) {
   return names.list;
 }
 
-/// Throws Error for a hook, such as RotaryPositions, in a model with the names of GPT-2: it has no
-/// tensors, and so would be lost without notice.
+/// Throws Error for a hook, such as RotaryPositions, in a model with the names of GPT-2: the hook
+/// has no tensors, and so would be lost without notice.
 void check_no_hook(const char* operation, const LanguageModel& model) {
   for (const TransformerEncoderLayer& layer : model.body.layers)
     if (const MultiHeadAttention* attention = layer.attention.kind())

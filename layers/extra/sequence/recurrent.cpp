@@ -89,7 +89,7 @@ Tensor Recurrent::initial(const RecurrentState& state, std::int64_t index) const
   return state.c.defined() ? concat({h, select(state.c, 0, index)}, -1) : h;
 }
 
-/// The states of one direction of one layer: [batch, T, S].
+/// The states of one direction of one layer: [batch, T, S], with S as in initial().
 Tensor Recurrent::run(const Tensor& x, const RecurrentInputs& inputs, std::int64_t index) const {
   const Direction& d = directions[index];
   const RecurrenceOptions how{.bias = d.bias_hh,

@@ -19,8 +19,8 @@ struct TranslationModelOptions {
 ///
 /// One table E is the embedding of sources and of targets, and the map to the logits (Press and
 /// Wolf 2017; Vaswani et al. 2017, section 3.4): x_t = sqrt(dim)·E[token_t] + P_t with the
-/// sinusoidal P, and rows of E that initially have length 1; logits = y·Eᵀ. Texts may have any
-/// length.
+/// sinusoidal table P, and rows of E that initially have length 1; logits = y·Eᵀ. Texts may have
+/// any length.
 struct TranslationModel : Callable<TranslationModel> {
   Embedding embedding;
   Dropout dropout;

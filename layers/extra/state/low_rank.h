@@ -22,7 +22,7 @@ struct LowRankOptions {
   std::int64_t rank = 8;
   double alpha = 8;
   /// If true, the scale is alpha/√rank, and adapters of any rank learn equally fast (Kalajdzievski
-  /// 2023, arXiv 2312.03732). If false, it is alpha/rank, as in the LoRA paper, and larger ranks
+  /// 2023, arXiv 2312.03732). If false, it is alpha/rank, as in Hu et al. 2022, and larger ranks
   /// learn more slowly.
   bool stabilized = false;
 };
@@ -39,10 +39,11 @@ struct LowRank : Layer {
   LowRank(Linear base, const LowRankOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
   bool per_position() const override { return true; }
-  /// Limit at initialization: k' = k_base, t' = t_base + s²·rank·k, where t_base is the base's
-  /// tangent kernel even if its parameters are frozen. The gradient of A is 0 at first, since B is
-  /// 0. At finite rank this is the mean of the kernel over A, from which the kernel deviates by
-  /// O(1/√rank). Throws Error once B is not 0, and whenever the base's limit() does.
+  /// Limit at initialization: the base's NNGP kernel, and the NTK t' = t_base + s²·rank·k, where k
+  /// is the NNGP kernel of the inputs, and t_base is the base's NTK even if its parameters are
+  /// frozen. The gradient of A is 0 at first, since B is 0. At finite rank this is the mean of the
+  /// kernel over A, from which the kernel deviates by O(1/√rank). Throws Error once B is not 0, and
+  /// whenever the base's limit() does.
   infinite::KernelNode limit(const infinite::KernelNode& k) const override;
   void visit(Visitor& v) override;
   std::string describe() const override;
@@ -53,8 +54,8 @@ struct LowRank : Layer {
 };
 
 /// Low-rank updates W + s·B·A of parameters of any layer, such as the queries and values of
-/// attention (as published). W is a parameter, reshaped to a matrix with the last axis as columns.
-/// The layers themselves do not change; the model is run with the updated values:
+/// attention (as in Hu et al. 2022). W is a parameter, reshaped to a matrix with the last axis as
+/// columns. The layers themselves do not change; the model is run with the updated values:
 ///   LowRankUpdate update(model.choose({"*.query", "*.value"}), {.rank = 4}, rng);
 ///   backward(functional_call(model, update.set, update.values(), loss));
 struct LowRankUpdate {

@@ -13,11 +13,11 @@ namespace ladon {
 ///   TransformerEncoder, TransformerDecoder   layers.0, …, norm
 ///   Sequential               0, 1, …
 ///   Conv, ConvTranspose  weight [out, in, window..], [in, out, window..] (Ladon: channels last)
-/// All other layers keep their names and layouts. (The activation, the position of norms,
-/// final_norm, which nn.Transformer always has, and eps are options that must match.)
-/// Throws Error if a layer has no equivalent in PyTorch: attention of another form, with shared
-/// keys, a hook, inputs of several widths, in ntk parameterization; a gated feed-forward block.
-/// A user-defined layer gives its names by TorchForm.
+/// All other layers keep their names and layouts. (Options that must match: the activation, the
+/// position of norms, eps, and final_norm, which nn.Transformer always has.) Throws Error if a
+/// layer has no equivalent in PyTorch: a gated feed-forward block, and attention other than softmax
+/// with sqrt scaling, or with tied or shared keys, positional encodings, a hook, a window, several
+/// widths, or ntk parameterization. A user-defined layer gives its names by TorchForm.
 StateDict to_torch(const Module& model);
 /// Copies a state dict in the form of to_torch() into the model, from any floating dtype. Throws
 /// Error if to_torch() would, and whenever from_foreign() does.
@@ -29,7 +29,7 @@ class TorchForm {
  public:
   virtual ~TorchForm() = default;
   /// The name in PyTorch of a member, tensor or layer, that visit() lists as `member`; for a tensor
-  /// also its layout. {.foreign = name} if nothing differs.
+  /// also its layout. {.foreign = member} if nothing differs.
   virtual ForeignTensor torch_form(const std::string& member) const = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Storage of finished tiles of a Gram matrix in a folder. Internal to gram.cpp. Each part
-// (core/extra/io/parts.h) is a file of consecutive tiles; tiles of a damaged part are computed
+// Storage of finished tiles of a Gram matrix in a folder. Internal to gram() and store_gram(). Each
+// part (core/extra/io/parts.h) is a file of consecutive tiles; tiles of a damaged part are computed
 // again.
 
 #include "ladon/core/extra/io/parts.h"

@@ -1,6 +1,6 @@
 #pragma once
 // Assignment of the tiles of a Gram matrix to the ranks (core/extra/ranks/ranks.h) that compute it.
-// Internal to gram.cpp and stored.cpp.
+// Internal to gram().
 
 #include "ladon/layers/infinite/gram/work.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 // Executor of a Gram matrix that stores finished tiles on disk, and distributes tiles among ranks.
-// Internal to gram().
+// Internal to gram() and store_gram().
 
 #include <memory>
 

@@ -21,8 +21,8 @@ namespace {
 constexpr std::int64_t at_once = 8;  // number of draws whose weights are held for all inputs
 
 /// Loop over the draws of a pass, `at_once` at a time. If only the cost is to be measured
-/// (pass_scope.h), it stops after the second group of draws, whose time stands for that of all
-/// groups; that of the first also contains work that is done once.
+/// (pass_scope.h), it stops after the second group of draws, and counts the time of that group for
+/// each group left out: the time of the first group also contains work that is done once.
 class DrawLoop {
  public:
   explicit DrawLoop(std::int64_t draws) : draws_(draws), sample_(PassScope::options().sample) {}
@@ -76,8 +76,8 @@ void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pa
   const LogitDraws& right = one_side ? left : *other;
   const std::int64_t r = left.rank();
   const bool same = same_elements(seen.nngp, values.nngp), may_be_features = same && r < 2 * t;
-  // Covariances are used only if they cost less than J(k) without them: 3·T³ + 3·T²·R
-  // multiplications.
+  // Covariances are used only if they cost less than J(k) costs without them, which is 3·T³ +
+  // 3·T²·R multiplications (pair_sums.cpp).
   const bool covariances = tangent && covariance_size(r) <= 3 * (t + r);
   PairSums sums(layer, blocks, {r, same, upper_triangle(seen)}, value, tangent);
   KeptDraws* const kept = PassScope::kept();

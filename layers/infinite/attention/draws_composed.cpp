@@ -1,7 +1,7 @@
 // The average over the draws of draws.cpp, in differentiable operations. Draws are made one after
 // the other, and each is recomputed for its gradient, so that memory does not grow with their
 // number. The gradient is that of the average with its draws fixed, through the kernels and the
-// roots (kernel/roots.h).
+// tokens' coordinates (kernel/roots.h).
 
 #include <algorithm>
 
@@ -17,7 +17,8 @@
 namespace ladon::infinite {
 namespace {
 
-/// Coordinates of the tokens of one side's inputs (Root), and the lower triangular root F of Φ·Φᵀ.
+/// Coordinates of the tokens of one side's inputs (Root), and the lower triangular F with F·Fᵀ =
+/// Φ·Φᵀ.
 struct Tokens {
   Tensor common, own, spread;  // Φ [P, T, R], Ψ and F [P, T, T]
 };
@@ -32,7 +33,8 @@ struct Side {
 };
 
 /// G of a side: QK·(Φ·Z·Φᵀ + F·Z₁₂·Ψᵀ + Ψ·Z₂₁·Fᵀ + Ψ·Z₂₂·Ψᵀ) and −G, [2, P, Tq, Tk], with queries
-/// on the left and keys on the right; z are the inputs' own draws, [P, 3, Tq, Tk].
+/// on the left and keys on the right. Z is `shared`; Z₁₂, Z₂₁ and Z₂₂ of each input are in z [P, 3,
+/// Tq, Tk].
 Tensor both_logits(const Tensor& query_key, const Side& x, const Tensor& shared, const Tensor& z) {
   const auto around = [](const Tensor& a, const Tensor& middle, const Tensor& b) {
     return matmul(matmul(a, middle), transpose(b));

@@ -1,4 +1,5 @@
-// Attention with ζ(G) = G and sqrt scaling, with infinitely many heads (Hron et al. 2020).
+// Attention with ζ(G) = G and sqrt scaling, with infinitely many heads (Hron et al. 2020), in the
+// notation of limit.h.
 //
 // E[G_ai·G'_bj] = QK²·k_ab·k_ij and ∂ζ_ai/∂G_ac = 1{i = c}, so that
 //   value   = QK²·k_ab·⟨k, v⟩

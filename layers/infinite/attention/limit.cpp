@@ -13,7 +13,8 @@
 namespace ladon::infinite {
 namespace {
 
-/// Kernels of the values, with the part of their trained biases added to the tangent kernel.
+/// Kernels of the values. The tangent kernel includes what their trained biases add to it
+/// (AttentionLimit::value_bias_trained).
 Pairs with_bias(const AttentionLimit& layer, const Pairs& values) {
   Pairs moved = values;
   if (values.ntk.defined() && layer.value_bias_trained != 0)

@@ -5,9 +5,10 @@
 //
 // For a pair of inputs (n, m) let k and t be the NNGP kernel and NTK [T, T] of the inputs of
 // queries and keys (with positional encodings), and v and u those of the inputs of values. Indices
-// a and b are positions of queries, c, e, i and j positions of keys, which differ in
-// cross-attention. QK = σ_Q·σ_K and OV = σ_O·σ_V are products of the weights' standard deviations,
-// σ_b is that of the output bias b, ζ turns logits into weights, G_h are the logits of head h,
+// a and b are positions of queries, c, e, i and j positions of keys; in cross-attention queries and
+// keys have different positions. QK = σ_Q·σ_K and OV = σ_O·σ_V are products of the weights'
+// standard deviations, σ_b is that of the output bias b, ζ turns logits into weights, G_h are the
+// logits of head h,
 //   out = OV/sqrt(..)·Σ_h ζ(G_h)·V_h·O_h + σ_b·b.
 // The heads are independent and their number goes to infinity, so the kernels are expectations over
 // the logits G of one head; the mean over V_h leaves v_ij. With ζ = ζ(G(n)), ζ' = ζ(G(m)), and one
@@ -58,7 +59,7 @@ struct AttentionLimit {
   double query_key_trained, value_output_trained;
   Tensor bias_trained;  ///< Contribution of the output bias to the NTK, rank 0.
   // Constants that trained biases of queries, keys and values, initially 0, add to the tangent
-  // kernels of their projections' inputs: 1/σ² of the group's weights; 0 without a bias.
+  // kernels of their projections' inputs: 1/σ² of the same projection's weights; 0 without a bias.
   double query_bias_trained = 0, key_bias_trained = 0, value_bias_trained = 0;
   /// Latents of finitely many heads; null for infinitely many.
   std::shared_ptr<const HeadLatents> heads = {};

@@ -18,7 +18,8 @@
 namespace ladon::infinite {
 namespace {
 
-constexpr std::int64_t most_orthogonal = 12;  // largest r; r² orthogonal draws cost O(r⁶)
+constexpr std::int64_t most_orthogonal =
+    12;  // most rows r of Z's orthogonal part; r² draws cost O(r⁶)
 
 bool any_not_zero(const double* x, std::int64_t n) {
   return std::any_of(x, x + n, [](double v) { return v != 0; });
@@ -59,7 +60,7 @@ Tensor SharedDraws::drawn(std::int64_t number) {
   return z;
 }
 
-/// The matrices of a group; those of the last group are kept.
+/// The matrices of a group of draws (logits.h). Those of the group asked for last are kept.
 Tensor SharedDraws::orthogonal(std::int64_t group) {
   const std::lock_guard lock(mutex_);
   if (group == group_) return orthogonal_;
@@ -115,8 +116,8 @@ OwnNumbers::OwnNumbers(const Root& root)
       queries_(places_of(root)),
       keys_(queries_) {}
 
-// The key does not depend on which of the two roots is zero, since this may change with
-// hyper-parameters.
+// The key of an input does not depend on whether the Ψ of its queries or that of its keys is zero,
+// since this may change with hyper-parameters.
 OwnNumbers::OwnNumbers(const Root& queries, const Root& keys)
     : shape_(numbers_shape(keys.own, queries.own.size(-1), keys.own.size(-1))),
       key_(names_of(queries)),

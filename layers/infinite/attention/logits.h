@@ -1,10 +1,11 @@
 #pragma once
 // Softmax weights of inputs for drawn logits.
 //
-// With the root k = Φ·Φᵀ over the tokens of all inputs (kernel/roots.h) and one standard normal Z
-// [R, R] for all of them, the logits G(n) = QK·Φ_n·Z·Φ_nᵀ of input n have the right covariance,
-// Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. If the root leaves a remainder, k(n, n) = Φ_n·Φ_nᵀ +
-// Ψ_n·Ψ_nᵀ, its part of the logits is drawn independently for each input,
+// With a root Φ of the kernel over the tokens of all inputs, k = Φ·Φᵀ (kernel/roots.h), and one
+// standard normal Z [R, R] for all of them, the logits G(n) = QK·Φ_n·Z·Φ_nᵀ of input n have the
+// right covariance, Cov(G_ai(n), G_bj(m)) = QK²·k_ab·k_ij. If Φ leaves a remainder, k(n, n) =
+// Φ_n·Φ_nᵀ + Ψ_n·Ψ_nᵀ, the part of the logits that contains Ψ is drawn independently for each
+// input,
 //   G(n) = QK·[F Ψ]·[0 Z₁₂; Z₂₁ Z₂₂]·[F Ψ]ᵀ + QK·Φ·Z·Φᵀ,   F·Fᵀ = Φ_n·Φ_nᵀ,
 // where Z₁₂, Z₂₁ and Z₂₂ are random numbers keyed by the input's content, so that an input draws
 // the same numbers in any block.

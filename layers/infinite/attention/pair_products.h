@@ -35,8 +35,8 @@ class PairIndex {
   std::int64_t rows_, columns_, positions_;
 };
 
-/// Factor and terms that sandwich() applies to its product while that is in cache. scale and offset
-/// are f64 of rank 0.
+/// Factor and terms that sandwich() applies to its product while the product is in cache. scale and
+/// offset are f64 of rank 0.
 struct SandwichTerms {
   Tensor scale, offset;
   Tensor added = {};  ///< Of x's shape, or undefined.

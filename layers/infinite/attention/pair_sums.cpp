@@ -6,8 +6,9 @@
 //   same.
 // - J(k) as an inner product of features (features.h): T²·R·(R + 1)/2 in all, and T²·R each for
 //   P·v, v·P'ᵀ and P·v·P'ᵀ.
-// - J is linear, and 0 for a constant: if t = α·k + β, J(t) = α·J(k). This holds after the first
-//   layers of a network on data. Likewise P·u·P'ᵀ follows if u is such a function of v, or of t.
+// - J(X) is linear in X, and 0 for a constant X: if t = α·k + β, J(t) = α·J(k). After the first
+//   layers of a network on data, t has this form. Likewise P·u·P'ᵀ follows if u is such a function
+//   of v, or of t.
 
 #include "ladon/layers/infinite/attention/pair_sums.h"
 

@@ -1,4 +1,5 @@
-// Attention with ζ = relu or abs and sqrt scaling, with infinitely many heads.
+// Attention with ζ = relu or abs and sqrt scaling, with infinitely many heads, in the notation of
+// limit.h.
 //
 // The logits (G_ai(n), G_bj(m)) are normal with variances QK²·k_aa·k_ii and QK²·k'_bb·k'_jj and
 // covariance QK²·k_ab·k_ij. Their standard deviations, and their correlation ρ_ab·ρ_ij, are

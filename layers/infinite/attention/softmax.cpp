@@ -1,11 +1,13 @@
 // Softmax attention with sqrt scaling and infinitely many heads: expectations over Gaussian logits,
-// in closed form for one or two positions, otherwise averaged over draws (draws.h).
+// in closed form for one or two positions, otherwise averaged over draws (draws.h). Notation as in
+// limit.h.
 //
 // Two positions. Softmax is the logistic function of x_a = G_a0 − G_a1: ζ_a0 = σ(x_a), ζ_a1 =
 // 1 − σ(x_a). With Δ(X) = X_00 − X_01 − X_10 + X_11, (x_a, x'_b) is normal with variances
-// QK²·k_aa·Δ(k(n,n)) and QK²·k'_bb·Δ(k(m,m)) and covariance QK²·k_ab·Δ(k). By symmetry E σ = ½, so
-//   E[ζ_ai·ζ'_bj] = ¼ + ±_i·±_j·e,   e = E[σσ'] − ¼,   ±_0 = 1, ±_1 = −1
-//   Σ_ij v_ij Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be]·X_ce = e'·Δ(v)·Δ(X),   e' = E[dσ·dσ'].
+// QK²·k_aa·Δ(k(n,n)) and QK²·k'_bb·Δ(k(m,m)) and covariance QK²·k_ab·Δ(k). By symmetry E σ(x_a) =
+// ½, so, with σ̇ = dσ/dx,
+//   E[ζ_ai·ζ'_bj] = ¼ + ±_i·±_j·e,   e = E[σ(x_a)·σ(x'_b)] − ¼,   ±_0 = 1, ±_1 = −1
+//   Σ_ij v_ij Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be]·X_ce = e'·Δ(v)·Δ(X),  e' = E[σ̇(x_a)·σ̇(x'_b)].
 // A query that sees one key has ζ = 1 there, whatever the logits, and no derivative.
 
 #include "ladon/autograd/forms.h"

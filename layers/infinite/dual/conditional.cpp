@@ -1,7 +1,8 @@
 // Duals of elu and selu, at any variance and correlation.
 //
-// Given v, u is normal with mean m = c·v/q and variance τ² = p − c²/q, and the conditional mean of
-// φ is known in closed form, G(m, τ). That leaves one integral,
+// Let (u, v) be normal with variances p and q and covariance c (dual.h). Given v, u is normal with
+// mean m = c·v/q and variance τ² = p − c²/q, and the conditional mean of φ is known in closed form,
+// G(m, τ). That leaves one integral,
 //   E[φ(u)φ(v)] = ∫ φ(v)·G(c·v/q, τ)·n(v; q) dv.
 // Derivatives are integrals of this form too, since those of G with respect to m are the
 // conditional means of φ', φ'', … (Price 1958):

@@ -39,7 +39,7 @@ void check_operands(const Tensor& p, const Tensor& q, const Tensor& c) {
                 " does not broadcast to the covariance's shape ", c.shape());
 }
 
-/// Variances with 0 for those that rounding made negative.
+/// p with 0 in place of variances that rounding made negative.
 Tensor not_negative(const Tensor& p) {
   const Tensor all = unstretched(p);
   return all.count() > 0 && number_of("dual", amin(all)) < 0 ? relu(p) : p;
@@ -109,7 +109,7 @@ void check_covariances(const char* operation, const Tensor& p, const Tensor& q, 
     LADON_CHECK(least >= -1e-9 * largest, operation, "a variance is ", least,
                 "; it must not be negative");
   }
-  // of a variance that rounding made 0 or negative, the error alone is left
+  // The rounding error stands for a variance that rounding made 0 or negative.
   const auto deviation = [&](const Tensor& x) {
     return sqrt(where(greater(x, 0), x, 1e-12 * largest));
   };

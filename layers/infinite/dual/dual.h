@@ -140,10 +140,10 @@ struct DualResult {
 /// the same bits at any index and with any number of threads.
 ///
 /// The gradients of value and derivative with respect to p, q and c are recorded (first order
-/// only); infinite ones count as 0: at zero variance for a kink or a jump, and at s = 0 the value's
-/// for a jump and the derivative's for a kink. (For DualFunction::closed both have all gradients of
-/// E's graph.) Throws Error for other dtypes and shapes, and for variances and covariances that
-/// check_covariances() refuses.
+/// only); infinite gradients count as 0. These are, if φ has a kink or a jump, the gradients at
+/// zero variance; and at s = 0 the gradient of the value for a jump, that of the derivative for a
+/// kink. (For DualFunction::closed both have all gradients of E's graph.) Throws Error for other
+/// dtypes and shapes, and for variances and covariances that check_covariances() refuses.
 DualResult dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,
                 bool with_derivative);
 

@@ -20,10 +20,10 @@ kernels::DualPair each_entry(const Tensor& p, const Tensor& q, const Tensor& c,
 /// cancellation (Kahan), and never below 0. Operands are scaled by powers of 4 against overflow.
 double rest_variance(double p, double q, double c);
 
-/// E = E[φ(u)φ(v)] and E' = E[φ'(u)φ'(v)]: by the Hermite expansion, which is fast, for entries
-/// where the mask `few` (bool, broadcast) is true, which means that its terms suffice; by `other`,
-/// as lists [n], for the remaining entries. The choice for an entry depends only on its own p, q
-/// and c.
+/// E = E[φ(u)φ(v)] and E' = E[φ'(u)φ'(v)]. Where the mask `few` (bool, broadcast) is true, they are
+/// computed by the Hermite expansion, which is fast and whose terms suffice there. The remaining
+/// entries are computed by `other`, which gets them as lists [n], or p, q and c unchanged if these
+/// are all entries. The choice for an entry depends only on its own p, q and c.
 kernels::DualPair expanded_where(
     const Tensor& few, const DualRule& expansion, const Tensor& p, const Tensor& q, const Tensor& c,
     bool with_derivative,
@@ -42,8 +42,8 @@ struct Split {
 std::shared_ptr<const DualRule> expansion_of(const Split& split);
 /// Mask of entries whose variances are both at most `most`.
 Tensor both_at_most(double most, const Tensor& p, const Tensor& q);
-/// Mask of entries with both_at_most() and |ρ| ≤ 0.8: there 128 terms omit at most 4e-13 of the
-/// value at ρ = 1.
+/// Mask of entries with both_at_most() and |ρ| ≤ 0.8: there 128 terms of the Hermite expansion omit
+/// at most 4e-13 of the value at ρ = 1.
 Tensor moderate(double most, const Tensor& p, const Tensor& q, const Tensor& c);
 
 }  // namespace ladon::infinite

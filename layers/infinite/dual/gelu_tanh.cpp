@@ -1,14 +1,15 @@
 // The dual of gelu_tanh(x) = x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))), at any variance.
 //
-// It differs from gelu by an even function, below 5e-4 and negligible for |x| ≥ 6, which a sum of
-// normal densities of different widths fits to 7e-12:  gelu_tanh(x) = gelu(x) +
-// Σ_j a_j·exp(−x²/(2·b_j)). Such a density times that of (u, v) is again normal, so the new terms
-// have closed forms:
+// Its difference from gelu is an even function, below 5e-4, and negligible for |x| ≥ 6. A sum of
+// normal densities of different widths fits the difference to 7e-12:  gelu_tanh(x) = gelu(x) + Σ_j
+// a_j·exp(−x²/(2·b_j)). Such a density times the density of (u, v), which has variances p and q and
+// covariance c (dual.h), is again normal up to a factor. So the new terms have closed forms:
 //   E[gelu(u)·exp(−v²/2b)] = (1 + q/b)^−½·E gelu(u'),   u' ~ N(0, p − c²/(b + q)),
-//   E gelu(u') = p'/√(2π·(1 + p'))
+//   E gelu(u') = p'/√(2π·(1 + p')) with p' = Var u'
 //   E[exp(−u²/2b)·exp(−v²/2b')] = ((1 + q/b')·(1 + (p − c²/(b' + q))/b))^−½.
 // Variances far apart have a formula of their own, beside_larger().
-// Their derivatives are computed in forward mode, by numbers that carry one directional derivative.
+// Derivatives of all these formulas are computed in forward mode, by numbers that carry one
+// directional derivative.
 
 #include <algorithm>
 #include <array>

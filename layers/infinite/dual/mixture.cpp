@@ -2,7 +2,8 @@
 //
 // The logistic density is a mixture of normal ones (Andrews and Mallows 1974; Stefanski 1991): if K
 // has Kolmogorov's distribution and z is standard normal, 2K·z is logistic. So with weights w_i at
-// nodes k_i of that distribution, up to rounding at any x,
+// nodes k_i of that distribution, the logistic function σ (sigmoid) and the normal distribution
+// function Φ, up to rounding at any x,
 //   σ(x) = Σ_i w_i·Φ(x/τ_i),  τ_i = 2k_i;  tanh(x) = 2σ(2x) − 1 = Σ_i w_i·erf(x/(√2·k_i))
 //   x·σ(x) = Σ_i w_i·τ_i·gelu(x/τ_i)
 //   softplus(x) = Σ_i w_i·E_z[relu(x + τ_i·z)],

@@ -33,7 +33,8 @@ constexpr int most_terms = 256;
 /// Tables that map a function's values to its Hermite coefficients, a_k = ∫ φ(z)·h_k(z)·density(z)
 /// dz with the standard normal density. Since h_k is even for even k, and odd for odd k, the nodes
 /// are z_j > 0, then −z_j, in the same order, and row j of the tables holds
-/// w_j·density(z_j)·h_k(z_j), for even k in one table and for odd k in the other.
+/// w_j·density(z_j)·h_k(z_j) with the quadrature weights w_j, for even k in one table and for odd k
+/// in the other.
 struct Expansion {
   Tensor nodes, even, odd;  // [2·half], [half, terms/2] each
 };
@@ -75,7 +76,8 @@ const Expansion& expansion(int terms) {
                              : made.emplace(terms, make_expansion(terms)).first->second;
 }
 
-/// φ and, if requested, φ' at x, elementwise; or their Hermite coefficients, [m, terms] each.
+/// φ and, if requested, φ' at x, elementwise; or their Hermite coefficients, [m, terms] each, for m
+/// variances.
 struct Values {
   Tensor value, slope;
   Tensor value_square = {}, slope_square = {};  ///< With coefficients: E φ² and E φ'², [m].
@@ -94,8 +96,8 @@ Values values_at(const Pointwise& f, const Tensor& x, bool with_slope) {
   return {y.detach(), slope.defined() ? slope : zeros_like(x)};
 }
 
-/// Throws Error unless φ maps each number by itself: the same numbers again, in the reverse order
-/// in another shape, and in two parts must give the same.
+/// Throws Error unless φ maps each number by itself. φ is called with the same numbers again, in
+/// reverse order and another shape, and in two parts; the results must be the same each time.
 void check_pointwise(const Pointwise& f) {
   const NoGrad off;
   constexpr std::int64_t count = 24;

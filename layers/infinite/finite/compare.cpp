@@ -47,7 +47,7 @@ struct Running {
   Tensor rows;             // visible_rows()
   RunningMoments kernel, error;
 
-  /// The entries of a kernel that count: those of two visible positions.
+  /// The entries of a kernel that count, those whose two positions are both visible.
   Tensor counted(const Tensor& k) const {
     if (!rows.defined()) return k;
     return index_select(index_select(covariance(k), 0, rows), 1, rows);

@@ -34,8 +34,8 @@ struct SweepPoint {
   std::int64_t draws = 100;  ///< Number of networks, at least 3.
 };
 
-/// One kernel of finite networks, compared with that of the limit. Figures are of the entries of
-/// two visible positions: those of padding do not count.
+/// One kernel of finite networks, compared with that of the limit. The figures count only entries
+/// whose two positions are both visible, not padding.
 struct Agreement {
   /// Limit, mean over networks and standard error of each entry. `se` combines the standard errors
   /// of `mean` and, if it has one, of `limit`.
@@ -90,19 +90,20 @@ struct CompareOptions {
   std::int64_t gaussian_channels = 64;
   /// Largest number of vectors that the MMD is computed from, at least 3.
   std::int64_t mmd_samples = 2000;
-  /// Options of the limit's computation. Its `get` is that of the networks: leave it at ntk (Error
-  /// for nngp if the networks' is ntk).
+  /// Options of the limit's computation, except for `get`, which networks.kernel.get decides: leave
+  /// it at ntk (Error if it is nngp and networks.kernel.get is ntk).
   GramOptions limit = {};
   /// Called for each network drawn, by one thread at a time.
   std::function<void(const SweepPoint&)> progress = {};
 };
 
 /// Draws the networks of each point, each from a separate split of `rng` (which advances by one
-/// block per point), on all threads, and compares them with limit(*make_network(size)). Every
-/// network is run once; results have the same bits with any number of threads. The limit must not
-/// depend on the number of heads, or the comparison is meaningless. Masked positions do not count:
-/// more padding changes no figure but by rounding. Throws Error as limit() and empirical_kernel()
-/// do, for points of fewer than 3 draws, and if all positions of outputs [N, T, C] are masked.
+/// block, Generator::reserve, per point), on all threads, and compares them with
+/// limit(*make_network(size)). Every network is run once; results have the same bits with any
+/// number of threads. The limit must not depend on the number of heads, or the comparison is
+/// meaningless. Masked positions do not count: more padding changes no figure but by rounding.
+/// Throws Error as limit() and empirical_kernel() do, for points of fewer than 3 draws, and if all
+/// positions of outputs [N, T, C] are masked.
 Comparison compare(const SizedFactory& make_network, const Inputs& x,
                    const std::vector<SweepPoint>& sweep, const CompareOptions& options,
                    Generator& rng);

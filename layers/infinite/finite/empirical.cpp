@@ -107,8 +107,8 @@ std::vector<Tensor> pull_back(const Pass& pass, const std::vector<Tensor>& targe
   return gradients;
 }
 
-/// Gradients of each row's output with respect to each reported output, stacked on axis 1:
-/// [N, R, ..].
+/// Gradients of the output of each of R rows with respect to each reported output, stacked on axis
+/// 1: [N, R, ..].
 std::vector<Tensor> sweep(const Pass& pass, const Rows& which) {
   const auto outputs = reported(pass);
   std::vector<std::vector<Tensor>> rows(outputs.size());
@@ -237,7 +237,7 @@ void verify_reports(Layer& network, const Pass& pass) {
 
 // --- the two methods ---
 
-/// Number of channels that the NTK is of.
+/// Number of output channels whose NTK is computed.
 std::int64_t channels_of(const Pass& pass, const EmpiricalOptions& options) {
   const std::int64_t all = pass.output.size(2), some = options.channels;
   LADON_CHECK(some >= 0 && some <= all, "empirical_kernel", "the NTK of the first ", some,

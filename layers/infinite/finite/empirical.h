@@ -42,8 +42,8 @@ struct EmpiricalKernel {
 
 /// Kernels of a network's outputs [N, O] or [N, .., O]. Examples must pass through the network
 /// independently: throws Error if dropout draws or statistics of the batch are used, as in training
-/// mode, or (with options.verify) if an example has other outputs alone than in its batch. Floating
-/// inputs are cast to the dtype of the parameters.
+/// mode, or (with options.verify) if an example gives different outputs alone and in its batch.
+/// Floating inputs are cast to the dtype of the parameters.
 ///
 /// The layerwise method needs every layer with trained tensors to report them
 /// (layers/parameter_uses.h), and no tensor to be shared by two layers: with options.verify, throws

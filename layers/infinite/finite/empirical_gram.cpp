@@ -10,7 +10,8 @@
 namespace ladon::infinite {
 namespace {
 
-/// k[j, i] = k[i, j] with the axes of the two inputs exchanged: [N1, N2, (T, T), (O, O)].
+/// k [N1, N2, (T, T), (O, O)] with its two inputs exchanged: the two axes of each pair change
+/// places.
 Tensor exchanged(const Tensor& k) {
   Tensor y = k;
   for (int axis = 0; axis + 1 < k.rank(); axis += 2) y = transpose(y, axis, axis + 1);

@@ -101,7 +101,7 @@ Measured head_kurtosis(const std::function<Tensor(const Tensor&)>& zeta, double 
   const NoGrad off;
   const std::int64_t tokens = keys.size(0);
   const Tensor k = cast(keys, f64), w = reshape(cast(readout, f64), {1, 1, tokens});
-  // G = qk·R·Z·Rᵀ with R the symmetric root of k, which may be singular.
+  // G = qk·R·Z·Rᵀ with the symmetric square root R of k, which may be singular.
   const auto [eigenvalues, vectors] = lapack::eigh(k);
   const Tensor root = matmul(vectors * sqrt(relu(eigenvalues)), transpose(vectors));
   const Tensor z = normal({samples, tokens, tokens}, rng, 0, qk_std, f64);
@@ -200,8 +200,8 @@ std::vector<double> kernel_sums(const Tensor& x, double h2) {
   return sums;
 }
 
-/// E h̃² under N(0, K) of the centred kernel h̃(x, y) = k(x, y) − μ(x) − μ(y) + E k:
-/// E k² − 2·E μ² + (E k)².
+/// E h̃² under N(0, K) of the centred kernel h̃(x, y) = k(x, y) − μ(x) − μ(y) + E k, where μ(x) =
+/// E_y k(x, y): E k² − 2·E μ² + (E k)².
 double centred_square(const Tensor& k, double h2, double expected) {
   // μ² = |I + K/h²|⁻¹·exp(−xᵀBx) with B = (K + h²I)⁻¹, and E exp(−xᵀBx) = |I + 2KB|^(−1/2), where
   // I + 2KB = (I + 3K/h²)(I + K/h²)⁻¹.

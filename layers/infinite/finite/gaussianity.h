@@ -33,8 +33,8 @@ struct AttentionWidths {
   double readout_width = std::numeric_limits<double>::infinity();
 };
 
-/// The exact excess kurtosis of an output of an attention layer with identity ζ, no output bias and
-/// these widths (H heads):
+/// The exact excess kurtosis of an output of an attention layer whose weights are the logits
+/// themselves (Weighting::identity), with no output bias and these widths (H heads):
 ///   3·((1 + 2/d_r)·(1 + ((1 + 2/d_k)(1 + 2/d_v)(1 + 2ρ) − 1)/H) − 1),
 ///   ρ = tr((k·k_v)²)/tr(k·k_v)²,
 /// which is 6ρ/H for heads of infinite width. `keys` [T, T] is the kernel k of the input of queries
@@ -81,8 +81,8 @@ double kolmogorov_p_value(double distance, std::int64_t n);
 double kolmogorov_critical(double p_value, std::int64_t n);
 
 /// Maximum mean discrepancy (Gretton et al. 2012) between samples [n, d], independent draws of a
-/// vector, and N(0, K), for the kernel exp(−|x − y|²/(2h²)). The mean of the kernel under N(0, K)
-/// is known in closed form, so only one sample is needed: the unbiased estimate
+/// vector, and N(0, K), for the kernel k(x, y) = exp(−|x − y|²/(2h²)). The mean of the kernel under
+/// N(0, K) is known in closed form, so only one sample is needed: the unbiased estimate
 ///   1/(n(n−1)) Σ_{i≠j} k(x_i, x_j) − (2/n) Σ_i E_y k(x_i, y) + E k(y, y').
 struct Discrepancy {
   double squared = 0;    ///< MMD², unbiased: may be negative.

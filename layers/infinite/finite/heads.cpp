@@ -89,7 +89,7 @@ HeadLatents FiniteHeads::draw_layer(std::int64_t rank, Generator rng) const {
   return z;
 }
 
-// The inputs serve as landmarks, with full rank, so that one walk suffices.
+// The inputs serve as landmarks, with full rank, so that one walk over the graph suffices.
 Kernel FiniteHeads::run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted,
                         std::vector<HeadMap>* maps) const {
   Landmarks found;

@@ -74,7 +74,8 @@ class FiniteHeads {
   FiniteHeadsOptions options() && { return options_; }
 
   /// Latents of all attention layers, for these inputs together: kernels of training and test
-  /// inputs belong to one network only if both are in x. Advances rng by one block.
+  /// inputs belong to one network only if both are in x. Advances rng by one block
+  /// (Generator::reserve).
   Latents draw(const Inputs& x, Generator& rng) const;
 
   /// K_z between all inputs of x, in the form in which Limit gives the NNGP kernel; with Get::ntk,

@@ -21,10 +21,10 @@ struct MonteCarloOptions {
 };
 
 /// The empirical kernels of `draws` networks, each drawn from a separate split of `rng` (which
-/// advances by one block), computed on all threads. `use` gets them one at a time, in order, so
-/// that sums are the same with any number of threads; at most a few dozen are held at a time.
-/// Networks run in evaluation mode. Throws Error for a BatchNorm that has seen no batch, and the
-/// Errors of empirical_kernel().
+/// advances by one block, Generator::reserve), computed on all threads. `use` gets them one at a
+/// time, in order, so that sums are the same with any number of threads; at most a few dozen are
+/// held at a time. Networks run in evaluation mode. Throws Error for a BatchNorm that has seen no
+/// batch, and the Errors of empirical_kernel().
 void for_each_network(const NetworkFactory& make, const Inputs& a, const Inputs& b,
                       const MonteCarloOptions& options, Generator& rng,
                       const std::function<void(const EmpiricalKernel&)>& use);

@@ -7,8 +7,8 @@ namespace ladon::infinite {
 
 /// Adds the gradients of ⟨nngp, K⟩ + ⟨ntk, Θ⟩ to all leaves that the Gram matrices K and Θ of
 /// gram(limit, x, options) depend on: hyper-parameters of the model and the inputs themselves.
-/// Either cotangent may be undefined. They must be symmetric, [N, N], and the model must end in
-/// vectors (Error otherwise).
+/// Either of the cotangents nngp and ntk may be undefined. They must be symmetric, [N, N], and the
+/// model must end in vectors (Error otherwise).
 ///
 /// Works tile by tile, on and above the diagonal. The largest graph recorded at a time is that of
 /// the pairs of one tile of options.tile inputs per side (0 stands for 16) or, if the model

@@ -201,8 +201,8 @@ std::int64_t Sizes::chosen(double budget) const {
   if (probe_.whole.nngp.defined()) return fitting(largest_, budget);
   const bool drawn = plan_.estimate.sampled;
   const double cached = std::sqrt((drawn ? drawn_bytes : cached_bytes) / probe_.pair_bytes);
-  // Draws for an input serve all pairs of a tile, which matters more than the caches, and their
-  // loops use all threads within a tile.
+  // If layers draw, the draws for an input serve all pairs of a tile, which saves more than the
+  // caches do; and the loops over draws use all threads within one tile.
   const double at_once = plan_.processes * (drawn ? 1 : num_threads());
   const double shared = drawn && plan_.processes == 1
                             ? cached
@@ -230,7 +230,7 @@ GramEstimate estimated(const GramPlan& plan, const Probe& found, const Sizes& si
   e.tiles = static_cast<std::int64_t>(std::min(sizes.tiles(side), 1e18));
   const auto rows = static_cast<double>(n1), columns = static_cast<double>(n2);
   const auto across = [side](double n) { return std::ceil(n / static_cast<double>(side)); };
-  const bool half = plan.estimate.sampled && plan.symmetric;  // of the tiles on the diagonal
+  const bool half = plan.estimate.sampled && plan.symmetric;  // diagonal tiles compute half
   const double pairs = GramTiles(n1, n2, side, plan.symmetric).pairs() -
                        (half ? rows * (std::min(static_cast<double>(side), rows) - 1) / 2 : 0);
   const double inputs = plan.symmetric ? rows * across(rows)  // of all tiles

@@ -39,8 +39,8 @@ class Sizes {
   /// Bytes of random matrices that tiles share, as far as the budget leaves room for the tiles.
   double draw_bytes() const { return draw_bytes_; }
   double result_bytes() const;
-  /// Bytes of all memory but the result. Sums over replicates take three more matrices per kernel,
-  /// including temporaries of a step.
+  /// Bytes of all memory but the result. Sums over replicates take three more numbers per entry of
+  /// each matrix, temporaries included.
   double working_bytes(std::int64_t side) const;
   double tiles(std::int64_t side) const;
   /// The user's tile, rounded up to a multiple of the unit.

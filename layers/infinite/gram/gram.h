@@ -9,12 +9,12 @@
 // The result is the same, bit for bit, for any tile and any number of threads or ranks; also with
 // stored tiles, if the machine is of the same kind.
 //
-// If ranks, several processes, work together (core/extra/ranks/ranks.h), gram() distributes its
-// tiles over them, and gives the whole result to each: all call it with the same arguments. A
-// checkpoint must then be on a file system that all of them see. Checkpoints and ranks are part of
-// ladon_extra, and work in a program that includes "ladon/ladon.h" or calls register_executors()
-// (extra/tiles/register.h). In any other program a checkpoint is an Error, and each rank computes
-// the whole matrix.
+// If several processes, called ranks, work together (core/extra/ranks/ranks.h), gram() distributes
+// its tiles over them, and gives the whole result to each. All ranks call it with the same
+// arguments. A checkpoint must then be on a file system that all of them see. Checkpoints and ranks
+// are part of ladon_extra, and work in a program that includes "ladon/ladon.h" or calls
+// register_executors() (extra/tiles/register.h). In any other program a checkpoint is an Error, and
+// each rank computes the whole matrix.
 
 #include <cstdint>
 #include <functional>

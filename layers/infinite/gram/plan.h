@@ -1,5 +1,6 @@
 #pragma once
-// Plan of a Gram matrix: its tiles, and their cost. Internal to gram.cpp.
+// Plan of a Gram matrix: its tiles, and their cost. Internal to gram(), backward_gram() and
+// store_gram().
 
 #include <array>
 #include <memory>

@@ -12,7 +12,8 @@
 namespace ladon::infinite {
 namespace {
 
-/// Number of pairs in a tile, times the number of processes: each is assumed to compute as many.
+/// Number of pairs in a tile, times the number of processes: each process is assumed to compute as
+/// many pairs.
 double pairs(const GramTile& t, int processes) {
   return static_cast<double>(t.rows * t.columns) * processes;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Computation of the tiles of a Gram matrix, in memory or on disk. Internal to gram.cpp and
-// stored.cpp.
+// Computation of the tiles of a Gram matrix, in memory or on disk. Internal to gram() and
+// store_gram().
 
 #include <chrono>
 #include <functional>

@@ -101,7 +101,7 @@ class Evaluation {
   const SelfRows& rows_of(int block) const { return walk_.selves[block]; }
   /// Number of blocks whose self-kernels are computed: one, if a block is paired with itself.
   int blocks() const { return one_block_ ? 1 : 2; }
-  /// Whether coordinates of tokens are computed, not read.
+  /// Whether coordinates of tokens are computed, not read from the cache.
   bool finds_roots() const { return walk_.landmarks || walk_.found; }
 
   bool is_known(const Placed& step, int block) const {

@@ -155,7 +155,8 @@ class KernelGraph {
       const std::function<KernelNode(const KernelNode&)>& model,
       std::function<std::optional<LayerPlace>(const Layer*)> find);
 
-  // A graph is shared: name the pointer that graph() returns before a loop over steps().
+  // A graph is shared: before a loop over steps(), keep the pointer that graph() returns in a
+  // variable.
   const std::vector<Placed>& steps() const& { return steps_; }
   const InputKind& inputs() const& { return inputs_; }
   const KernelNode& output() const& { return output_; }

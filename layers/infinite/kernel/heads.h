@@ -22,8 +22,8 @@ struct HeadLatents {
 
   std::int64_t heads() const { return (logits.defined() ? logits : query).size(0); }
   std::int64_t rank() const { return (logits.defined() ? logits : query).size(1); }
-  // The functions below throw Error if both logits and a query and key are given, or none, and for
-  // other shapes.
+  // The functions below throw Error if both `logits` and the pair of `query` and `key` are given,
+  // or neither, and for other shapes.
   /// B [H, R, R]: `logits`, or query·keyᵀ/sqrt(d_k).
   Tensor form() const;
   /// Factors r [H] of the heads' contributions to the kernel: |output|²/d_v, or 1 for values of

@@ -1,5 +1,6 @@
 #pragma once
-// Coordinates Φ of tokens: the kernel between the tokens of all inputs is k = Φ·Φᵀ.
+// Coordinates Φ of tokens: the kernel between the tokens of all inputs is k = Φ·Φᵀ. Such a Φ is
+// called a root of k.
 //
 // A layer that averages over Gaussian draws needs draws with the right covariance for every pair of
 // inputs. If each pair drew separately (from a root of its 2T × 2T kernel), the draws of an input
@@ -53,8 +54,8 @@ RootFactor root_factor(const Tensor& k, std::int64_t rank,
 /// Φ [N, T, R] of inputs whose kernel with the landmarks is k [N, landmarks, T, T]. Throws Error
 /// for a kernel or a factor of another shape or dtype, and for pivots that root_factor() refuses.
 Tensor coordinates(const Tensor& k, const RootFactor& factor);
-/// Root Ψ [N, T, T] of the part that the coordinates Φ (`common`) leave unexplained: Ψ·Ψᵀ = cov −
-/// Φ·Φᵀ.
+/// Root Ψ [N, T, T] of the part of k(n, n) (`cov`) that the coordinates Φ (`common`) leave
+/// unexplained: Ψ·Ψᵀ = cov − Φ·Φᵀ.
 Tensor own_root(const Tensor& cov, const Tensor& common);
 
 /// Lower triangular L with x = L·Lᵀ, for positive semi-definite x [.., T, T]. A column is zero if
