@@ -259,7 +259,8 @@ Tensor weights(const Inputs& in, const Tensor& logits, const AttentionOptions& o
   return softmax(s, -1);
 }
 
-/// The composed form, with dropout of weights by `factors`, or drawn here if they are undefined.
+/// The composed form. Dropout multiplies the weights by `factors`; if `factors` is undefined, it is
+/// drawn here.
 AttentionResult formed(const Inputs& in, const AttentionOptions& options, const Tensor& factors) {
   const Tensor p = weights(in, capped(logits(in, options), options.softcap), options);
   const Tensor kept = factors.defined()     ? p * factors

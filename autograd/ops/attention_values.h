@@ -1,6 +1,7 @@
 #pragma once
-// Parts of attention whose weights need not come from a softmax. What a query may not see reaches
-// neither its result nor, through it, a gradient, also if it is NaN, ∞ or huge ("odd").
+// Parts of attention whose weights need not come from a softmax. Queries, keys and values are
+// called odd if an element is NaN, ∞ or huge. An odd key or value that a query may not see affects
+// neither the query's result nor, through the result, a gradient.
 
 #include "ladon/autograd/ops/attention.h"
 

@@ -235,8 +235,8 @@ std::map<std::string, Tensor> load_one(const std::string& path,
   return tensors;
 }
 
-// Moves the tensors `from`, those of one file of a checkpoint, to `to`, those of the files before
-// it.
+// Moves the tensors `from` of one file of a checkpoint to `to`, which holds the tensors of the
+// files before it.
 void take_shard(const std::string& path, const std::string& index, const ShardMap& shard_of,
                 const std::string& shard, std::map<std::string, Tensor>& from,
                 std::map<std::string, Tensor>& to) {

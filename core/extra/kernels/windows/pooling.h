@@ -1,6 +1,6 @@
 #pragma once
 // Sums and maxima over windows of x [N, positions.., C], channel by channel. No gradients: see
-// autograd/ops/pooling.h.
+// autograd/extra/windows/pooling.h.
 
 #include <vector>
 

@@ -287,8 +287,7 @@ struct Exponential {
   }
 };
 
-/// Orders of differentiation: of `first` and `second` with respect to c, and of `second` with
-/// respect to p.
+/// How often `first` is differentiated with respect to c, and `second` with respect to c and to p.
 struct Derivatives {
   int first_by_c, second_by_c, second_by_p;
 };
