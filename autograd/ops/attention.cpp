@@ -224,7 +224,8 @@ Inputs ungrouped(const Inputs& in) {
   return {in.q, each(in.k), each(in.v), in.mask, 1, in.scale};
 }
 
-/// The inputs without the queries in `rows`, bool [.., H, Tq, 1]: they see no key, and are 0.
+/// The inputs, in which the queries for which `rows`, bool [.., H, Tq, 1], is true are 0 and see no
+/// key.
 Inputs without(const Inputs& in, const Tensor& rows) {
   Inputs rest = in;
   rest.q = where(rows, scalar(0, in.q.dtype()), in.q);

@@ -176,7 +176,8 @@ void check_sums(const std::string& path, const SafetensorsHeader& header,
     check(i + 1, sums[i], "tensor '" + entries[i].name + "'");
 }
 
-// Metadata with this library's version, which replaces that of an earlier writer, and checksums.
+// Metadata with checksums and with this library's version, which replaces the version of an earlier
+// writer.
 std::map<std::string, std::string> complete(const std::string& path,
                                             const std::vector<const Named*>& order,
                                             std::map<std::string, std::string> metadata) {

@@ -107,7 +107,7 @@ bool forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
 
 /// Workspace of a task with few queries, in which vector lanes run along the keys: queries
 /// [Tq, width], logits [Tq, n], output [Tq, v_lanes], vectors of one element per query, and a tile
-/// of keys or values, for those that cannot be used in place.
+/// of keys or values that cannot be used in place.
 template <class T>
 struct FewBuffers {
   explicit FewBuffers(const Problem<T>& p)
