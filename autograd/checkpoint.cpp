@@ -68,7 +68,7 @@ struct FirstRun {
   std::uint64_t first;  ///< Nodes numbered from `first` on belong to the run.
   detail::DrawTape tape = {};
   std::vector<detail::Read> reads = {};
-  std::vector<Tensor> captured = {};  ///< The tensors that f captured, as by captured_by().
+  std::vector<Tensor> captured = {};  ///< Tensors that f captured (captured_by()).
   std::uint64_t output = 0;           ///< Fingerprint of the output.
   std::optional<Outline> outline = {};
   std::vector<bool> trained = {};  ///< Per input: whether it required a gradient.

@@ -21,7 +21,7 @@ class EvaluationScope : private Scoped<const char*> {
   }
 
  private:
-  std::optional<Scoped<bool>> alone_;  // true is all that a scope sets, so any living one suffices
+  std::optional<Scoped<bool>> alone_;  // scopes set only true: one that is alive suffices
 };
 
 /// Throws Error inside an EvaluationScope that forbids what the layer `who` is about to do: draw

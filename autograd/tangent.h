@@ -21,9 +21,10 @@ class Tangent;
 /// Tangents of an operation's inputs, one per input; null for an input without a tangent.
 using Tangents = std::vector<std::shared_ptr<const Tangent>>;
 
-/// A derivative along one direction, carried by a dual number. A dual number has one tangent per
-/// nested call of jvp that it depends on, in a linked list with that of the innermost call first.
-/// The value of a tangent may itself be a dual number of the lower levels.
+/// A derivative along one direction, carried by a dual number. Nested calls of jvp have levels:
+/// numbers that are higher for inner calls (forward.h). A dual number has one tangent per level
+/// that it depends on, in a linked list with the highest level first. The value of a tangent may
+/// itself be a dual number of the lower levels.
 class Tangent {
  public:
   Tangent(Tensor derivative, std::uint64_t at, std::shared_ptr<const Tangent> next = {})

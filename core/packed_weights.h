@@ -26,11 +26,12 @@ enum class WeightForm { float32, bfloat16, int8 };
 ///   generate(next_token(model), prompt, {}, rng);
 ///
 /// While the object is alive on this thread, products [.., m, k] · [k, n] in which the matrix
-/// [k, n] is one of these weights, in f32, read its copy: those of every Linear, projection of
-/// attention, and tied embedding. Products that are recorded for autograd do not, so use NoGrad.
-/// With few rows, as in decoding, a product takes as long as reading its weights, so fewer bytes
-/// are faster. Results are, bit for bit, those under RowwiseProducts (core/rowwise.h) with the
-/// packed values of the weights, so rows do not depend on each other.
+/// [k, n] is one of these weights, in f32, read its copy. Every Linear, projection of attention and
+/// tied embedding computes such a product. Products that are recorded for autograd read the
+/// original weights, so use NoGrad. With few rows, as in decoding, a product takes as long as
+/// reading its weights, so fewer bytes are faster. Results are, bit for bit, those under
+/// RowwiseProducts (core/rowwise.h) with the packed values of the weights, so rows do not depend on
+/// each other.
 ///
 /// A weight is copied at the first product with it, and again at the first one after it was written
 /// to. The weights themselves keep their values and their memory; bytes() counts the copies alone.
@@ -70,7 +71,7 @@ class PackedWeights : private detail::Scoped<const PackedWeights*> {
   mutable std::atomic<std::int64_t> passed_over_ = 0;
   std::size_t slab_bytes_ = 0;
   mutable std::mutex mutex_;
-  mutable Storage slab_;  // the newest slab; its first `used_` bytes are taken
+  mutable Storage slab_;  // newest block of memory for copies; its first `used_` bytes are taken
   mutable std::size_t used_ = 0;
   mutable std::map<Place, std::shared_ptr<const Matrix>> matrices_;
 };

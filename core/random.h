@@ -71,8 +71,8 @@ class Generator {
 
 namespace detail {
 
-// Replay of draws from any generators, so that a computation that runs a second time (checkpoint in
-// autograd/functional.h) gets the same numbers.
+// Replay of draws from any generators, so that a computation that runs a second time
+// (autograd/checkpoint.h) gets the same numbers.
 
 /// The blocks of random numbers that one thread reserved, in order.
 struct DrawTape {

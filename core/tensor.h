@@ -60,9 +60,10 @@ class Tensor {
   int rank() const { return shape_.rank(); }
   /// Number of elements.
   std::int64_t count() const { return shape_.count(); }
-  /// Size of one axis, which may be negative. Throws Error when out of range.
+  /// Size of one axis; a negative axis counts from the end. Throws Error if it is out of range.
   std::int64_t size(int axis) const { return shape_[axis]; }
-  /// Whether elements lie in row-major order without gaps (those of one example, if it is mapped).
+  /// Whether elements lie in row-major order without gaps (of one example, if the tensor is
+  /// mapped).
   bool contiguous() const;
 
   /// A mapped tensor (mapped.h) is one tensor of this shape for each example of a batch.

@@ -156,7 +156,8 @@ Inputs ungrouped(const Inputs& in) {
   return {in.q, each(in.k), each(in.v), in.mask, 1, in.scale};
 }
 
-/// The inputs without the queries in `rows`, bool [.., H, Tq, 1]: they see no key, and are 0.
+/// The inputs, in which the queries for which `rows`, bool [.., H, Tq, 1], is true are 0 and see no
+/// key.
 Inputs without(const Inputs& in, const Tensor& rows) {
   Inputs rest = in;
   rest.q = where(rows, scalar(0, in.q.dtype()), in.q);
@@ -191,7 +192,8 @@ Tensor weights(const Inputs& in, const Tensor& logits, const AttentionOptions& o
   return softmax(s, -1);
 }
 
-/// The composed form, with dropout of weights by `factors`, or drawn here if they are undefined.
+/// The composed form. Dropout multiplies the weights by `factors`; if `factors` is undefined, it is
+/// drawn here.
 AttentionResult formed(const Inputs& in, const AttentionOptions& options, const Tensor& factors) {
   const Tensor p = weights(in, capped(logits(in, options), options.softcap), options);
   const Tensor kept = factors.defined()     ? p * factors

@@ -24,13 +24,13 @@ struct AttentionOptions {
 };
 
 /// Returns softmax(scale·Q·Kᵀ + mask)·V. For H query heads, Hkv key and value heads, Tq queries and
-/// Tk keys:  q [.., H, Tq, d], k [.., Hkv, Tk, d], v [.., Hkv, Tk, dv] → [.., H, Tq, dv]; leading
+/// Tk keys: q [.., H, Tq, d], k [.., Hkv, Tk, d], v [.., Hkv, Tk, dv] → [.., H, Tq, dv]; leading
 /// axes are equal or broadcast. H is a multiple of Hkv: query head h uses key head ⌊h/(H/Hkv)⌋
 /// (grouped-query attention). Without dropout, second derivatives or a mask that requires a
 /// gradient it runs fused, in tiles, and never stores the Tq × Tk matrix (Dao et al. 2022; Rabe and
-/// Staats 2021). Fused and formed from the matrix it has the same gradients up to rounding. A key
-/// or value that is NaN or ∞ affects the queries that may see it, and no others; nor does a query
-/// that is NaN or sees NaN affect a gradient if its own output has the gradient 0, as where nobody
+/// Staats 2021). The fused form and the form that stores the matrix have the same gradients up to
+/// rounding. A key or value that is NaN or ∞ affects only the queries that may see it. A query that
+/// is NaN or sees NaN affects no gradient if its own output has the gradient 0, as where nobody
 /// reads it. One difference is left: if the output of such a query is read, the gradients of keys
 /// and values that it does not see are finite in the fused form, but may be NaN in the other
 /// (dropout, second derivatives, gradients per example, create_graph, attention_with_weights).

@@ -1,6 +1,7 @@
 #pragma once
-// Parts of attention whose weights need not come from a softmax. What a query may not see reaches
-// neither its result nor, through it, a gradient, also if it is NaN, ∞ or huge ("odd").
+// Parts of attention whose weights need not come from a softmax. Queries, keys and values are
+// called odd if an element is NaN, ∞ or huge. An odd key or value that a query may not see affects
+// neither the query's result nor, through the result, a gradient.
 
 #include <functional>
 
@@ -28,12 +29,12 @@ Tensor odd_queries(const Tensor& q, const Tensor& k, const Tensor& v, const Tens
 /// Rows of x [.., T, d] that are odd: bool [.., T, 1]; undefined if none.
 Tensor odd_rows(const Tensor& x);
 
-/// x, through which a gradient that is 0 everywhere does not pass: further on it would be
-/// multiplied by NaN.
+/// x; a gradient that is 0 everywhere is not passed on, because it would then be multiplied by NaN.
 Tensor gated(const Tensor& x);
 
-/// `rest` for the queries `odd`, and `ordinary`, computed without those, for all others. If nobody
-/// reads the outputs of the odd queries (their gradients are all 0), their NaN reach no gradient.
+/// Takes the queries `odd` from `rest`, and all others from `ordinary`, which was computed without
+/// the odd queries. If nobody reads the outputs of the odd queries (their gradients are all 0),
+/// their NaN reach no gradient.
 AttentionResult joined(const Tensor& odd, const AttentionResult& ordinary,
                        const AttentionResult& rest);
 

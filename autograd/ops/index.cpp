@@ -243,7 +243,7 @@ Tensor embedding(const Tensor& weight, const Tensor& index, EmbeddingLookupOptio
   Shape shape = index.shape();
   shape.append(d);
   Tensor y = reshape(kernels::take_rows(weight.detach(), 0, rows), shape);
-  if (options.padding_index >= 0)  // replaced by −1, whose gradient add_rows ignores
+  if (options.padding_index >= 0)  // the padding index becomes −1, which add_rows ignores
     rows = where(equal(rows, static_cast<double>(options.padding_index)), scalar(-1, i64), rows);
   return record("embedding", y, {weight}, [rows, n, d](const Tensor& g) {
     return add_rows(reshape(g, {rows.count(), d}), 0, rows, n);
@@ -286,8 +286,8 @@ UniqueElements unique(const Tensor& x, std::optional<int> axis) {
   const std::int64_t columns = n > 1 ? rows.size(1) : 0;  // up to one row is sorted already, and
                                                           // may have very many columns
   Tensor order = columns == 0 ? arange(n) : Tensor();
-  for (std::int64_t column = columns; column-- > 0;) {  // stable sorts by the last column first and
-                                                        // the first last: lexicographic order
+  // Stable sorts, by the last column first and by the first column last, give lexicographic order.
+  for (std::int64_t column = columns; column-- > 0;) {
     const Tensor all = select(rows, 1, column);
     const Tensor keys = order.defined() ? kernels::take_rows(all, 0, order) : all;
     const Tensor by_key = kernels::argsort(keys, 0, false);

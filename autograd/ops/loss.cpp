@@ -137,7 +137,7 @@ Tensor counted_rows(const Tensor& x, const Targets& t) {
   return t.counted.defined() ? where(unsqueeze(t.counted, -1), x, 0) : x;
 }
 
-/// Class weights in a dtype, on the scale of t.weight.
+/// The class weights w in a dtype, divided by t.scale as t.weight is.
 Tensor scaled(const Tensor& w, const Targets& t, DType dtype) {
   return cast(t.scale.defined() ? cast(w, f64) / t.scale : w, dtype);
 }
@@ -253,7 +253,7 @@ Tensor clamped_loss(const char* name, const Tensor& prediction, const Tensor& ta
   using Narrow = std::numeric_limits<float>;
   const DType dtype = promote(promote(prediction.dtype(), target.dtype()), f32);
   const DType wide = bound >= Narrow::min() && bound <= Narrow::max() ? dtype : f64;
-  // divided before it is multiplied: the product of g with e may overflow or underflow
+  // e is divided before it is multiplied by g, because g·e may overflow or underflow
   const auto slope = [=](const Tensor& g, const Tensor& e) {
     return g * (clamp(e, -bound, bound) / divisor);
   };
@@ -349,7 +349,7 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps)
     const Tensor y = expand(x, whole);
     const Tensor size = norm(y, k, keep_dims), far = equal(size, HUGE_VAL);
     if (!any(mapped::show(far)).item<bool>()) return y / maximum(size, eps);
-    const Tensor scale = where(far, 0x1p-40, ones_like(size));  // of finite elements, norms fit
+    const Tensor scale = where(far, 0x1p-40, ones_like(size));  // makes norms of finite rows finite
     const Tensor near = y * scale;
     return near / maximum(norm(near, k, keep_dims), eps * scale);
   };

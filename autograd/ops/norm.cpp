@@ -137,8 +137,8 @@ Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const 
                 "mean and variance need one element per channel, but x has ", x.size(-1),
                 " channels, and the ", p == &mean ? "mean" : "variance", " has shape ", p->shape());
   const Tensor r = rsqrt(cast(var, x.dtype()) + eps);
-  const double most = x.dtype() == f64 ? 1e100 : 1e12;  // below it r³ is finite, which occurs in
-                                                        // the derivative of r
+  const double most = x.dtype() == f64 ? 1e100 : 1e12;  // below it r³, which occurs in the
+                                                        // derivative of r, is finite
   if (any(greater(mapped::show(r), most)).item<bool>()) {
     Tensor y = (x - cast(mean, x.dtype())) / sqrt(cast(var, x.dtype()) + eps);
     if (weight.defined()) y = y * cast(weight, x.dtype());

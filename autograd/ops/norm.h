@@ -16,8 +16,9 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 1e-5);
 
 /// (x − mean)/sqrt(var + eps)·weight + bias per channel (Ioffe and Szegedy 2015): x [.., C]; mean
 /// and var [C]; weight, bias: [C] or undefined. In evaluation, pass running means as `mean` and
-/// `var`. In training, pass those of x over all axes but the last, mean(x, axes) and var(x, axes,
-/// Dims::drop, 0), through which gradients then pass; normalize_batch does this in one operation.
+/// `var`. In training, pass the mean and variance of x over all axes but the last, mean(x, axes)
+/// and var(x, axes, Dims::drop, 0), through which gradients then pass; normalize_batch does this in
+/// one operation.
 Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5);
 /// batch_norm of x [.., C] in training, as one operation: with the mean and variance of x over all

@@ -7,9 +7,9 @@
 // tensors.
 //
 // Derivatives are accurate to a few units in the last place of each element, in reverse and forward
-// mode, fused or composed (tests/autograd/contract), even where functions saturate and at both ends
-// of the dtype's range. Where a derivative is infinite, an incoming gradient of 0 gives 0·∞ = NaN,
-// as in PyTorch: minimum(exp(x), 1) at x = 100 has the gradient NaN in f32; write
+// mode, fused or composed (tests/autograd/extra/contract), even where functions saturate and at
+// both ends of the dtype's range. Where a derivative is infinite, an incoming gradient of 0 gives
+// 0·∞ = NaN, as in PyTorch: minimum(exp(x), 1) at x = 100 has the gradient NaN in f32; write
 // exp(minimum(x, 0)) instead.
 
 #include "ladon/core/tensor.h"

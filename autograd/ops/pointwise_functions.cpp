@@ -21,8 +21,8 @@ using kernels::Binary;
 using kernels::Piecewise;
 using kernels::Unary;
 
-/// x clamped to [−bound, bound], to avoid ∞·0 = NaN. For a factor x of a function that is 0 beyond
-/// the bound.
+/// x clamped to [−bound, bound], for an x that multiplies a function that is 0 beyond the bound:
+/// ∞·0 would be NaN.
 Tensor within(const Tensor& x, double bound) { return clamp(x, -bound, bound); }
 
 /// exp(−c·x²) for a power of two c.

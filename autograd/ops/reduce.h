@@ -18,7 +18,7 @@ inline constexpr Dims keep_dims = Dims::keep;
 class Axes {
  public:
   Axes() = default;
-  Axes(int axis) : axes_{axis}, all_(false) {}  // NOLINT: reads sum(x, 1)
+  Axes(int axis) : axes_{axis}, all_(false) {}  // NOLINT: implicit, so that calls read sum(x, 1)
   Axes(std::initializer_list<int> axes) : axes_(axes), all_(false) {}
   Axes(std::vector<int> axes) : axes_(std::move(axes)), all_(false) {}  // NOLINT
   /// Ascending axes in [0, rank). Throws Error when one is out of range or listed twice.

@@ -50,7 +50,7 @@ inline constexpr Ellipsis ellipsis{};
 /// An entry of at(): an integer, a range {start, stop} or {start, stop, step}, a Slice, `all_of`,
 /// or `ellipsis`.
 struct AxisIndex {
-  AxisIndex(std::int64_t position) : entry(position) {}  // NOLINT: reads at(x, {1, -1})
+  AxisIndex(std::int64_t position) : entry(position) {}  // NOLINT: implicit, for at(x, {1, -1})
   AxisIndex(Slice range) : entry(range) {}               // NOLINT
   AxisIndex(Ellipsis rest) : entry(rest) {}              // NOLINT
   AxisIndex(std::optional<std::int64_t> start, std::optional<std::int64_t> stop,

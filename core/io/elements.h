@@ -15,7 +15,7 @@ enum class FileType { b1, i1, i2, i4, i8, u1, u2, u4, u8, f2, bf2, f4, f8 };
 
 /// Bytes of one element in the file.
 std::size_t item_size(FileType type);
-/// The dtype as which elements of this type are read.
+/// The dtype that elements of this type have after reading.
 DType dtype_of(FileType type);
 
 /// Bytes that a tensor of this shape takes in a file, for shapes that were read from a file. Throws

@@ -306,7 +306,7 @@ detail::FolderLock::FolderLock(std::string_view operation, const std::string& fo
   char host[256] = {};
   gethostname(host, sizeof host - 1);
   const std::string own = detail::join(holder, getpid(), " on ", host);
-  // Links are refused, as they may lead to another user's file. Opening a pipe must not wait.
+  // Links are refused, because they may lead to another user's file. Opening a pipe must not wait.
   descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   // A process that may not write in the folder can only read files there, and needs no lock.
   if (descriptor_ < 0 && (errno == EACCES || errno == EROFS)) return;

@@ -30,8 +30,8 @@ int64_t rows_of(const Tensor& x) { return x.size(1) == 0 ? 0 : x.size(0); }
 
 /// Two sums [n] over the rows of a matrix [rows, n]. add(first row, count, sum1, sum2) adds `count`
 /// rows to both sums. Rows are summed in chunks, and then the sums of chunks: in f32, a single
-/// running sum over many rows would be too inexact, as each addition loses digits of the row below
-/// the last digit of the sum.
+/// running sum over many rows would be too inexact, because each addition loses digits of the row
+/// below the last digit of the sum.
 template <class T, class Add>
 std::array<Tensor, 2> sums_over_rows(int64_t rows, int64_t n, const Tensor& like, const Add& add) {
   constexpr int64_t chunk = 64;

@@ -13,7 +13,7 @@ namespace ladon::detail {
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t before = 0);
 std::uint64_t fingerprint(std::uint64_t number, std::uint64_t before);
 /// Hash of a tensor: of its dtype, its shape, and the bits of its elements in row-major order (of
-/// all its examples, if it is mapped).
+/// all its examples, if it is mapped, core/mapped.h).
 std::uint64_t fingerprint(const Tensor& x, std::uint64_t before = 0);
 
 }  // namespace ladon::detail

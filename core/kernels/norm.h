@@ -13,7 +13,8 @@ struct LayerNormResult {
 };
 LayerNormResult layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
 
-/// Gradients with respect to x, weight and bias; that of an undefined weight or bias is undefined.
+/// Gradients with respect to x, weight and bias; the gradient of an undefined weight or bias is
+/// undefined.
 struct LayerNormGradients {
   Tensor x, weight, bias;
 };

@@ -53,8 +53,8 @@ bool all_apart(const Tensor& squared_distances);
 /// all rows, may be than ε times the root mean square of the R_i. From w and the squared distances
 /// d², both f64 [m, m]:  with r_i = ‖x̃_i‖, r_i² = mean_j d²_ij − ½ mean_jk d²_jk,
 ///   √Σ_i (Σ_j |w_ij| (r_i + r_j))² · √Σ_i r_i² / (½ Σ_ij w_ij d²_ij),
-/// since Σ_i x̃_i·R_i = ½ Σ_ij w_ij d²_ij for symmetric w bounds ‖R‖ from below. Infinite or NaN if
-/// that sum is not positive.
+/// since Σ_i x̃_i·R_i = ½ Σ_ij w_ij d²_ij for symmetric w bounds ‖R‖ from below. Infinite, NaN or
+/// negative if Σ_ij w_ij d²_ij is not positive.
 double cancellation(const Tensor& w, const Tensor& squared_distances);
 
 }  // namespace ladon::kernels

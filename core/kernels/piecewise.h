@@ -11,7 +11,7 @@ namespace ladon::kernels {
 enum class Piecewise;  // listed in piecewise_functions.h, as is Loss
 enum class Loss;
 
-/// The parameters of a function, as the lists there name them.
+/// The parameters of a function, as piecewise_functions.h names them.
 struct Numbers {
   double a = 0, b = 0;
 };

@@ -53,7 +53,7 @@ void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
 }
 
 // y[j, i] = x[i, j] for i < rows, j < columns; strides in bytes. The loop may be that of another
-// type with items of the same size, as it only moves bits.
+// type with items of the same size, because it only moves bits.
 void transpose(const std::byte* x, std::int64_t x_row, std::byte* y, std::int64_t y_row,
                std::int64_t rows, std::int64_t columns, std::int64_t item) {
   const auto by = [&]<class E>(void (*loop)(std::int64_t, std::int64_t, const E*, std::int64_t, E*,

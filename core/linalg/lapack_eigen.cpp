@@ -30,7 +30,7 @@ bool moderate(std::int64_t n, const T* a) {
 // converge.
 template <class T>
 int eigen_by_steps(int n, T* a, T* values, Tensor& rows) {
-  const std::int64_t strip = std::max(128, (n + 3) / 4);  // eigenvectors; each strip reads all of Q
+  const std::int64_t strip = std::max(128, (n + 3) / 4);  // eigenvectors per task; it reads all Q
   std::vector<T> e(n), tau(e);
   make_tridiagonal(n, a, values, e.data(), tau.data());
   Tensor z = empty(rows.shape(), rows.dtype());

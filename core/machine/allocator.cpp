@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::size_t large = std::size_t{1} << 20, page = 4096;
 
-/// Rounds `bytes` up to a size class. A page is set aside for the block's header, as the sizes of
-/// most tensors are powers of two; the remaining bytes are rounded up to a multiple of one eighth
-/// of the largest power of two that does not exceed them.
+/// Rounds `bytes` up to a size class. A page is set aside for the block's header, because the sizes
+/// of most tensors are powers of two; the remaining bytes are rounded up to a multiple of one
+/// eighth of the largest power of two that does not exceed them.
 std::size_t class_of(std::size_t bytes) {
   const std::size_t step = std::bit_floor(bytes - page) / 8;
   return (bytes - page + step - 1) / step * step + page;

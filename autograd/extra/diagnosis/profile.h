@@ -70,7 +70,7 @@ class Profile final : private detail::Observer, private detail::Scoped<detail::O
   std::vector<std::pair<int, std::vector<std::string>>> modules_;  // stack of running module calls
   int gradients_ = 0;  // number of gradients being computed, one inside the other
   Clock::time_point last_ = Clock::now();
-  std::shared_ptr<Profile> alive_{this, [](Profile*) {}};  // tells a Gradient whether this exists
+  std::shared_ptr<Profile> alive_{this, [](Profile*) {}};  // tells a Gradient if the Profile exists
 };
 
 }  // namespace ladon

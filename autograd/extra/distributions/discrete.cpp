@@ -243,7 +243,7 @@ Tensor Categorical::kl_from(const Distribution& other) const {
   LADON_CHECK(log_p_.size(-1) == q.size(-1), "kl",
               "both Categorical distributions must have the same number of classes, but p has ",
               log_p_.size(-1), " classes, q ", q.size(-1));
-  constexpr double least = -1e4;  // its exponential is 0
+  constexpr double least = -1e4;  // in place of ln 0; its exponential is 0 too
   const Tensor impossible = equal(log_p_, -HUGE_VAL);
   const Tensor apart = masked_fill(log_p_, impossible, 0) - where(impossible, 0, q);
   const Tensor y = or_close(sum(exp(log_p_) * apart, -1), masked_fill(log_p_, impossible, least),

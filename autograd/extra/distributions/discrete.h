@@ -7,7 +7,7 @@ namespace ladon {
 
 /// Distribution of 0 and 1, where 1 has probability σ(logits); draws have the dtype of the logits.
 /// log_prob of any other value is NaN: for targets between 0 and 1 see
-/// binary_cross_entropy_with_logits (loss.h).
+/// binary_cross_entropy_with_logits (loss.h). Throws Error unless the logits are finite.
 class Bernoulli : public Distribution {
  public:
   explicit Bernoulli(const Tensor& logits);

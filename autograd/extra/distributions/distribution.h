@@ -63,7 +63,7 @@ Tensor kl(const Distribution& p, const Distribution& q);
 namespace detail {
 /// Shape of draws: `shape` + batch shape + event shape.
 Shape draw_shape(const Shape& shape, const Distribution& d);
-/// Whether all elements are true (for every example if x is mapped).
+/// Whether all elements are true (for every example if x is mapped, core/mapped.h).
 bool everywhere(const Tensor& x);
 /// Throws Error unless x is defined and floating, and all its elements are finite and, with
 /// `positive`, positive.

@@ -371,8 +371,9 @@ Tensor divergence_of_usual_dirichlets(const Tensor& a, const Tensor& b) {
                   });
 }
 
-/// Sum of the divergences of Gamma(a_k) from Gamma(b_k), minus that of the sums of a and b. The
-/// first terms of these divergences combine to Σ b_k·ln(q_k/p_k) ≥ 0, with the means p and q.
+/// Sum of the divergences of Gamma(a_k) from Gamma(b_k), minus the divergence of Gamma(Σa) from
+/// Gamma(Σb), all of rate 1. The first terms of these divergences combine to Σ b_k·ln(q_k/p_k) ≥ 0,
+/// with the means p = a/Σa and q = b/Σb.
 Tensor divergence_of_large_dirichlets(const Tensor& a, const Tensor& b) {
   const Tensor all_a = sum(a, -1), all_b = sum(b, -1);
   const Tensor p = a / unsqueeze(all_a, -1), q_mean = b / unsqueeze(all_b, -1);

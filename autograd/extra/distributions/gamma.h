@@ -12,7 +12,7 @@
 namespace ladon {
 
 /// Density rate^a·x^(a−1)·e^(−rate·x)/Γ(a) with a = concentration. Throws Error unless both
-/// parameters are positive.
+/// parameters are positive and finite.
 class Gamma : public Distribution {
  public:
   Gamma(const Tensor& concentration, const Tensor& rate);
@@ -32,7 +32,7 @@ class Gamma : public Distribution {
 };
 
 /// Density Γ(Σa)/ΠΓ(a_k)·Πx_k^(a_k−1) of n ≥ 1 probabilities x [n] that sum to 1, with the
-/// concentration a [batch, n].
+/// concentration a [batch, n]. Throws Error unless the concentrations are positive and finite.
 class Dirichlet : public Distribution {
  public:
   explicit Dirichlet(const Tensor& concentration);
@@ -53,8 +53,9 @@ class Dirichlet : public Distribution {
   Tensor concentration_;
 };
 
-/// Density Γ(a + b)/(Γ(a)Γ(b))·x^(a−1)·(1 − x)^(b−1), that of the first component of a Dirichlet
-/// distribution with concentration (a, b).
+/// Density Γ(a + b)/(Γ(a)Γ(b))·x^(a−1)·(1 − x)^(b−1), the density of the first component of a
+/// Dirichlet distribution with concentration (a, b). Throws Error unless a and b are positive and
+/// finite.
 class Beta : public Distribution {
  public:
   Beta(const Tensor& a, const Tensor& b);

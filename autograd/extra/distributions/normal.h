@@ -5,7 +5,8 @@
 
 namespace ladon {
 
-/// Independent normal distributions N(mean, stddev²). Throws Error unless stddev is positive.
+/// Independent normal distributions N(mean, stddev²). Throws Error unless both parameters are
+/// finite and stddev is positive.
 class Normal : public Distribution {
  public:
   Normal(const Tensor& mean, const Tensor& stddev);

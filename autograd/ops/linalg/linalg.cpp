@@ -351,7 +351,8 @@ Tensor of_small_pivots(const char* operation, const Tensor& a, std::int64_t coun
   return kernels::cast(from_vector(results, joined(leading(a), {count})), a.dtype());
 }
 
-/// of_pivots() for matrices of any size, and their LU factors, if it computed any.
+/// of_pivots() for matrices of any size, and their LU factors, which are undefined if
+/// of_small_pivots() gave the result.
 std::pair<Tensor, Factors> of_determinant(const char* operation, const Tensor& a,
                                           std::int64_t count, const OfPivots& of) {
   if (const Tensor y = of_small_pivots(operation, a, count, of); y.defined()) return {y, {}};

@@ -23,10 +23,10 @@ struct ImageDataset {
 /// height, width] and labels [N]. Classes are named "0", "1", … up to the largest label, and at
 /// least up to "9".
 ///
-/// All readers below throw Error, naming the file and both values, for a file that is malformed or
-/// has no images, and for files that do not match each other. `read_…` takes paths of plain or
-/// gzip-compressed files; `parse_…` takes the bytes of uncompressed files, for instance from an
-/// archive, and names to use in errors.
+/// All readers below throw Error, naming the file and the values found and expected, for a file
+/// that is malformed or has no images, and for files that do not match each other. `read_…` takes
+/// paths of plain or gzip-compressed files; `parse_…` takes the bytes of uncompressed files, for
+/// instance from an archive, and names to use in errors.
 ImageDataset read_mnist(const std::string& images, const std::string& labels);
 ImageDataset parse_mnist(std::string_view images, const std::string& images_name,
                          std::string_view labels, const std::string& labels_name);
@@ -42,7 +42,7 @@ ImageDataset read_cifar100(const std::string& path);
 ImageDataset parse_cifar100(std::string_view bytes, const std::string& name);
 
 /// The images `first` to `first + count` − 1 and their labels; shares the storage of `data`. Throws
-/// Error if `data` has fewer images, or if count < 1.
+/// Error if first < 0, if count < 1, or if `data` has fewer images.
 ImageDataset take(const ImageDataset& data, std::int64_t first, std::int64_t count);
 
 /// Cuts images into sequences of square patches, ordered by rows of patches from the top, and from

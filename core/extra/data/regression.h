@@ -20,8 +20,8 @@ std::vector<double> interval_coverage(const Tensor& mean, const Tensor& variance
 /// interval_coverage() from S draws per target. The quantile q is the draw of rank q·(S + 1) among
 /// the S sorted draws, counted from 1, interpolated linearly if the rank is not an integer. So a
 /// target that is exchangeable with the draws is covered with probability exactly c (to first order
-/// if the ranks are not integers), however small S is. Throws Error if c > (S − 1)/(S + 1), as S
-/// draws are too few for this quantile.
+/// if the ranks are not integers), however small S is. Throws Error if c > (S − 1)/(S + 1), because
+/// S draws are too few for this quantile.
 std::vector<double> interval_coverage(const Tensor& draws, const Tensor& targets,
                                       const std::vector<double>& levels);
 

@@ -54,8 +54,8 @@ inline constexpr std::uint64_t read_only = 1, is_copied = 2;
 
 /// Returns a tensor on the elements of an array of another library, with any strides, and takes
 /// over the array: its deleter is called once, when the last tensor that shares the elements is
-/// gone. Read-only elements are copied, as any tensor of Ladon may be written to, and the deleter
-/// is called at once.
+/// gone. Read-only elements are copied, because any tensor of Ladon may be written to; the deleter
+/// is then called at once.
 ///
 /// Supported dtypes are bool, 64-bit int, float of 16, 32 and 64 bits, and 16-bit bfloat. Throws
 /// Error for any other dtype, for more than one lane, for a device other than the CPU, for a major

@@ -22,8 +22,8 @@ constexpr std::size_t chunk = std::size_t{1} << 18;
 constexpr int gzip_stream = 15 + 16, bare_stream = -15;
 
 /// Decompresses one stream from the front of `bytes` and appends its content to `out`. `room` is a
-/// buffer that the caller reuses for many small streams, as clearing a new buffer for each stream
-/// would take long.
+/// buffer that the caller reuses for many small streams, because clearing a new buffer for each of
+/// them would take long.
 void take_stream(std::string_view operation, const std::string& where, int kind,
                  std::string_view& bytes, std::vector<char>& room, std::string& out,
                  std::uint64_t limit) {

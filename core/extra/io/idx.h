@@ -14,10 +14,10 @@ namespace ladon {
 /// `integers`: i64 or f64, which are exact, or f32, which is exact up to 2^24 and so for integers
 /// of 1 and 2 bytes.
 ///
-/// Throws Error, naming `name` and both values, for bytes in another format: wrong first bytes, an
-/// unknown element type, a number of axes other than 1 to 8, or a size that does not fit the
-/// header. All of this is checked before memory for the elements is allocated. Throws Error also
-/// unless `integers` is i64, f32 or f64.
+/// Throws Error, naming `name` and the values found and expected, for bytes in another format:
+/// wrong first bytes, an unknown element type, a number of axes other than 1 to 8, or a size that
+/// does not fit the header. All of this is checked before memory for the elements is allocated.
+/// Throws Error also unless `integers` is i64, f32 or f64.
 Tensor parse_idx(std::string_view bytes, const std::string& name, DType integers = i64);
 
 /// Reads an IDX file, which may be compressed (read_maybe_gzip), and parses it by parse_idx().

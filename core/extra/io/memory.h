@@ -14,8 +14,9 @@ namespace ladon {
 /// must outlive all these tensors.
 ///
 /// `data` must be aligned to item_size(dtype); the bytes of bools must be 0 or 1, and remain so.
-/// Throws Error if they are not, and for a null pointer unless the shape has no elements. If an
-/// Error is thrown, `release` is not called: the memory still belongs to the caller.
+/// Throws Error for a pointer that is not aligned, for other bytes in bools, and for a null pointer
+/// unless the shape has no elements. If an Error is thrown, `release` is not called: the memory
+/// still belongs to the caller.
 Tensor from_blob(void* data, const Shape& shape, DType dtype = f32,
                  std::function<void(void*)> release = {});
 /// from_blob() with element (i, j, …) at data[i·strides[0] + j·strides[1] + …]. Strides are in

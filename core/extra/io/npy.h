@@ -12,9 +12,10 @@ namespace ladon {
 /// their type (f2 becomes f16, which is for storage: compute with cast(x, f32)); i1 i2 i4 u1 u2 u4
 /// u8 become i64. Throws Error for a u8 above 2^63 − 1.
 ///
-/// Throws Error, naming the path and both values, for any other file: another element type, a
-/// header that is not exactly the dictionary that the format prescribes, or a file size that does
-/// not fit shape and type. All of this is checked before memory for the elements is allocated.
+/// Throws Error, naming the path and the values found and expected, for any other file: another
+/// element type, a header that is not exactly the dictionary that the format prescribes, or a file
+/// size that does not fit shape and type. All of this is checked before memory for the elements is
+/// allocated.
 Tensor load_npy(const std::string& path);
 
 /// Writes an .npy file of version 1, in C order and little-endian; strided tensors are written in

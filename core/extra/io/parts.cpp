@@ -66,7 +66,7 @@ void Checksum::add(const void* data, std::size_t bytes) {
     std::uint64_t word = 0;
     const std::size_t part = std::min(bytes, sizeof word);
     std::memcpy(&word, from, part);
-    state_ = (state_ ^ word) * 0x9E3779B97F4A7C15u;  // bijective, as the factor is odd
+    state_ = (state_ ^ word) * 0x9E3779B97F4A7C15u;  // bijective, because the factor is odd
     state_ ^= state_ >> 32;
     from += part;
     bytes -= part;

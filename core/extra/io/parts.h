@@ -4,8 +4,8 @@
 // manifest.txt describes the computation and how it is divided; part_000000.bin, … hold its parts.
 // Every file is written under a temporary name and then renamed, so that it is complete or absent;
 // a checksum detects later damage. While a run works in the folder, a lock keeps other runs out.
-// Ranks (core/extra/ranks/ranks.h) share one folder, on a file system that all ranks can access: they
-// claim it together, and each rank writes different parts.
+// Ranks (core/extra/ranks/ranks.h) share one folder, on a file system that all ranks can access:
+// they claim it together, and each rank writes different parts.
 
 #include <cstdint>
 #include <filesystem>

@@ -29,11 +29,11 @@ struct ZipMember {
 /// The members, in the order of their bytes in the file. Memory is proportional to the size of the
 /// directory, which is checked against the file first.
 ///
-/// Throws Error, naming the path and both values, unless the file is a single consistent archive:
-/// the directory ends where its end records begin, values that are stored twice agree, every member
-/// begins where the directory says, with the same name and sizes, no two members overlap, and names
-/// are distinct and UTF-8. Throws Error also for members that are encrypted, or compressed by
-/// another method than deflate, and for archives in several parts.
+/// Throws Error, naming the path and the values found and expected, unless the file is a single
+/// consistent archive: the directory ends where its end records begin, values that are stored twice
+/// agree, every member begins where the directory says, with the same name and sizes, no two
+/// members overlap, and names are distinct and UTF-8. Throws Error also for members that are
+/// encrypted, or compressed by another method than deflate, and for archives in several parts.
 std::vector<ZipMember> read_zip(std::string_view operation, InputFile& file);
 
 /// Calls `read` with the member's content: its bytes in the file or, for a deflated member, the

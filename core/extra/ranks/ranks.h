@@ -29,12 +29,11 @@ namespace ladon::ranks {
 
 /// Joins the processes that mpirun started, until the end of main. Throws Error if there is a
 /// session already, or if MPI has been finalized. At its end, a session waits for the sessions of
-/// the other ranks to end; a call that another rank still makes throws Error in that rank, which
-/// says that this rank has ended. If an exception leaves the session's block, or fail() was called,
-/// all other ranks, which would wait for this rank forever, are ended with a message. If the
-/// program has initialized MPI itself, the session uses it and does not finalize it. Ranks on one
-/// machine divide its cores: each uses at most (cores/ranks) threads, until it calls
-/// set_num_threads().
+/// the other ranks to end; a call that another rank still makes throws an Error there that says
+/// that this rank has ended. If an exception leaves the session's block, or fail() was called, all
+/// other ranks, which would wait for this rank forever, are ended with a message. If the program
+/// has initialized MPI itself, the session uses it and does not finalize it. Ranks on one machine
+/// divide its cores: each uses at most (cores/ranks) threads, until it calls set_num_threads().
 class Session {
  public:
   Session();

@@ -151,9 +151,9 @@ void fill(Local& a, double ridge, const Cholesky::Block& block) {
   });
 }
 
-/// Eigenvalues of a symmetric matrix, ascending. The matrix is lost.
 constexpr const char* bug = "; this is an error of Ladon, please report it";
 
+/// Eigenvalues of a symmetric matrix, ascending. The matrix is lost.
 std::vector<double> eigenvalues(Local& a) {
   std::vector<double> values(a.n), work(1);
   double none = 0;

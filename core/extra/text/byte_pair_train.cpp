@@ -21,8 +21,8 @@ struct Word {
   std::int64_t count;
 };
 
-// The 256 bytes in the order in which GPT-2 numbers them, which is that of the characters that
-// stand for them in files.
+// The 256 bytes in the order in which GPT-2 numbers them: the order of the characters that stand
+// for them in files.
 std::vector<std::string> byte_tokens() {
   std::vector<int> bytes(256);
   std::iota(bytes.begin(), bytes.end(), 0);

@@ -15,14 +15,14 @@ namespace ladon {
 struct Glove {
   std::vector<std::string> words;
   Tensor vectors;               ///< f32 [n, d]: the vector of words[i] is row i
-  std::int64_t duplicates = 0;  ///< number of entries left out, as their word came before
+  std::int64_t duplicates = 0;  ///< number of entries left out because their word came before
 };
 
 /// Reads a file with one JSON object, {"word": [v1, …, vd], …}, or with a line `word v1 … vd` for
 /// each word; the start of the file decides between the formats. It may be compressed by gzip. A
 /// word that occurs twice keeps its first vector. Words keep the file's order. Throws Error, naming
-/// path, word or line and both values, for a file without vectors, vectors of different lengths, or
-/// a number that is not finite in f32.
+/// the path, the word or line, and the values found and expected, for a file without vectors,
+/// vectors of different lengths, or a number that is not finite in f32.
 Glove read_glove(const std::string& path);
 
 struct EmbeddingTable {

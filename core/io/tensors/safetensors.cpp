@@ -176,7 +176,8 @@ void check_sums(const std::string& path, const SafetensorsHeader& header,
     check(i + 1, sums[i], "tensor '" + entries[i].name + "'");
 }
 
-// Metadata with this library's version, which replaces that of an earlier writer, and checksums.
+// Metadata with checksums and with this library's version, which replaces the version of an earlier
+// writer.
 std::map<std::string, std::string> complete(const std::string& path,
                                             const std::vector<const Named*>& order,
                                             std::map<std::string, std::string> metadata) {
@@ -235,8 +236,8 @@ std::map<std::string, Tensor> load_one(const std::string& path,
   return tensors;
 }
 
-// Moves the tensors `from`, those of one file of a checkpoint, to `to`, those of the files before
-// it.
+// Moves the tensors `from` of one file of a checkpoint to `to`, which holds the tensors of the
+// files before it.
 void take_shard(const std::string& path, const std::string& index, const ShardMap& shard_of,
                 const std::string& shard, std::map<std::string, Tensor>& from,
                 std::map<std::string, Tensor>& to) {

@@ -29,14 +29,14 @@ namespace ladon {
 /// damaged byte, and for metadata that has "ladon.version" but no checksums. Files of other
 /// programs have neither, and are read without this check.
 ///
-/// Throws Error, naming the path, the tensor and both values, for a header that is longer than the
-/// file or than 100 MB, is not the JSON above (white space around it is allowed) or has a name
-/// twice, for any other dtype, and if the tensors do not cover the elements' bytes from first to
-/// last, or overlap. All of this is checked before memory for the elements is allocated, in time
-/// linear in the header and with memory of at most 12 times its length, whatever it contains. For
-/// several files, throws Error also for an index that is longer than 100 MB or not the JSON above,
-/// has a tensor twice or a file in another folder, and if a file does not have exactly the tensors
-/// that the index lists for it.
+/// Throws Error, naming the path, the tensor, and the values found and expected, for a header that
+/// is longer than the file or than 100 MB, is not the JSON above (white space around it is allowed)
+/// or has a name twice, for any other dtype, and if the tensors do not cover the elements' bytes
+/// from first to last, or overlap. All of this is checked before memory for the elements is
+/// allocated, in time linear in the header and with memory of at most 12 times its length, whatever
+/// it contains. For several files, throws Error also for an index that is longer than 100 MB or not
+/// the JSON above, has a tensor twice or a file in another folder, and if a file does not have
+/// exactly the tensors that the index lists for it.
 std::map<std::string, Tensor> load_safetensors(const std::string& path,
                                                std::map<std::string, std::string>* metadata = {});
 

@@ -99,15 +99,15 @@ bool forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int
   finish(t.queries, b.top, b.sum, room, log_sum + query, b.keep);  // b.keep: factors of the output
   p.loops.transpose(p.value_width, t.queries, {b.output, t.n, 1}, b.keep,
                     output.data + query * output.row, output.row);
-  // A non-finite value makes its channel non-finite for every query, as every query's sum includes
-  // every tile; a non-finite logit makes the sum of its query non-finite.
+  // A non-finite value makes its channel non-finite for every query, because every query's sum
+  // includes every tile; a non-finite logit makes the sum of its query non-finite.
   return all_finite(output.data + query * output.row, p.value_width) &&
          all_finite(b.sum, t.queries);
 }
 
 /// Workspace of a task with few queries, in which vector lanes run along the keys: queries
 /// [Tq, width], logits [Tq, n], output [Tq, v_lanes], vectors of one element per query, and a tile
-/// of keys or values, for those that cannot be used in place.
+/// of keys or values that cannot be used in place.
 template <class T>
 struct FewBuffers {
   explicit FewBuffers(const Problem<T>& p)

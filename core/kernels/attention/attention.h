@@ -13,7 +13,7 @@ struct AttentionSettings {
   Tensor mask = {};  ///< Boolean, true where the query attends to the key; or of q's dtype, and
                      ///< added to the logits. Broadcasts to [.., H, Tq, Tk] (heads, queries, keys).
   bool causal = false;
-  std::int64_t causal_offset = 0;  ///< Query i sees keys ≤ i + offset.
+  std::int64_t causal_offset = 0;  ///< If causal, query i sees keys ≤ i + causal_offset.
   double scale = 1;                ///< Factor of the logits.
   double softcap = 0;              ///< If c = softcap > 0, logits become c·tanh(logits/c).
 };

@@ -1,6 +1,6 @@
 #pragma once
 // Shared by the forward and the backward kernel of attention: addresses of heads, and the logits of
-// one tile. Private to core/kernels/attention*.cpp.
+// one tile. Private to the .cpp files of this folder.
 
 #include <algorithm>
 #include <cmath>
@@ -52,7 +52,8 @@ struct Problem {
   }
 };
 
-/// The operands of mapped attention, each with the examples as an axis before all leading axes.
+/// The operands of attention with mapped tensors (core/mapped.h), each with the examples as an axis
+/// before all leading axes.
 struct MappedAttention {
   MappedAttention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionSettings of_one,
                   const Tensor& g = {})

@@ -21,16 +21,18 @@ void products_by_draw(std::int64_t draws, std::int64_t t, const double* a, const
                       double* y);
 
 /// Attention with ζ(G) = G (layers/infinite/attention/identity.cpp): factors that belong to a
-/// layer, and sums over the keys of one pair of inputs, T² elements each.
+/// layer, and sums over the keys of one pair of inputs, kv = ⟨k, v⟩, ku = ⟨k, u⟩ and tv = ⟨t, v⟩. k
+/// and t are the NNGP kernel and the NTK of the pair's queries and keys (in tv, t includes the bias
+/// of the keys), v and u those of its values.
 struct IdentityFactors {
   double qk2, query_key_trained, query_bias_trained;
 };
 struct IdentitySums {
   const double *kv, *ku, *tv;
 };
-/// value = QK²·k·⟨k, v⟩ and, unless `tangent` is null,
-/// tangent = QK²·(k·(⟨k, u⟩ + trained·⟨k, v⟩ + ⟨t, v⟩) + (t + bias)·⟨k, v⟩), elementwise; the sums
-/// have n elements each, or a single one if `one_sum`.
+/// value = qk2·k·kv and, unless `tangent` is null,
+/// tangent = qk2·(k·(ku + query_key_trained·kv + tv) + (t + query_bias_trained)·kv), elementwise;
+/// the sums have n elements each, or a single one if `one_sum`.
 void identity_block(std::int64_t n, const IdentityFactors& by, const double* k, const double* t,
                     const IdentitySums& sums, bool one_sum, double* value, double* tangent);
 
@@ -38,8 +40,8 @@ void identity_block(std::int64_t n, const IdentityFactors& by, const double* k, 
 struct OutputFactors {
   double value_output2, bias_variance, value_output_trained, bias_trained;
 };
-/// In place, with s = OV²·value: value ← s + σ_b² and, unless it is null,
-/// tangent ← OV²·tangent + trained·s + bias.
+/// In place, with s = value_output2·value: value ← s + bias_variance and, unless it is null,
+/// tangent ← value_output2·tangent + value_output_trained·s + bias_trained.
 void attention_outputs(std::int64_t n, const OutputFactors& by, double* value, double* tangent);
 
 }  // namespace ladon::kernels

@@ -16,7 +16,7 @@ using std::uint16_t;
 using std::uint32_t;
 
 constexpr uint32_t f16_infinity = 0x7c00;
-constexpr uint32_t bias_shift = (127 - 15) << 10;  // difference of biases, at f16's exponent
+constexpr uint32_t bias_shift = (127 - 15) << 10;  // difference of biases, in f16's exponent bits
 constexpr uint32_t f16_normal = 0x38800000;        // 2⁻¹⁴ as f32, the least normal f16
 
 // A subnormal f16 is a multiple of 2⁻²⁴, the last bit of 1/2 in f32, so adding 1/2 to x rounds it

@@ -7,7 +7,7 @@
 //
 // The polynomials are minimax fits (Remez exchange in 50 digits) of the function that the comment
 // above them names, weighted for its relative error. Measured errors are in
-// tests/core/loops_test.cpp.
+// tests/core/kernels/loops_test.cpp.
 
 #include <cstdint>
 
@@ -25,7 +25,8 @@ struct Format<float> {
   static constexpr float magic = 0x1.8p23f;  // x + magic − magic rounds x to an integer
   static constexpr float least_normal = 0x1p-126f;
   static constexpr float ln2_high = 0x1.63p-1f, ln2_low = -0x1.bd0106p-13f;
-  static constexpr float exp_lowest = -112, exp_highest = 89;  // below: 0 (even ×112); above: ∞
+  static constexpr float exp_lowest = -112, exp_highest = 89;  // outside this range exp is 0 (even
+                                                               // times 112) or ∞
   static constexpr float expm1_lowest = -20;
   static constexpr Word upper_half = 0xfffff000;  // keeps 12 bits: their square is exact
 };

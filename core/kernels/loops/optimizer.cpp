@@ -100,7 +100,7 @@ void lion(T* x, const T* g, T* m, const LionStep& step, int64_t n) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     const T blend = beta1 * m[i] + rest1 * g[i];
-    // The sign of 0 is 0, and that of a NaN is the NaN.
+    // The sign of 0 is 0, and the sign of a NaN is that NaN.
     const T sign = blend > T(0) ? T(1) : blend < T(0) ? T(-1) : blend;
     m[i] = beta2 * m[i] + rest2 * g[i];
     x[i] = shrink * x[i] - lr * sign;

@@ -229,7 +229,7 @@ void mix(const T* w, const Rows<T>& x, T* y) {
     }
 }
 
-// --- both sums of a method and their sum, in one pass ---
+// --- the two sums of PairForces, and y, in one pass ---
 
 // Number of vectors in a block of columns: as many as allow the sums of four rows to stay in
 // registers. One or more such blocks of columns are packed for all rows, as many as fit into 512

@@ -31,7 +31,7 @@ struct ParticleLoops {
   /// room for whole squares of pair_side × pair_side pairs.
   using Pairs = void (*)(const Rows<T>& x, std::int64_t begin, std::int64_t end, double* sums,
                          std::int64_t width);
-  Pairs squared_distances;  ///< Σ_c (x_i[c] − x_j[c])², terms, and sums of up to 256 terms, in T
+  Pairs squared_distances;  ///< Σ_c (x_i[c] − x_j[c])²; terms and sums of up to 256 terms in T
   Pairs wide_distances;     ///< the same sum, all in double precision
   Pairs inner_products;     ///< Σ_c x_i[c]·x_j[c], in double precision
 

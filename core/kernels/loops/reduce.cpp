@@ -94,8 +94,8 @@ void few_rows(const T* x, int64_t rows, int64_t stride, int64_t columns, T* y) {
   }
 }
 
-// Reduction of many rows: of both halves, whose results are combined. There are at most
-// column_block columns.
+// Reduction of many rows: the upper and the lower half of the rows are reduced separately, and the
+// two results are combined. There are at most column_block columns.
 template <Reduce op, class T>
 void many_rows(const T* x, int64_t rows, int64_t stride, int64_t columns, T* y) {
   if (rows <= row_block) return few_rows<op>(x, rows, stride, columns, y);

@@ -16,7 +16,8 @@ const char* to_string(Reduce op);
 
 /// Reduces x over the axes (normalized, ascending, distinct); keeps them with size 1 if `keep`.
 Tensor reduce(Reduce op, const Tensor& x, const std::vector<int>& axes, bool keep);
-/// Whether any element of x is true (or not 0), of all examples if x is mapped.
+/// Whether any element of x is true (or not 0), of all its examples if it is mapped
+/// (core/mapped.h).
 bool anywhere(const Tensor& x);
 
 /// Sums x over the axes along which `shape` was broadcast to give x's shape.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t block_elements = 1 << 16;  // elements of patches copied at a time
 constexpr std::int64_t windows_at_once = 128;     // windows whose patches are read at a time
-constexpr std::int64_t partial_sums = 8;  // largest number of sums for the weight's gradient
+constexpr std::int64_t partial_sums = 8;  // largest number of partial sums of the weight's gradient
 
 /// The sizes of one convolution.
 struct Sizes {
@@ -57,8 +57,7 @@ bool by_channels(DType dtype, const Sizes& s) {
          });
 }
 
-/// y ← the convolution plus `row`, if by_channels(), where vector lanes are channels of several
-/// groups.
+/// y ← the convolution plus `row`, for by_channels(): vector lanes are channels of several groups.
 void multiply_channels(const Tensor& x, const Tensor& weight, const Tensor& row,
                        const PatchRows& rows, const Sizes& s, Tensor& y) {
   const Tensor by_taps =  // [taps·in/groups, out]

@@ -5,10 +5,10 @@
 // Vector lanes are outputs of one group; if groups are so small that a vector holds whole groups,
 // vector lanes are channels of several groups.
 //
-// Outputs [i·out/groups, (i + 1)·out/groups) see the channels [i·C/groups, (i + 1)·C/groups). All
-// three functions are derivatives of the trilinear form ⟨g, convolution(x, w)⟩ with respect to one
-// of its arguments:
-//   x [N, positions.., C],  w [out, size.., C/groups],  g [N, counts.., out]
+// The outputs [i·out/groups, (i + 1)·out/groups) of group i see its channels, which are
+// [i·C/groups, (i + 1)·C/groups). All three functions are derivatives of the trilinear form
+// ⟨g, convolution(x, weight)⟩ with respect to one of its arguments:
+//   x [N, positions.., C],  weight [out, size.., C/groups],  g [N, counts.., out]
 // for N images of C channels, with positions.., counts.. (of windows) and size.. as in Windows.
 
 #include "ladon/core/extra/kernels/windows/patches.h"
@@ -22,7 +22,7 @@ Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias,
 /// Gradient with respect to x:  [N, positions.., C].
 Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows& windows,
                             std::int64_t groups);
-/// Gradient with respect to w:  [out, size.., C/groups].
+/// Gradient with respect to weight: [out, size.., C/groups].
 Tensor convolution_by_weight(const Tensor& x, const Tensor& g, const Windows& windows,
                              std::int64_t groups);
 

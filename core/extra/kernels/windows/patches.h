@@ -95,7 +95,7 @@ class PatchRows {
   Windows windows_;
   int last_;                   // the last axis
   std::vector<Shape> places_;  // per row: tap·dilation on each axis but the last
-  std::vector<Row> on_line_;   // per window of a line; `at` counts from its beginning
+  std::vector<Row> on_line_;   // per window of a line; `at` counts from the start of the input line
   std::int64_t size_, dilation_;
 };
 

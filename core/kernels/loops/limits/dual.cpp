@@ -160,7 +160,7 @@ struct Threshold {
 //   E = 2/π·atan2(2c, D),  E' = 4/(πD),  ∂E/∂p = −4/π·c/(D(a+2p))
 //   ∂E'/∂c = 16/π·c/D³,  ∂E'/∂p = −4/π·(b+2q)/D³
 struct Erf {
-  static constexpr int degree = 0;  // if a and b are scaled like the variances
+  static constexpr int degree = 0;  // φ(tx) = φ(x) if a and b grow by t²
   Noise noise;
   LADON_INLINE explicit Erf(const double* f) : noise(f) {}
   LADON_INLINE Noise& added() { return noise; }
@@ -191,7 +191,7 @@ struct Erf {
 //   ∂E'/∂p = c/(2πd)·(b/P − (1/2 + K)/(a+p) − (b+q)/(2d²)·(3ab/d² + K))
 // As in the rectifier, c/4 + cA/2π = (c + |c|)/4 − |c|ω'/2π does not cancel as ρ → −1.
 struct Gelu {
-  static constexpr int degree = 1;  // if a and b are scaled like the variances
+  static constexpr int degree = 1;  // φ(tx) = t·φ(x) if a and b grow by t²
   Noise noise;
   LADON_INLINE explicit Gelu(const double* f) : noise(f) {}
   LADON_INLINE Noise& added() { return noise; }
@@ -287,8 +287,7 @@ struct Exponential {
   }
 };
 
-/// Orders of differentiation: of `first` and `second` with respect to c, and of `second` with
-/// respect to p.
+/// How often `first` is differentiated with respect to c, and `second` with respect to c and to p.
 struct Derivatives {
   int first_by_c, second_by_c, second_by_p;
 };

@@ -46,9 +46,9 @@ LADON_INLINE void transpose_square(const E* x, std::int64_t x_row, E* y, std::in
   for (int j = 0; j < side; ++j) __builtin_memcpy(y + j * y_row, &rows[j], sizeof(Row));
 }
 
-/// y [columns, rows], y[j, i] = each(x[i, j], j) for x [rows, columns]: by squares of `side`
-/// elements a side, at the edges by smaller squares with rows of 16 bytes or more, and where these
-/// do not fit by single elements.
+/// y [columns, rows], y[j, i] = each(x[i, j], j) for x [rows, columns]. Uses squares of side × side
+/// elements, at the edges smaller squares with rows of at least 16 bytes, and single elements where
+/// no square fits.
 template <int side, class E, class Each>
 void transpose_by(std::int64_t rows, std::int64_t columns, const E* x, std::int64_t x_row, E* y,
                   std::int64_t y_row, const Each& each) {
