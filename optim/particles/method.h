@@ -146,9 +146,9 @@ class ParticleMethod {
     bool differences_ = false;
   };
 
-  /// Update direction φ of a method by −φ = scale·(driving − alpha·repulsive), in units of ∇U/T:
-  /// `driving` is a gradient of U/T, which points uphill, `repulsive` a force, which points along
-  /// the motion. Both are [M, D], in the particles' dtype or in f64.
+  /// Update direction φ of a method by −φ = scale·(driving − alpha·repulsive), in units of ∇U/T
+  /// (target.h): `driving` is a gradient of U/T, which points uphill, `repulsive` a force, which
+  /// points along the motion. Both are [M, D], in the particles' dtype or in f64.
   struct Forces {
     Force driving;
     Force repulsive = {};  ///< Undefined if there is no repulsion.

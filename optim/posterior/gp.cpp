@@ -39,7 +39,8 @@ Tensor inverse(const Tensor& a, const Tensor& factor) {
                 [](const Tensor& g, const Tensor& y) { return -matmul(y, matmul(g, y)); });
 }
 
-// ln N(Y | 0, A) as an operation on A [N, N] and Y [N, O]; L is A's factor, α = A⁻¹Y.
+// ln N(Y | 0, A) as an operation on A [N, N] and Y [N, O]; `factor` is A's Cholesky factor, α =
+// A⁻¹Y.
 //   dA = ½ (ααᵀ − O A⁻¹)    (RW 5.9),   dY = −α
 Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
   const Tensor weights = lapack::cholesky_solve(factor, y.detach());

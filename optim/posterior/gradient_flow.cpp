@@ -71,7 +71,7 @@ void check_time(double t) {
 struct GradientFlow::Decompositions {
   kernel_blocks::Ridge ridge;
   std::mutex mutex;
-  Tensor factor;           // Cholesky factor of Θ, [N, N]
+  Tensor factor;           // Cholesky factor of the NTK with jitter, [N, N]
   Tensor values, vectors;  // eigenvalues [N] and eigenvectors [N, N] of the NTK without jitter
 };
 
@@ -171,7 +171,8 @@ Tensor GradientFlow::test(double t, const infinite::KernelMatrix& cross,
   return f + change;
 }
 
-// f_t = f_0(x) + S (y − f_0(X)) with S = Θ* Φ_t [M, N] is linear in f_0 ~ GP(0, K), so that
+// f_t = f_0(x) + S (y − f_0(X)), where S = Θ* Φ_t [M, N] and Θ* is `cross`, is linear in f_0 ~
+// GP(0, K) with the NNGP kernel K, so that
 //   mean = S y,   covariance = K** − S K*ᵀ − K* Sᵀ + S K Sᵀ,
 // the symmetric part of K** + (S K − 2 K*) Sᵀ.
 GpPrediction GradientFlow::ensemble(double t, const infinite::KernelMatrix& cross,

@@ -63,15 +63,16 @@ struct LatentPosterior {
 };
 
 /// Samples the posterior. `kernel` gives K_z at `inputs` = N + M inputs, training inputs first;
-/// targets are [N] or [N, O]. Outputs are independent given z. Advances rng by one block. Throws
-/// Error if shapes disagree or σ² is not positive, and the Errors of tempered_smc().
+/// targets are [N] or [N, O]. Outputs are independent given z. Advances rng by one block
+/// (core/random.h). Throws Error if shapes disagree or σ² is not positive, and the Errors of
+/// tempered_smc().
 LatentPosterior sample_posterior(const infinite::LatentKernel& kernel, std::int64_t inputs,
                                  const Tensor& targets, const LatentPosteriorOptions& options,
                                  Generator& rng);
 
 /// Draws [F, M, O] of f at the test inputs, one function for each row of latents [F, D]. If the
 /// latents are draws from the posterior of z, the functions are exact draws from the posterior of
-/// f. Advances rng by one block. Throws the Errors of sample_posterior().
+/// f. Advances rng by one block (core/random.h). Throws the Errors of sample_posterior().
 Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
                       const Tensor& targets, double noise, const Tensor& latents, Generator& rng);
 

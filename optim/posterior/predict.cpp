@@ -56,7 +56,9 @@ class Spectrum {
     if (by == NoiseCriterion::marginal_likelihood) {
       squares = number_of("predict", sum(square(turned_) * unsqueeze(inverse, 1)));
       logs = -o * number_of("predict", sum(log(inverse)));
-    } else {  // σ²_i = 1/P_ii and y_i − μ_i = α_i/P_ii with P = U(Λ + noise)⁻¹Uᵀ (RW 5.12)
+    } else {
+      // σ²_i = 1/P_ii and y_i − μ_i = α_i/P_ii with P = U(Λ + noise)⁻¹Uᵀ and α = P·y (Rasmussen and
+      // Williams 2006, eq. 5.12)
       const Tensor p = matmul(square(vectors_), unsqueeze(inverse, 1));  // [N, 1]
       const Tensor alpha = matmul(vectors_, unsqueeze(inverse, 1) * turned_);
       squares = number_of("predict", sum(square(alpha) / p));

@@ -43,7 +43,7 @@ class Solver {
   /// undefined tensor if the solver has no factor.
   virtual Tensor half_solve(const Tensor& b) const;
   /// Does what solve() does, for callers that use the solution only in bᵀA⁻¹b. Since the error of
-  /// that is quadratic in the residual, an iterative solver may stop earlier.
+  /// bᵀA⁻¹b is quadratic in the residual, an iterative solver may stop earlier.
   virtual LinearSolution solve_for_squares(const Tensor& b) const { return solve(b); }
   /// The diagonal of A⁻¹, [N]; by default from N solves.
   virtual Tensor inverse_diagonal() const;

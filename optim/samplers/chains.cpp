@@ -34,7 +34,7 @@ struct Draws {
                 "draws must be [C, S, D] or [C, S] with at least one chain and dimension, got ",
                 draws.defined() ? detail::join(draws.shape()) : "an undefined tensor");
     visit_floating(operation, draws.dtype(), []<class T>() {});
-    const NoGrad off;  // diagnostics have no gradient, but a tangent of 0 would be wrong
+    const NoGrad off;  // so that check_plain() throws for tangents, but not for gradients
     check_plain(operation, draws, "draws");
     x = contiguous(cast(draws.detach(), f64));
     chains = draws.size(0), length = draws.size(1);

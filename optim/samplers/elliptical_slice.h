@@ -46,9 +46,9 @@ struct EllipticalOptions {
 /// Chains with stationary density ∝ N(z; 0, I)·L(z) that start at the rows of start [C, D]. In the
 /// result, `acceptance` is the fraction of evaluated angles that were accepted (every sweep ends
 /// with an accepted angle), `log_density` is ln L(z) + ln N(z; 0, I) up to a constant, and
-/// `gradients` is the number of likelihood evaluations. Advances rng by one block. Throws Error for
-/// settings out of range, for a dimension that is not a multiple of `parts`, and if ln L is not
-/// finite at a start (naming the chain).
+/// `gradients` is the number of likelihood evaluations. Advances rng by one block (core/random.h).
+/// Throws Error for settings out of range, for a dimension that is not a multiple of `parts`, and
+/// if ln L is not finite at a start (naming the chain).
 Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
                                const EllipticalOptions& options, Generator& rng);
 

@@ -32,8 +32,8 @@ struct Uniformity {
   /// If ranks are uniform, the count of a bin is in [low, high] with probability ≥ 99% (quantiles
   /// of Binomial(n, 1/bins)).
   std::int64_t low, high;
-  std::int64_t outside;  ///< Number of bins outside the interval; about 1% of them if ranks are
-                         ///< uniform.
+  std::int64_t outside;  ///< Number of bins whose count is outside [low, high]: at most about 1% of
+                         ///< all bins if ranks are uniform.
 };
 
 struct RankHistogramOptions {

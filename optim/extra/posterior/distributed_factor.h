@@ -17,8 +17,8 @@
 
 namespace ladon {
 
-/// Cholesky factor L of A = K + (σ² + jitter·mean K_ii)·I = L·Lᵀ. Each rank holds N²/count() of its
-/// numbers. All ranks must call its functions together, within one session of ranks.
+/// Cholesky factor L of A = K + (σ² + jitter·mean K_ii)·I = L·Lᵀ. Each rank holds N²/ranks::count()
+/// of its numbers. All ranks must call its functions together, within one session of ranks.
 class DistributedFactor : public Solver {
  public:
   std::int64_t size() const override { return factor_.size(); }

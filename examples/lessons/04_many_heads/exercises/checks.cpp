@@ -20,8 +20,8 @@ MultiHeadAttention attention(int heads, Generator& rng) {
                             rng);
 }
 
-/// Excess kurtosis of a sum of heads over √H, by enumeration: head h is N(0, v) with v drawn
-/// uniformly from variances[h], so the sum is a mixture over all choices.
+/// Excess kurtosis of (f_1 + … + f_H)/√H, by enumeration: the output f_h of head h is N(0, v) with
+/// v drawn uniformly from variances[h], so the sum is a mixture over all choices.
 double enumerated_kurtosis(const std::vector<std::vector<double>>& variances) {
   std::vector<double> sums{0};
   for (const auto& of_head : variances) {
