@@ -1,3 +1,6 @@
+// φ is the update direction (method.h). U, T, N and the prior precision λ are those of target.h. A
+// step of learning rate r has ε = r·T/N, and ξ is its unit noise.
+
 #include "ladon/optim/particles/method.h"
 
 #include <algorithm>

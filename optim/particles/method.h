@@ -164,7 +164,8 @@ class ParticleMethod {
   };
 
   /// max_ratio bounds the ratio of repulsive to driving force (infinity for no bound). Throws Error
-  /// for an invalid target (N ≤ 0, λ < 0, T ≤ 0), and unless max_ratio ≥ 1.
+  /// for an invalid target (N ≤ 0, λ < 0, T ≤ 0, or a number that is not finite), and unless
+  /// max_ratio ≥ 1.
   explicit ParticleMethod(Particles particles, const TargetDensity& target = {},
                           double max_ratio = 100);
 

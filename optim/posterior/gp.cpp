@@ -1,3 +1,6 @@
+// RW stands for Rasmussen and Williams 2006. K, K* and K** as in gp.h; Y are the targets, A = K +
+// (σ² + jitter·mean K_ii)·I, and α = A⁻¹Y.
+
 #include "ladon/optim/posterior/gp.h"
 
 #include <cmath>

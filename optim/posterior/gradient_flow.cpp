@@ -1,3 +1,5 @@
+// Θ, δ, Φ_t, η and f_0 are defined at the head of gradient_flow.h.
+
 #include "ladon/optim/posterior/gradient_flow.h"
 
 #include <algorithm>

@@ -50,9 +50,10 @@ struct NngpBlocks {
 class GradientFlow {
  public:
   /// ntk [N, N], targets [N] or [N, O]. Throws Error where shapes disagree, the kernel is not
-  /// symmetric, a value is not finite, the learning rate is not positive or the jitter negative.
-  /// Results have no derivatives: this constructor and all functions throw Error if a tensor that
-  /// they are given requires a gradient and recording is on, or has a tangent of jvp.
+  /// symmetric, a value is not finite, the learning rate is not positive and finite, or the jitter
+  /// is negative or not finite. Results have no derivatives: this constructor and all functions
+  /// throw Error if a tensor that they are given requires a gradient and recording is on, or has a
+  /// tangent of jvp.
   GradientFlow(const infinite::KernelMatrix& ntk, const Tensor& targets,
                const GradientFlowOptions& options = {});
 

@@ -34,7 +34,7 @@ Tensor target_block(std::string_view operation, std::string_view what, const Ten
 /// solvers.
 void check_solved(std::string_view operation, std::string_view function, std::string_view what,
                   const Tensor& x, const Shape& shape);
-/// Checks the members of a solution for right-hand sides b [N, k] likewise.
+/// Checks the members of a solution for right-hand sides b [N, k] as check_solved() does.
 void check_solution(std::string_view operation, std::string_view function, const LinearSolution& y,
                     const Tensor& b);
 

@@ -1,3 +1,6 @@
+// U_ℓ, u, C, K and the numbers H_ℓ, N_ℓ and N_a are defined at the head of path_relevance.h, and S
+// at path_saddle().
+
 #include "ladon/optim/posterior/path_relevance.h"
 
 #include <algorithm>

@@ -234,7 +234,8 @@ void fit(Predicted& result, const GaussianProcess& process, const Tensor& y, dou
   result.left_out.log_density =
       -0.5 * number_of("predict", sum(log(2 * std::numbers::pi * variance) +
                                       square(y - result.left_out.mean) / variance));
-  // ln N(y; 0, a·A), computed from ln N(y; 0, A).
+  // ln N(y; 0, a·A), computed from ln N(y; 0, A), where A is the covariance of targets in
+  // `process`.
   const double squares = count * process.amplitude();  // Σ yᵀA⁻¹y
   result.log_marginal_likelihood =
       process.log_marginal_likelihood() + 0.5 * squares - 0.5 * (squares / a + count * std::log(a));

@@ -42,7 +42,7 @@ struct RelevanceSaddle {
 /// difference between the exact posterior means of r and the result is about 1/d_v: for widths of
 /// 40 and more the means are some percent above the result. heads [H, N, N] (if there are more
 /// inputs than targets, the first inputs are used), targets [N] or [N, O]. Throws the Errors of
-/// relevance_kernel(), and an Error if σ² ≤ 0.
+/// relevance_kernel(), and an Error unless σ² is positive and finite.
 RelevanceSaddle relevance_saddle(const Tensor& heads, const Tensor& targets, double noise,
                                  std::int64_t value_width);
 

@@ -71,8 +71,8 @@ QuadraticForms quadratic_forms(const Tensor& b, const LinearSolution& solution);
 class DenseFactor : public Solver {
  public:
   /// Factorizes A for a kernel [N, N]. Throws Error for another shape, an asymmetric or non-finite
-  /// kernel, a negative noise or jitter, and if A is not positive definite, naming its smallest
-  /// eigenvalue and a sufficient jitter. Error messages begin with `operation`.
+  /// kernel, a noise or jitter that is negative or not finite, and if A is not positive definite,
+  /// naming its smallest eigenvalue and a sufficient jitter. Error messages begin with `operation`.
   explicit DenseFactor(const infinite::KernelMatrix& kernel, const GpOptions& options = {},
                        const char* operation = "DenseFactor");
 

@@ -1,3 +1,5 @@
+// W, var⁺ and R̂ are defined at split_rhat() in chains.h, ρ_t and τ at effective_sample_size().
+
 #include "ladon/optim/samplers/chains.h"
 
 #include <algorithm>

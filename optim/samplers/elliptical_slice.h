@@ -28,8 +28,8 @@ struct EllipticalState {
 /// One elliptical slice update of the columns [begin, end) of every row z, which leaves the density
 /// ∝ N(z; 0, I)·L(z)^β invariant. Each call of `f` evaluates one proposal for each row that has not
 /// accepted one yet. Row i draws from rng.split(i), so it does not depend on other rows. Returns
-/// the total number of rows evaluated by `f`. Throws Error for shapes that do not fit, and for β <
-/// 0.
+/// the total number of rows evaluated by `f`. Throws Error for shapes that do not fit, and unless β
+/// is finite and ≥ 0.
 std::int64_t elliptical_slice(EllipticalState& state, const LogLikelihood& f, double beta,
                               std::int64_t begin, std::int64_t end, const Generator& rng);
 

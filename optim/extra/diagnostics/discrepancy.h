@@ -52,8 +52,9 @@ struct SteinDiscrepancy {
 /// SVGD's direction φ (svgd.h, same kernel, α = 1): the rate at which SVGD decreases the divergence
 /// KL(q ‖ p) of the distribution q of its particles. (Liu, Lee and Jordan 2016; Chwialkowski,
 /// Strathmann and Gretton 2016; Gorham and Mackey 2017.) O(M²·D) operations; memory O(M) if h2 is
-/// given, O(M²) for the median. Throws Error for other shapes, for values that are not finite, and
-/// if the median is 0 (for one sample, or if most samples are equal).
+/// given, O(M²) for the median. Throws Error for other shapes, for values that are not finite, for
+/// an h2 that is not positive and finite, and if the median is 0 (for one sample, or if most
+/// samples are equal).
 SteinDiscrepancy ksd(const Tensor& x, const Tensor& score, const DiscrepancyOptions& options = {});
 /// Kernelized Stein discrepancy of samples x [M, D], with scores computed from the density p.
 SteinDiscrepancy ksd(const Tensor& x, const LogDensity& p, const DiscrepancyOptions& options = {});

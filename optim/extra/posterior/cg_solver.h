@@ -49,8 +49,8 @@ struct CgSolverOptions {
 /// leaves a positive semi-definite remainder K − LLᵀ, so P ⪯ A.
 class CgSolver : public Solver {
  public:
-  /// Throws Error unless kernel.diagonal is [N], and the sum s of noise and jitter is positive.
-  /// Solving throws Error, as conjugate_gradients() does, if A is not positive definite.
+  /// Throws Error unless kernel.diagonal is [N], and s is positive and finite. Solving throws
+  /// Error, as conjugate_gradients() does, if A is not positive definite.
   explicit CgSolver(KernelMap kernel, const GpOptions& options = {},
                     const CgSolverOptions& solver = {});
 

@@ -1,3 +1,5 @@
+// A, α, δ, W, D₁ and D₂ are defined at the head of first_order.h.
+
 #include "ladon/optim/extra/posterior/first_order.h"
 
 #include <cmath>
