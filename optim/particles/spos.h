@@ -7,7 +7,7 @@
 namespace ladon {
 
 struct SposOptions {
-  SvgdOptions svgd = {};   ///< Used as {.svgd = {.alpha = 0.1}, .diffusion = 0.01}.
+  SvgdOptions svgd = {};   ///< For example {.svgd = {.alpha = 0.1}, .diffusion = 0.01}.
   double diffusion = 0.1;  ///< b ≥ 0, the inverse of β in Zhang et al. 2018.
 };
 

@@ -201,7 +201,7 @@ GpPrediction GradientFlow::ensemble(double t, const infinite::KernelMatrix& cros
   const Tensor change = k_test.rank() == 1 ? sum(d * s, 1) : matmul(d, transpose(s));
   const DType precision = kernel_blocks::least_precise(
       kernel_blocks::least_precise(nngp.train.dtype(), nngp.cross.dtype()), nngp.test.dtype());
-  // The formula is the variance of f_0(x) − S f_0(X) for any S, so rounding of S and of the NTK
+  // The covariance above is that of f_0(x) − S f_0(X) for any S, so rounding of S and of the NTK
   // makes no variance negative.
   const auto rounding = [&] {
     return kernel_blocks::rounding_of_squares(s, k_test, diagonal(k), precision);

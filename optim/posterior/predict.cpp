@@ -72,7 +72,8 @@ class Spectrum {
  private:
   /// Throws Error if an eigenvalue (in units of the mean of the diagonal) is below −max(jitter,
   /// rounding error), so that the kernel is not a covariance. The rounding error of eigenvalues is
-  /// about N·ε·λ_max.
+  /// about N·ε·λ_max for N inputs, with the machine epsilon ε of `precision` and the largest
+  /// eigenvalue λ_max.
   static void check_definite(const char* caller, const Tensor& kernel, const Tensor& values,
                              std::optional<double> option, DType precision) {
     const double jitter = option.value_or(0);

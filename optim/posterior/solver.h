@@ -45,7 +45,7 @@ class Solver {
   /// Does what solve() does, for callers that use the solution only in bᵀA⁻¹b. Since the error of
   /// bᵀA⁻¹b is quadratic in the residual, an iterative solver may stop earlier.
   virtual LinearSolution solve_for_squares(const Tensor& b) const { return solve(b); }
-  /// The diagonal of A⁻¹, [N]; by default from N solves.
+  /// The diagonal of A⁻¹, [N]; by default from solves for the N columns of the identity.
   virtual Tensor inverse_diagonal() const;
   /// Prior variances A_ii of the targets, noise included, [N]. GaussianProcess::predict needs them
   /// to tell rounding errors of a variance from kernels that do not fit each other. If they are

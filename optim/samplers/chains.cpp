@@ -198,7 +198,7 @@ double ess_of(Halves halves) {
   for (std::int64_t lag = 0; lag + 1 < n; lag += 2) {
     const double even = lag == 0 ? 1 : rho(lag), pair = even + rho(lag + 1);
     if (!(pair > 0)) {
-      tau += std::max(0.0, even);  // ρ_2k without ρ_2k+1, which is negative for alternating chains
+      tau += std::max(0.0, even);  // ρ_2k alone: alternating chains have ρ_2k+1 < 0
       break;
     }
     lowest = std::min(lowest, pair);

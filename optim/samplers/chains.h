@@ -22,7 +22,7 @@ struct Chains {
   std::int64_t gradients = 0;      ///< Number of gradient evaluations of all chains together,
                                    ///< including warm-up.
   /// Number of divergent trajectories after warm-up: their energy rose by more than 1000 or was not
-  /// finite. A region where the density curves too sharply for the step size is undersampled.
+  /// finite. Then a region where the density curves too sharply for the step size is undersampled.
   std::int64_t divergences = 0;
   double step = 0;      ///< The leapfrog step size ε after warm-up.
   Tensor inverse_mass;  ///< f64 [D]: the diagonal of M⁻¹, approximately the variances of θ.

@@ -13,7 +13,7 @@ struct Chains {
   /// Kernels C [4, 4, all, n] of pairs of paths, between all chains and the first n, which are for
   /// training. A path names its head in the first and in the second layer; the paths are (same,
   /// uniform), (same, random), (random, uniform) and (random, random). `same` attends to the
-  /// previous token if its state is the same, else to the first token, `uniform` to all tokens
+  /// previous token if both have the same state, else to the first token, `uniform` to all tokens
   /// equally, and `random` by a random map.
   Tensor overlaps;
 };

@@ -41,9 +41,9 @@ struct RankHistogramOptions {
   std::int64_t draws = 99;      ///< L: posterior draws per truth, 1 to 1,000,000.
 };
 
-/// Ranks of truths among posterior draws, one histogram per quantity. Its shape shows the error of
-/// a sampler: a hump in the middle means that its posterior is too wide, a valley (mass at both
-/// ends) that it is too narrow, a slope that it is biased.
+/// Ranks of truths among posterior draws, one histogram per quantity. The shape of a histogram
+/// shows the error of a sampler: a hump in the middle means that the sampler's posterior is too
+/// wide, a valley (mass at both ends) that it is too narrow, a slope that it is biased.
 class RankHistogram {
  public:
   /// Throws Error for sizes out of range.

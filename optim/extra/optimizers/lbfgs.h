@@ -17,7 +17,8 @@
 namespace ladon {
 
 struct LbfgsOptions {
-  double lr = 1;                     ///< The first step length tried along a direction.
+  double lr = 1;                     ///< The first step length tried along a direction; the very
+                                     ///< first direction has a shorter one (below).
   std::int64_t iterations = 20;      ///< Maximum number of directions per step().
   std::int64_t history = 10;         ///< m: number of pairs (s, y) kept, two f64 vectors of the
                                      ///< size of all parameters each.

@@ -103,11 +103,11 @@ void share_parameters(const ParameterSet& parameters);
 /// if tensors differ between ranks in names, dtypes or shapes.
 void broadcast_state(const Module& model, int from = 0);
 
-/// Copies the gradients of particles between ranks, so that all ranks have those of all M particles
-/// of each block. Before, each rank must have run backward() for its part of the particles,
-/// ranks::share_of(M). Call share_gradients() before apply(): then all ranks move all particles in
-/// the same way, although each computes only a part of the gradients. Throws Error if blocks differ
-/// between ranks.
+/// Copies the gradients of particles between ranks, so that all ranks have the gradients of all M
+/// particles of each block. Before, each rank must have run backward() for its part of the
+/// particles, ranks::share_of(M). Call share_gradients() before apply(): then all ranks move all
+/// particles in the same way, although each computes only a part of the gradients. Throws Error if
+/// blocks differ between ranks.
 ///   const ranks::Share mine = ranks::share_of(models.size());
 ///   for (i = mine.first; i < mine.last; ++i) backward(loss(*models[i]));
 ///   share_gradients(repulsion.particles());
