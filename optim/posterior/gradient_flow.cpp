@@ -110,7 +110,7 @@ const GradientFlow::Decompositions& GradientFlow::eigenbasis() const {
   const auto [values, vectors] = lapack::eigh(ntk_);
   const std::int64_t n = values.size(0);
   const double lowest = values.data<double>()[0], highest = values.data<double>()[n - 1];
-  // Rounding changes eigenvalues by about n·ε·‖Θ‖.
+  // Rounding changes eigenvalues by about n·ε·‖Θ‖, with the machine epsilon ε.
   const double rounding = 4 * static_cast<double>(n) * std::numeric_limits<double>::epsilon() *
                           std::max(-lowest, highest);
   const double least = lowest + d.ridge.total();
