@@ -174,7 +174,7 @@ Tensor GradientFlow::test(double t, const infinite::KernelMatrix& cross,
 }
 
 // f_t = f_0(x) + S (y − f_0(X)), where S = Θ* Φ_t [M, N] and Θ* is `cross`, is linear in f_0 ~
-// GP(0, K) with the NNGP kernel K, so that
+// GP(0, K). With the NNGP kernels K, K* and K** (nngp.train, cross and test)
 //   mean = S y,   covariance = K** − S K*ᵀ − K* Sᵀ + S K Sᵀ,
 // the symmetric part of K** + (S K − 2 K*) Sᵀ.
 GpPrediction GradientFlow::ensemble(double t, const infinite::KernelMatrix& cross,
