@@ -48,7 +48,7 @@
 //    Solves linear systems with one symmetric positive definite matrix: by a dense factor, by
 //    conjugate gradients, by a factor on disk. GaussianProcess, evidence and leave-one-out
 //    predictions use the kernel matrix only through a Solver. Do not derive from it to change the
-//    noise or the kernel: those are arguments.
+//    noise or the kernel: pass another noise or kernel.
 
 #include "ladon/optim/optimizer.h"
 #include "ladon/optim/particles/kernel.h"

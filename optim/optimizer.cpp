@@ -30,7 +30,7 @@ bool of_squares(const std::string& moment) {
          moment == "sum_of_squares";
 }
 
-/// g without its graph, which gradients with create_graph have.
+/// g without history and tangent, which gradients may have (create_graph, jvp).
 Tensor plain(Tensor g) {
   if (g.history() || g.tangent()) return g.detach();
   return g;

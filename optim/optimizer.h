@@ -108,18 +108,19 @@ class Optimizer {
     double lr_scale;
     double weight_decay;
     std::uint64_t taken;     ///< Time stamp of its ParameterSet (argument of Leaf::check_in_place).
-    std::int64_t steps = 0;  ///< Updates so far, this one included.
+    std::int64_t steps = 0;  ///< Updates so far, the one in progress included.
     std::vector<Tensor> moments = {};  ///< In the order of moment_names; empty before the first
                                        ///< update.
   };
 
   /// Throws Error if there is no parameter, if a parameter is not a contiguous leaf that requires a
-  /// gradient, if a parameter occurs twice, or if lr, a weight decay or an lr_scale is negative or
-  /// not finite.
+  /// gradient, if a parameter occurs twice, if two parameters share memory, or if lr, a weight
+  /// decay or an lr_scale is negative or not finite.
   Optimizer(ParameterGroups groups, double lr, double weight_decay,
             std::vector<std::string> moment_names);
 
-  /// Updates one parameter with its (contiguous) gradient; `lr` includes the group's scale.
+  /// Updates one parameter with its (contiguous) gradient; `lr` includes the schedule's factor and
+  /// the group's lr_scale.
   virtual void update(Item& item, const Tensor& gradient, double lr) = 0;
   /// Override to throw Error for a gradient that the update rule cannot use. Called for all
   /// parameters before any parameter is changed.

@@ -12,9 +12,9 @@
 namespace ladon::detail {
 namespace {
 
-/// Marks the parameters that need new numbers in a state. If two sets of unnamed tensors, each
-/// numbered "0", "1", …, share a number, these are the members of all such sets. None is marked if
-/// any number does not continue such a sequence.
+/// Marks the parameters that need new numbers in a state: all unnamed tensors, if two sets of them,
+/// each numbered "0", "1", …, share a number. None is marked if any number does not continue such a
+/// sequence.
 std::vector<bool> to_be_numbered(const ParameterSet& parameters) {
   std::vector<bool> alone;
   std::set<std::string> known;

@@ -19,9 +19,9 @@ void check_apart(const char* operation, const ParameterSet& parameters);
 
 /// Whether a name is a number, as in a set of unnamed tensors: "0", "1", ….
 bool is_place(const std::string& name);
-/// Names of the parameters as keys of a state: their names in `parameters`. If that is the union of
-/// several sets of unnamed tensors, each numbered "0", "1", …, so that names occur twice, the
-/// unnamed tensors get their index in the union instead. Throws Error naming `operation` if two
+/// Names of the parameters as keys of a state: their names in `parameters`. If `parameters` is the
+/// union of several sets of unnamed tensors, each numbered "0", "1", …, so that names occur twice,
+/// the unnamed tensors get their index in the union instead. Throws Error naming `operation` if two
 /// parameters still have the same name.
 std::vector<std::string> state_names(const char* operation, const ParameterSet& parameters);
 /// The set of names NAME for which the state has an entry with the key prefix + NAME + ending.

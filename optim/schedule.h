@@ -22,11 +22,11 @@ using Schedule = std::function<double(std::int64_t step)>;
 
 namespace schedule {
 
-/// Constant `factor` at every step.
+/// Constant `factor` at every step. Throws Error unless factor is finite and ≥ 0.
 Schedule constant(double factor = 1);
 
 /// min(1, (step + 1)/warmup): the first step has rate lr/warmup, the warmup-th step has rate lr. 1
-/// at every step if warmup is 0.
+/// at every step if warmup is 0. Throws Error if warmup < 0.
 Schedule linear_warmup(std::int64_t warmup);
 
 struct DecayOptions {

@@ -13,7 +13,8 @@ namespace ladon {
 ///   mean_i (θ_i − θ̄)·∇U(θ_i)/T = α·ln(M+1)·(M−1)/M,                                          (1)
 /// for any U: multiply the balance of forces Σ_j k_ij s_j + α·R_i = 0 by θ_i − θ̄ and sum over i.
 /// For exact draws from the target the expectation of the left side is D (integrate by parts). So
-/// the particles match the target in the left side of (1), their energy, at exactly one α,
+/// the left side of (1), which we call the particles' energy, matches the target's at exactly one
+/// α,
 ///   α* = M·D/((M−1)·ln(M+1)),
 /// and α/α* is the effective temperature of the particles, relative to the target's temperature T.
 /// For networks α/α* is near 0 at α = 1: the particles collapse to modes.
@@ -21,9 +22,10 @@ namespace ladon {
 /// `automatic` chooses at every step the α for which the left side of (1) equals D, from the kernel
 /// and the current particles:
 ///   α = M·D·c/Σ_i (θ_i − θ̄)·R_i,   c = Σ_i (θ_i − θ̄)·S_i/Σ_i ‖θ_i − θ̄‖²,
-/// where S_i = Σ_j k_ij (θ_j − θ̄) (KernelAt::share), or c = 1 without smoothing. The result is α*
-/// under the median rule with D ≫ ln M, and 1 for many, dense particles. It is exact for a Gaussian
-/// target with covariance σ²·I and any kernel.
+/// where S_i = Σ_j k_ij (θ_j − θ̄) (KernelAt::share), or c = 1 if the kernel does not average the
+/// scores (Wgd, and Svgd without smoothing). The result is α* under the median rule with D ≫ ln M,
+/// and 1 for many, dense particles. It is exact for a Gaussian target with covariance σ²·I and any
+/// kernel.
 ///
 /// No α makes the variance right in every direction: if D > M − 1, the particles span only M − 1
 /// directions, settle in the directions of least curvature, and have no variance in the others.

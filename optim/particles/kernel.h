@@ -53,10 +53,10 @@ struct SteinKernel {
 /// - unless a result has the right shape and dtype, and the density is finite;
 /// - while a LookThrough exists, unless every result is finite;
 /// - if h² and R are 0 although particles differ and α > 0, so that there would be no repulsion.
-/// This happens under the bandwidth rule `paper` with two particles, or with two pairs of equal
-/// particles; and under every rule except `fixed` if most pairs of particles are equal (`liu` and
-/// `paper` also count each particle paired with itself). If all particles are equal, R = 0 is the
-/// correct limit and no Error is thrown.
+/// The last case happens under the bandwidth rule `paper` with two particles, or with two pairs of
+/// equal particles; and under every rule except `fixed` if most pairs of particles are equal (`liu`
+/// and `paper` also count each particle paired with itself). If all particles are equal, R = 0 is
+/// the correct limit and no Error is thrown.
 KernelAt checked_at(const SteinKernel& kernel, const std::string& block, const Tensor& theta,
                     Alpha alpha);
 

@@ -1,3 +1,6 @@
+// φ is the update direction (method.h). U, T, N and the prior precision λ are those of target.h. A
+// step of learning rate r has ε = r·T/N, and ξ is its unit noise.
+
 #include "ladon/optim/particles/method.h"
 
 #include <algorithm>
@@ -172,7 +175,8 @@ ParticleMethod::Sums ParticleMethod::formed(const std::string& block, const Tens
 /// their loss gradients, both [M, D]. `last` receives the diagnostics.
 Tensor ParticleMethod::direction(const std::string& block, const Tensor& values,
                                  const Tensor& gradients, Last& last) const {
-  // `values` are checked last, so that forces() finds them in the CPU caches
+  // `values` are checked after the gradients, so that target_gradient() and forces() find them in
+  // the CPU caches
   check_finite(block, "gradient", gradients);
   check_finite(block, "value", values);
   const Tensor negative_score = target_gradient(target_, values, gradients);  // ∇U/T

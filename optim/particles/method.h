@@ -38,8 +38,8 @@ namespace ladon {
 struct BlockReport {
   std::string name;
   std::int64_t count, dim;  ///< M, number of particles, and D, their dimension
-  /// The kernel's squared bandwidth; NaN if it has no bandwidth. 0 if there is one particle or all
-  /// particles are equal; there is no repulsion then.
+  /// The kernel's squared bandwidth; NaN if it has no bandwidth. 0 if its bandwidth rule returned 0
+  /// (bandwidth.h), as for one particle or equal particles; there is no repulsion then.
   double h2;
   double driving, repulsive;  ///< Root mean square over particles of the norms of the driving and
                               ///< of the repulsive force, as written to the gradients.
@@ -109,8 +109,8 @@ class ParticleMethod {
   /// if the noise was added already. Does nothing for a method without noise.
   void diffuse(double rate);
 
-  /// One entry per block, then one entry per name given to act_on(). Throws Error before the first
-  /// apply() and before the first backward pass that reached an x of act_on().
+  /// One entry per block, then one entry per name given to act_on(). Throws Error until apply() was
+  /// called or a backward pass reached an x of act_on().
   std::vector<BlockReport> report() const;
 
   const Particles& particles() const& { return particles_; }
@@ -146,9 +146,9 @@ class ParticleMethod {
     bool differences_ = false;
   };
 
-  /// Update direction φ of a method by −φ = scale·(driving − alpha·repulsive), in units of ∇U/T:
-  /// `driving` is a gradient of U/T, which points uphill, `repulsive` a force, which points along
-  /// the motion. Both are [M, D], in the particles' dtype or in f64.
+  /// Update direction φ of a method by −φ = scale·(driving − alpha·repulsive), in units of ∇U/T
+  /// (target.h): `driving` is a gradient of U/T, which points uphill, `repulsive` a force, which
+  /// points along the motion. Both are [M, D], in the particles' dtype or in f64.
   struct Forces {
     Force driving;
     Force repulsive = {};  ///< Undefined if there is no repulsion.
@@ -164,7 +164,8 @@ class ParticleMethod {
   };
 
   /// max_ratio bounds the ratio of repulsive to driving force (infinity for no bound). Throws Error
-  /// for an invalid target (N ≤ 0, λ < 0, T ≤ 0), and unless max_ratio ≥ 1.
+  /// for an invalid target (N ≤ 0, λ < 0, T ≤ 0, or a number that is not finite), and unless
+  /// max_ratio ≥ 1.
   explicit ParticleMethod(Particles particles, const TargetDensity& target = {},
                           double max_ratio = 100);
 

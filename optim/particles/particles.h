@@ -67,7 +67,7 @@ class ParticleBlock {
   Shape piece_shape(const Tensor& parameter) const;
 
   std::string name_;
-  std::vector<Tensor> parameters_;  // of gathered(): all M rows of name 0, then of name 1, …
+  std::vector<Tensor> parameters_;  // gathered(): M of the first name, then M of the second, …
   std::int64_t count_, dim_ = 0;
   DType dtype_;
   bool stacked_;
@@ -97,11 +97,12 @@ class Particles {
 enum class HeadPart { query, key, value, output };
 
 enum class HeadSpace {
-  /// One block per HeadPart, named like "layers.0.attention.query", as in the code of An et al.
-  /// 2020. If query heads share keys (kv_heads), there are fewer particles of keys than of queries.
+  /// One block per attention layer and HeadPart, named like "layers.0.attention.query", as in the
+  /// code of An et al. 2020. If query heads share keys (kv_heads), there are fewer particles of
+  /// keys than of queries.
   separate,
-  joint,  ///< One block per attention layer, named like "layers.0.attention"; a row is one head's
-          ///< query, key and value weights.
+  joint,  ///< One block per attention layer, named like "layers.0.attention"; a row contains one
+          ///< head's weights of all parts in ParticleOptions::include.
 };
 
 struct ParticleOptions {

@@ -35,7 +35,7 @@ Tensor combine(Tensor (*sums)(const Tensor&, const Tensor&), const Tensor& weigh
   return kernels::cast(sums(w, kernels::cast(x, f64)), x.dtype());
 }
 
-/// ‖x_i‖ of row i of x, f64, whose squared elements overflow or underflow.
+/// ‖x_i‖ of row i of x, f64, for a row whose squared elements overflow or underflow.
 double scaled_norm(const Tensor& x, std::int64_t i) {
   const std::int64_t d = x.size(1);
   const double* const row = x.data<double>() + i * d;

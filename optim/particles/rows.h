@@ -31,8 +31,8 @@ bool representable(const Tensor& w, DType dtype);
 std::vector<double> norms(const Tensor& x);
 
 /// Binary exponent e of the largest finite |x_k| among n numbers: 2^(e−1) ≤ max|x_k| < 2^e; 0 if
-/// all are 0. After scaling by 2^(−e) their squares do not overflow, and that of the largest does
-/// not underflow f64.
+/// all are 0. After scaling by 2^(−e) their squares do not overflow, and the square of the largest
+/// does not underflow f64.
 int largest_exponent(const double* x, std::int64_t n);
 
 /// Throws Error naming the first pair of particles whose element of `pairs`, contiguous f64 [M, M],

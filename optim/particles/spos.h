@@ -7,8 +7,8 @@
 namespace ladon {
 
 struct SposOptions {
-  SvgdOptions svgd = {};   ///< Used as {.svgd = {.alpha = 0.1}, .diffusion = 0.01}.
-  double diffusion = 0.1;  ///< b ≥ 0, the inverse of β in the paper.
+  SvgdOptions svgd = {};   ///< For example {.svgd = {.alpha = 0.1}, .diffusion = 0.01}.
+  double diffusion = 0.1;  ///< b ≥ 0, the inverse of β in Zhang et al. 2018.
 };
 
 /// θ_i ← θ_i + ε [ φ_i + b·s_i ] + sqrt(2bε)·ξ_i, with the score s_i and direction φ_i of svgd.h
@@ -22,7 +22,7 @@ class Spos : public Svgd {
  public:
   /// Copies `rng` and draws its noise from the copy. Pass a generator of its own, such as
   /// rng.split(0): other draws from the same generator would repeat the noise. Throws Error unless
-  /// α and b are finite and ≥ 0.
+  /// b is finite and ≥ 0, and α is `automatic`, or finite and ≥ 0.
   Spos(Particles particles, SposOptions options, Generator rng);
   std::string name() const override { return "spos"; }
 

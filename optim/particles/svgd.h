@@ -33,17 +33,19 @@ struct SvgdOptions {
 /// off changes only the averaging: α weights R_i relative to s_i as it does with smoothing if
 /// particles are far apart.
 ///
-/// With one particle k = 1 and R = 0, so the gradients are unchanged bit for bit.
+/// With one particle and a radial kernel, k = 1 and R = 0, so with the default target the gradients
+/// are unchanged bit for bit.
 class Svgd : public ParticleMethod {
  public:
-  /// Throws Error unless α is finite and ≥ 0; apply() throws if the kernel's results are invalid
-  /// (kernel.h, checked_at).
+  /// Throws Error unless α is `automatic`, or finite and ≥ 0; apply() throws if the kernel's
+  /// results are invalid (kernel.h, checked_at).
   explicit Svgd(Particles particles, SvgdOptions options = {});
   /// Without particles: for use with act_on() only.
   explicit Svgd(SvgdOptions options) : Svgd(Particles(), std::move(options)) {}
   std::string name() const override { return "svgd"; }
 
-  /// Sets α from the next step on, for annealing. Throws Error unless α is finite and ≥ 0.
+  /// Sets α from the next step on, for annealing. Throws Error unless α is `automatic`, or finite
+  /// and ≥ 0.
   void set_alpha(Alpha alpha);
 
  protected:

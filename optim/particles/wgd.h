@@ -17,18 +17,19 @@ struct WgdOptions {
 
 /// WGD's update direction φ_i = s_i + α·R_i/Σ_j k_ij of particles θ_i, with the score s_i =
 /// −∇U(θ_i)/T (target.h), kernel k and repulsion R_i (kernel.h): the target's score minus, for α =
-/// 1, the score of a kernel density estimate of the particles. With one particle the gradients are
-/// unchanged bit for bit.
+/// 1, the score of a kernel density estimate of the particles. With one particle, a radial kernel
+/// and the default target the gradients are unchanged bit for bit.
 class Wgd : public ParticleMethod {
  public:
-  /// Throws Error unless α is finite and ≥ 0; apply() throws if a sum Σ_j k_ij is not positive, or
-  /// if the kernel's results are invalid (kernel.h, checked_at).
+  /// Throws Error unless α is `automatic`, or finite and ≥ 0; apply() throws if a sum Σ_j k_ij is
+  /// not positive, or if the kernel's results are invalid (kernel.h, checked_at).
   explicit Wgd(Particles particles, WgdOptions options = {});
   /// Without particles: for use with act_on() only.
   explicit Wgd(WgdOptions options) : Wgd(Particles(), std::move(options)) {}
   std::string name() const override { return "wgd"; }
 
-  /// Sets α from the next step on, for annealing. Throws Error unless α is finite and ≥ 0.
+  /// Sets α from the next step on, for annealing. Throws Error unless α is `automatic`, or finite
+  /// and ≥ 0.
   void set_alpha(Alpha alpha);
 
  protected:

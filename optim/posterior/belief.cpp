@@ -44,7 +44,7 @@ struct Mixture {
       parts.push_back(logsumexp(-0.5 * square((points - means) / stddevs) - heights, 1));
     return concat(parts, 0);
   }
-  /// Interval that contains all but 1e-9 of the probability.
+  /// Interval that contains all but 2e-9 of the probability.
   std::pair<double, double> range() const {
     return {number_of("score_belief", amin(means - 6 * stddevs)),
             number_of("score_belief", amax(means + 6 * stddevs))};

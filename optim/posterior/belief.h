@@ -51,9 +51,9 @@ struct BeliefScore {
   double log_density = 0;
 };
 
-/// Scores of `belief` against `truth`; `noise` is σ². Throws Error if the noise is not positive, or
-/// if the two have different numbers of inputs, members whose shapes disagree, elements that are
-/// not finite, negative variances, or a covariance that is not positive semidefinite up to
+/// Scores of `belief` against `truth`; `noise` is σ². Throws Error unless the noise is positive and
+/// finite, or if the two have different numbers of inputs, members whose shapes disagree, elements
+/// that are not finite, negative variances, or a covariance that is not positive semidefinite up to
 /// rounding (10⁻⁶ of its largest eigenvalue).
 BeliefScore score_belief(const Belief& belief, const Belief& truth, double noise);
 

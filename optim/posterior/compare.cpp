@@ -87,8 +87,8 @@ PosteriorRun move_particles(Work work, Options options) {
   });
 }
 
-/// Optimizes each network p for the targets targets[p] (targets [P, N]), with the prior centred at
-/// the weights `anchor` [P, D].
+/// Optimizes each network p for the targets targets[p] (targets [P, N], or [1, N] for all), with
+/// the prior centred at the weights `anchor` [P, D].
 PosteriorRun modes(Work work, const Tensor& anchor, const Tensor& targets) {
   return optimize(std::move(work), [&](Work& w) {
     w.backward_of(misfit(w.task, w.at_training_inputs(), targets) +
@@ -125,9 +125,9 @@ PosteriorRun function_svgd(Work work) {
   });
 }
 
-/// Step size ε of Langevin dynamics on U. ε = ε_L²/2 for the leapfrog step ε_L at which HMC with
-/// one step per draw accepts with probability 0.9, so that Langevin dynamics has little bias. Also
-/// moves the networks to a draw of that HMC run.
+/// Step size ε of Langevin dynamics on U (target.h). ε = ε_L²/2 for the leapfrog step ε_L at which
+/// HMC with one step per draw accepts with probability 0.9, so that Langevin dynamics has little
+/// bias. Also moves the networks to a draw of that HMC run.
 double langevin_step(Work& work) {
   const std::int64_t warmup = std::max<std::int64_t>(50, work.options.steps / 4);
   Generator rng = work.rng.split(2);

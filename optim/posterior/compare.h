@@ -53,9 +53,9 @@ struct PosteriorRun {
 std::vector<std::string> posterior_methods();
 
 /// Runs one method. Its random numbers depend on its name and `rng` alone, not on which other
-/// methods run.
-/// Advances rng by one block. Throws Error for an unknown name (listing the known ones), for
-/// numbers out of range, and for function_svgd without a prior_kernel of the right shape.
+/// methods run. Advances rng by one block (core/random.h). Throws Error for an unknown name
+/// (listing the known ones), for numbers out of range, and for function_svgd without a prior_kernel
+/// of the right shape.
 PosteriorRun run_posterior_method(const std::string& method, const RegressionTask& task,
                                   const CompareOptions& options, Generator& rng);
 
@@ -65,7 +65,7 @@ struct PosteriorRow {
   std::int64_t gradients = 0;
 };
 
-/// Runs `methods`, and scores each against the truth. Advances rng by one block.
+/// Runs `methods`, and scores each against the truth. Advances rng by one block (core/random.h).
 std::vector<PosteriorRow> compare_posterior(const RegressionTask& task, const Belief& truth,
                                             const std::vector<std::string>& methods,
                                             const CompareOptions& options, Generator& rng);

@@ -1,3 +1,6 @@
+// RW stands for Rasmussen and Williams 2006. K, K* and K** as in gp.h; Y are the targets, A = K +
+// (σ² + jitter·mean K_ii)·I, and α = A⁻¹Y.
+
 #include "ladon/optim/posterior/gp.h"
 
 #include <cmath>
@@ -39,7 +42,8 @@ Tensor inverse(const Tensor& a, const Tensor& factor) {
                 [](const Tensor& g, const Tensor& y) { return -matmul(y, matmul(g, y)); });
 }
 
-// ln N(Y | 0, A) as an operation on A [N, N] and Y [N, O]; L is A's factor, α = A⁻¹Y.
+// ln N(Y | 0, A) as an operation on A [N, N] and Y [N, O]; `factor` is A's Cholesky factor, α =
+// A⁻¹Y.
 //   dA = ½ (ααᵀ − O A⁻¹)    (RW 5.9),   dY = −α
 Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
   const Tensor weights = lapack::cholesky_solve(factor, y.detach());

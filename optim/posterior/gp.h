@@ -86,8 +86,9 @@ class GaussianProcess {
   /// gives the covariance, its diagonal [M] the variances, and without one only the mean is
   /// computed. Variances that rounding makes negative are set to 0. Throws Error if a variance is
   /// negative by more than rounding, if a covariance of the test kernel is impossible for its
-  /// variances (which is not all that makes a kernel indefinite: eigenvalues are not computed), and
-  /// if matrices of known kind (infinite::KernelMatrix, StoredGram) mix an NNGP kernel with an NTK.
+  /// variances (this does not find every indefinite kernel, because no eigenvalues are computed),
+  /// and if matrices of known kind (infinite::KernelMatrix, StoredGram) mix an NNGP kernel with an
+  /// NTK.
   GpPrediction predict(const infinite::KernelMatrix& cross,
                        const infinite::KernelMatrix& test = {}) const;
 

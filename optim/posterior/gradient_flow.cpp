@@ -1,3 +1,5 @@
+// Θ, δ, Φ_t, η and f_0 are defined at the head of gradient_flow.h.
+
 #include "ladon/optim/posterior/gradient_flow.h"
 
 #include <algorithm>
@@ -71,7 +73,7 @@ void check_time(double t) {
 struct GradientFlow::Decompositions {
   kernel_blocks::Ridge ridge;
   std::mutex mutex;
-  Tensor factor;           // Cholesky factor of Θ, [N, N]
+  Tensor factor;           // Cholesky factor of the NTK with jitter, [N, N]
   Tensor values, vectors;  // eigenvalues [N] and eigenvectors [N, N] of the NTK without jitter
 };
 
@@ -108,7 +110,7 @@ const GradientFlow::Decompositions& GradientFlow::eigenbasis() const {
   const auto [values, vectors] = lapack::eigh(ntk_);
   const std::int64_t n = values.size(0);
   const double lowest = values.data<double>()[0], highest = values.data<double>()[n - 1];
-  // Rounding changes eigenvalues by about n·ε·‖Θ‖.
+  // Rounding changes eigenvalues by about n·ε·‖Θ‖, with the machine epsilon ε.
   const double rounding = 4 * static_cast<double>(n) * std::numeric_limits<double>::epsilon() *
                           std::max(-lowest, highest);
   const double least = lowest + d.ridge.total();
@@ -171,7 +173,8 @@ Tensor GradientFlow::test(double t, const infinite::KernelMatrix& cross,
   return f + change;
 }
 
-// f_t = f_0(x) + S (y − f_0(X)) with S = Θ* Φ_t [M, N] is linear in f_0 ~ GP(0, K), so that
+// f_t = f_0(x) + S (y − f_0(X)), where S = Θ* Φ_t [M, N] and Θ* is `cross`, is linear in f_0 ~
+// GP(0, K). With the NNGP kernels K, K* and K** (nngp.train, cross and test)
 //   mean = S y,   covariance = K** − S K*ᵀ − K* Sᵀ + S K Sᵀ,
 // the symmetric part of K** + (S K − 2 K*) Sᵀ.
 GpPrediction GradientFlow::ensemble(double t, const infinite::KernelMatrix& cross,
@@ -198,7 +201,7 @@ GpPrediction GradientFlow::ensemble(double t, const infinite::KernelMatrix& cros
   const Tensor change = k_test.rank() == 1 ? sum(d * s, 1) : matmul(d, transpose(s));
   const DType precision = kernel_blocks::least_precise(
       kernel_blocks::least_precise(nngp.train.dtype(), nngp.cross.dtype()), nngp.test.dtype());
-  // The formula is the variance of f_0(x) − S f_0(X) for any S, so rounding of S and of the NTK
+  // The covariance above is that of f_0(x) − S f_0(X) for any S, so rounding of S and of the NTK
   // makes no variance negative.
   const auto rounding = [&] {
     return kernel_blocks::rounding_of_squares(s, k_test, diagonal(k), precision);

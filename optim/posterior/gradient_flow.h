@@ -5,16 +5,16 @@
 // In the limit of infinite width the NTK Θ stays constant during training. Under the loss
 //   ½ ‖f − y‖²/|y|,   |y| = N·O, the number of target elements (as in Neural Tangents),
 // gradient descent with learning rate η in the limit of small steps, df/dt = −η Θ (f − y)/|y|, then
-// has the solution
+// has the solution, with X the training inputs,
 //   f_t(x) = f_0(x) + Θ(x, X) Φ_t (y − f_0(X)),   Φ_t = Θ⁻¹ (I − exp(−η t Θ/|y|)),
 // where t counts steps. Along an eigenvector of Θ with eigenvalue λ, Φ_t is (1 − e^(−ηtλ/|y|))/λ,
 // whose limit at λ = 0 is ηt/|y|.
 //
 // The Θ in Φ_t is the NTK of the training inputs plus δ·I, with δ = jitter·(mean of the NTK's
-// diagonal). Θ(x, X) has no δ, at training inputs x either. Adding δ·I is equivalent to a penalty ½
-// δ‖θ − θ_0‖²/|y| on the distance of the weights θ from their initial values θ_0: the equation for
-// df/dt above is the one for δ = 0. The result at t → ∞ is therefore finite for singular kernels
-// too, and is the limit of the results at finite times.
+// diagonal). Θ(x, X) has no δ, even if x are training inputs. Adding δ·I is equivalent to a penalty
+// ½ δ‖θ − θ_0‖²/|y| on the distance of the weights θ from their initial values θ_0: the equation
+// for df/dt above is the one for δ = 0. The result at t → ∞ is therefore finite for singular
+// kernels too, and is the limit of the results at finite times.
 
 #include <cstdint>
 #include <limits>
@@ -50,9 +50,10 @@ struct NngpBlocks {
 class GradientFlow {
  public:
   /// ntk [N, N], targets [N] or [N, O]. Throws Error where shapes disagree, the kernel is not
-  /// symmetric, a value is not finite, the learning rate is not positive or the jitter negative.
-  /// Results have no derivatives: this constructor and all functions throw Error if a tensor that
-  /// they are given requires a gradient and recording is on, or has a tangent of jvp.
+  /// symmetric, a value is not finite, the learning rate is not positive and finite, or the jitter
+  /// is negative or not finite. Results have no derivatives: this constructor and all functions
+  /// throw Error if a tensor that they are given requires a gradient and recording is on, or has a
+  /// tangent of jvp.
   GradientFlow(const infinite::KernelMatrix& ntk, const Tensor& targets,
                const GradientFlowOptions& options = {});
 
@@ -82,7 +83,7 @@ class GradientFlow {
  private:
   struct Decompositions;
   Decompositions& decompositions() const;  // throws Error if this was moved from
-  const Tensor& factor() const;            // L of LLᵀ = Θ
+  const Tensor& factor() const;            // L of LLᵀ = NTK + δI
   const Decompositions& eigenbasis() const;
   Tensor spectral(double t, const Tensor& r, bool times_kernel) const;
   Tensor phi(double t, const Tensor& r) const;

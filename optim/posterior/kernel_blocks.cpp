@@ -25,7 +25,7 @@ Tensor plain(std::string_view operation, std::string_view what, const Tensor& x)
 }
 
 void check_finite(std::string_view operation, std::string_view what, const Tensor& x) {
-  if (std::isfinite(number_of("GaussianProcess", sum(x)))) return;  // then so are all terms
+  if (std::isfinite(number_of("GaussianProcess", sum(x)))) return;  // then all elements are finite
   const double* values = x.data<double>();
   const std::int64_t columns = x.rank() == 2 ? std::max<std::int64_t>(x.size(1), 1) : 1;
   for (std::int64_t i = 0; i < x.count(); ++i)

@@ -34,13 +34,14 @@ Tensor target_block(std::string_view operation, std::string_view what, const Ten
 /// solvers.
 void check_solved(std::string_view operation, std::string_view function, std::string_view what,
                   const Tensor& x, const Shape& shape);
-/// Checks the members of a solution for right-hand sides b [N, k] likewise.
+/// Checks the members of a solution for right-hand sides b [N, k] as check_solved() does.
 void check_solution(std::string_view operation, std::string_view function, const LinearSolution& y,
                     const Tensor& b);
 
 /// Checks a test kernel: variances [M], or a symmetric [M, M] whose covariances are possible for
-/// its variances: |x_ij| ≤ (1 + √ε)·√(x_ii·x_jj), or ≤ ε times the other variance if rounding made
-/// one of them 0. Negative variances are left to proper_covariance().
+/// its variances: |x_ij| ≤ (1 + √ε)·√(x_ii·x_jj), or ≤ ε times the larger variance if rounding made
+/// the smaller one 0 or slightly negative. Other negative variances are left to
+/// proper_covariance().
 Tensor test_block(std::string_view operation, const Tensor& x, std::int64_t m);
 
 /// Ridge added to a kernel's diagonal before factorization: noise + jitter · mean of the diagonal.

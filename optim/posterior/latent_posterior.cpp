@@ -1,3 +1,5 @@
+// z, K_z, m_z and C_z are defined at the head of latent_posterior.h.
+
 #include "ladon/optim/posterior/latent_posterior.h"
 
 #include <cmath>

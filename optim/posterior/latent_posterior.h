@@ -30,8 +30,8 @@ struct LatentPosteriorOptions {
   double noise = 0;  ///< Variance σ² > 0 of the noise on the targets.
   /// Options of each replicate. With one head use thousands of particles. Leave `smc.parts` at 1
   /// (Error otherwise): it is replaced by the largest divisor of the kernel's `parts` that is at
-  /// most 8, so that with more than 8 heads several are updated at once: the more heads there are,
-  /// the less the data constrain each of them.
+  /// most 8. So with more than 8 heads several are updated at once, which works because the data
+  /// constrain each of many heads only a little.
   SmcOptions smc = {};
   std::int64_t replicates = 6;  ///< Number of independent runs, at least 2, from which standard
                                 ///< errors are computed.
@@ -63,15 +63,16 @@ struct LatentPosterior {
 };
 
 /// Samples the posterior. `kernel` gives K_z at `inputs` = N + M inputs, training inputs first;
-/// targets are [N] or [N, O]. Outputs are independent given z. Advances rng by one block. Throws
-/// Error if shapes disagree or σ² is not positive, and the Errors of tempered_smc().
+/// targets are [N] or [N, O]. Outputs are independent given z. Advances rng by one block
+/// (core/random.h). Throws Error if shapes disagree or σ² is not positive and finite, and the
+/// Errors of tempered_smc().
 LatentPosterior sample_posterior(const infinite::LatentKernel& kernel, std::int64_t inputs,
                                  const Tensor& targets, const LatentPosteriorOptions& options,
                                  Generator& rng);
 
 /// Draws [F, M, O] of f at the test inputs, one function for each row of latents [F, D]. If the
 /// latents are draws from the posterior of z, the functions are exact draws from the posterior of
-/// f. Advances rng by one block. Throws the Errors of sample_posterior().
+/// f. Advances rng by one block (core/random.h). Throws the Errors of sample_posterior().
 Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
                       const Tensor& targets, double noise, const Tensor& latents, Generator& rng);
 

@@ -51,8 +51,8 @@ struct LearnedHyperparameters {
 /// marginal likelihood under the NNGP kernel of limit(model), which must map each input to a
 /// vector; targets are [N] or [N, O]. Each step computes a Gram matrix and its gradient, tile by
 /// tile (infinite::backward_gram). Throws the Errors of gram() and log_marginal_likelihood(), and
-/// an Error if there is no hyper-parameter, or if a hyper-parameter is negative; the model is then
-/// unchanged. The learned hyper-parameters require no gradient.
+/// an Error for options out of range, if there is no hyper-parameter, or if a hyper-parameter is
+/// negative; the model is then unchanged. The learned hyper-parameters require no gradient.
 LearnedHyperparameters learn_hyperparameters(Layer& model, const infinite::Inputs& x,
                                              const Tensor& targets,
                                              const LearnOptions& options = {});

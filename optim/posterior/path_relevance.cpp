@@ -1,3 +1,6 @@
+// U_ℓ, u, C, K and the numbers H_ℓ, N_ℓ and N_a are defined at the head of path_relevance.h, and S
+// at path_saddle().
+
 #include "ladon/optim/posterior/path_relevance.h"
 
 #include <algorithm>
@@ -75,7 +78,8 @@ double log_determinant(const Tensor& factor) {
   return 2 * number_of("path_relevance", sum(log(diagonal(factor))));
 }
 
-/// The order parameter U_1 from one row of latents, which contains the readout a, then W_L, …, W_1.
+/// The order parameter U_1 from one row of latents, which contains the readout weights a, then the
+/// standard normal matrices that U_L, …, U_1 are computed from.
 Tensor order_of_row(const Tensor& row, const PathOptions& o) {
   auto part = [&, start = std::int64_t{0}](std::int64_t count) mutable {
     start += count;

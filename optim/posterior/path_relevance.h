@@ -13,7 +13,7 @@
 // single layer on given inputs (relevance.h), paths are correlated, since all heads read the same
 // embedding. The method is that of Tiberi, Mignacco, Irie and Sompolinsky 2024, arXiv 2405.15926,
 // whose order parameter is the result of path_saddle(). The exact chain of Wishart distributions is
-// not in the paper; it was derived for Ladon.
+// not in that article; it was derived for Ladon.
 
 #include <cstdint>
 #include <vector>
@@ -51,7 +51,7 @@ struct PathSaddle {
 /// O(1/width): at widths of 40 to 64, on the task of examples/attention_paths, it is between 1%
 /// below and 30% above. Found by the iteration U ← U − η·U(∂S/∂U)U/N from U = 1, which keeps U
 /// symmetric; steps that would make it indefinite are halved. u has a closed form. targets [N] or
-/// [N, O]. Throws the Errors of path_kernel(), and an Error if σ² ≤ 0.
+/// [N, O]. Throws the Errors of path_kernel(), and an Error unless σ² is positive and finite.
 PathSaddle path_saddle(const Tensor& paths, const Tensor& targets, double noise,
                        const PathOptions& options);
 

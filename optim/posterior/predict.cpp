@@ -56,7 +56,9 @@ class Spectrum {
     if (by == NoiseCriterion::marginal_likelihood) {
       squares = number_of("predict", sum(square(turned_) * unsqueeze(inverse, 1)));
       logs = -o * number_of("predict", sum(log(inverse)));
-    } else {  // σ²_i = 1/P_ii and y_i − μ_i = α_i/P_ii with P = U(Λ + noise)⁻¹Uᵀ (RW 5.12)
+    } else {
+      // σ²_i = 1/P_ii and y_i − μ_i = α_i/P_ii with P = U(Λ + noise)⁻¹Uᵀ and α = P·y (Rasmussen and
+      // Williams 2006, eq. 5.12)
       const Tensor p = matmul(square(vectors_), unsqueeze(inverse, 1));  // [N, 1]
       const Tensor alpha = matmul(vectors_, unsqueeze(inverse, 1) * turned_);
       squares = number_of("predict", sum(square(alpha) / p));
@@ -70,7 +72,8 @@ class Spectrum {
  private:
   /// Throws Error if an eigenvalue (in units of the mean of the diagonal) is below −max(jitter,
   /// rounding error), so that the kernel is not a covariance. The rounding error of eigenvalues is
-  /// about N·ε·λ_max.
+  /// about N·ε·λ_max for N inputs, with the machine epsilon ε of `precision` and the largest
+  /// eigenvalue λ_max.
   static void check_definite(const char* caller, const Tensor& kernel, const Tensor& values,
                              std::optional<double> option, DType precision) {
     const double jitter = option.value_or(0);
@@ -232,7 +235,8 @@ void fit(Predicted& result, const GaussianProcess& process, const Tensor& y, dou
   result.left_out.log_density =
       -0.5 * number_of("predict", sum(log(2 * std::numbers::pi * variance) +
                                       square(y - result.left_out.mean) / variance));
-  // ln N(y; 0, a·A), computed from ln N(y; 0, A).
+  // ln N(y; 0, a·A), computed from ln N(y; 0, A), where A is the covariance of targets in
+  // `process`.
   const double squares = count * process.amplitude();  // Σ yᵀA⁻¹y
   result.log_marginal_likelihood =
       process.log_marginal_likelihood() + 0.5 * squares - 0.5 * (squares / a + count * std::log(a));

@@ -19,7 +19,8 @@ constexpr const char* operation = "RegressionTask";
 
 using Functions = std::function<Tensor(const Tensor& theta, std::int64_t inputs)>;
 
-/// Throws Error unless the numbers of a task are possible, for a task may be made without `make`.
+/// Throws Error unless the numbers of a task are possible: users can fill a RegressionTask without
+/// make().
 void check(const RegressionTask& task) {
   LADON_CHECK(std::isfinite(task.noise) && task.noise > 0, operation, "the noise is ", task.noise,
               "; it must be positive");
@@ -73,7 +74,7 @@ RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& in
     const Tensor b = reshape(slice(heads, 2, {.stop = form}), {p, h, d, d});
     const Tensor v = reshape(slice(heads, 2, {.start = form}), {p, h, d, 1});
     return flatten(mean(wide_heads(slice(x, 0, {.stop = count}), b, v, options), 2), 1,
-                   -1);  // [P, N + M, 1]
+                   -1);  // [P, count, 1] → [P, count]
   };
   return make(h * (form + d), functions, inputs, targets, noise);
 }

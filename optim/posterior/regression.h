@@ -28,7 +28,7 @@ struct RegressionTask {
 /// Task of a layer of attention with H infinitely wide heads and one output, averaged over the T
 /// positions: inputs [N + M, T, d]. latent_posterior.h samples its posterior exactly. A row of Θ
 /// contains B_h [d, d] and v_h [d] of wide_heads(), head after head, so D = H·(d² + d). Throws
-/// Error for other shapes, and unless the noise is positive.
+/// Error for other shapes, and unless the noise is positive and finite.
 RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& inputs,
                                const Tensor& targets, double noise);
 
@@ -40,10 +40,10 @@ RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& ta
                             double noise);
 
 /// Negative log likelihood up to a constant, Σ_n (y_n − f_n)²/(2σ²), of each row f of functions [P,
-/// ≥ N]. `targets` [P, N], a row per row of functions, or [1, N], one for all, replaces the task's
-/// targets.
-/// This and the functions below throw Error unless the noise is positive, shapes are those of
-/// RegressionTask, and there are as many inputs as targets.
+/// ≥ N]. `targets`, [P, N] with a row for each row of functions, or [1, N] for all rows, replaces
+/// the task's targets.
+/// This and the functions below throw Error unless the noise is positive and finite, shapes are
+/// those of RegressionTask, and there are as many inputs as targets.
 Tensor misfit(const RegressionTask& task, const Tensor& functions, const Tensor& targets = {});
 
 /// Log posterior ln p(θ | y) = −½|θ|² − misfit of each row θ of Θ, up to a constant.

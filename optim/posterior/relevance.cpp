@@ -1,3 +1,5 @@
+// K_h, r_h and d_v are defined at the head of relevance.h, and S at relevance_saddle().
+
 #include "ladon/optim/posterior/relevance.h"
 
 #include <algorithm>

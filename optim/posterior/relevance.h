@@ -40,9 +40,9 @@ struct RelevanceSaddle {
 ///   r_h = 1 + r_h/(d_v·H)·[αᵀK_hα − tr((K_r + σ²)⁻¹K_h)],   α = (K_r + σ²)⁻¹y.
 /// Found by natural gradient descent from r = 1, with steps halved where S would rise. The relative
 /// difference between the exact posterior means of r and the result is about 1/d_v: for widths of
-/// 40 and more the means are some percent above it. heads [H, N, N] (if there are more inputs than
-/// targets, the first inputs are used), targets [N] or [N, O]. Throws the Errors of
-/// relevance_kernel(), and an Error if σ² ≤ 0.
+/// 40 and more the means are some percent above the result. heads [H, N, N] (if there are more
+/// inputs than targets, the first inputs are used), targets [N] or [N, O]. Throws the Errors of
+/// relevance_kernel(), and an Error unless σ² is positive and finite.
 RelevanceSaddle relevance_saddle(const Tensor& heads, const Tensor& targets, double noise,
                                  std::int64_t value_width);
 

@@ -43,9 +43,9 @@ class Solver {
   /// undefined tensor if the solver has no factor.
   virtual Tensor half_solve(const Tensor& b) const;
   /// Does what solve() does, for callers that use the solution only in bᵀA⁻¹b. Since the error of
-  /// that is quadratic in the residual, an iterative solver may stop earlier.
+  /// bᵀA⁻¹b is quadratic in the residual, an iterative solver may stop earlier.
   virtual LinearSolution solve_for_squares(const Tensor& b) const { return solve(b); }
-  /// The diagonal of A⁻¹, [N]; by default from N solves.
+  /// The diagonal of A⁻¹, [N]; by default from solves for the N columns of the identity.
   virtual Tensor inverse_diagonal() const;
   /// Prior variances A_ii of the targets, noise included, [N]. GaussianProcess::predict needs them
   /// to tell rounding errors of a variance from kernels that do not fit each other. If they are
@@ -71,8 +71,8 @@ QuadraticForms quadratic_forms(const Tensor& b, const LinearSolution& solution);
 class DenseFactor : public Solver {
  public:
   /// Factorizes A for a kernel [N, N]. Throws Error for another shape, an asymmetric or non-finite
-  /// kernel, a negative noise or jitter, and if A is not positive definite, naming its smallest
-  /// eigenvalue and a sufficient jitter. Error messages begin with `operation`.
+  /// kernel, a noise or jitter that is negative or not finite, and if A is not positive definite,
+  /// naming its smallest eigenvalue and a sufficient jitter. Error messages begin with `operation`.
   explicit DenseFactor(const infinite::KernelMatrix& kernel, const GpOptions& options = {},
                        const char* operation = "DenseFactor");
 

@@ -1,3 +1,5 @@
+// W, var⁺ and R̂ are defined at split_rhat() in chains.h, ρ_t and τ at effective_sample_size().
+
 #include "ladon/optim/samplers/chains.h"
 
 #include <algorithm>
@@ -34,7 +36,7 @@ struct Draws {
                 "draws must be [C, S, D] or [C, S] with at least one chain and dimension, got ",
                 draws.defined() ? detail::join(draws.shape()) : "an undefined tensor");
     visit_floating(operation, draws.dtype(), []<class T>() {});
-    const NoGrad off;  // diagnostics have no gradient, but a tangent of 0 would be wrong
+    const NoGrad off;  // so that check_plain() throws for tangents, but not for gradients
     check_plain(operation, draws, "draws");
     x = contiguous(cast(draws.detach(), f64));
     chains = draws.size(0), length = draws.size(1);
@@ -196,7 +198,7 @@ double ess_of(Halves halves) {
   for (std::int64_t lag = 0; lag + 1 < n; lag += 2) {
     const double even = lag == 0 ? 1 : rho(lag), pair = even + rho(lag + 1);
     if (!(pair > 0)) {
-      tau += std::max(0.0, even);  // ρ_2k without ρ_2k+1, which is negative for alternating chains
+      tau += std::max(0.0, even);  // ρ_2k alone: alternating chains have ρ_2k+1 < 0
       break;
     }
     lowest = std::min(lowest, pair);

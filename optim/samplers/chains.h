@@ -21,8 +21,8 @@ struct Chains {
   std::vector<double> acceptance;  ///< [C]: mean acceptance probability after warm-up.
   std::int64_t gradients = 0;      ///< Number of gradient evaluations of all chains together,
                                    ///< including warm-up.
-  /// Number of divergences after warm-up, trajectories whose energy rose by more than 1000 or was
-  /// not finite: a region where the density curves too sharply for the step size is undersampled.
+  /// Number of divergent trajectories after warm-up: their energy rose by more than 1000 or was not
+  /// finite. Then a region where the density curves too sharply for the step size is undersampled.
   std::int64_t divergences = 0;
   double step = 0;      ///< The leapfrog step size ε after warm-up.
   Tensor inverse_mass;  ///< f64 [D]: the diagonal of M⁻¹, approximately the variances of θ.
@@ -32,9 +32,9 @@ struct Chains {
 // quantity, of any floating dtype. Both split every chain into halves and compare the 2C halves
 // (for an odd S the middle draw is left out), so a single chain is enough. The result is f64 [D],
 // or of rank 0 for [C, S]. It is NaN if a chain has fewer than 4 draws, a draw is not finite, or
-// all draws are equal. Both throw Error for any other rank, and if C or D is 0. Not differentiable,
-// as autocorrelation: results have no gradient, and draws with a tangent of jvp, or inside vmap,
-// throw Error.
+// all draws are equal. Both throw Error for any other rank, and if C or D is 0. Neither they nor
+// autocorrelation() are differentiable: results have no gradient, and draws with a tangent of jvp,
+// or inside vmap, throw Error.
 
 /// Scale on which the diagnostics compare draws.
 enum class ChainScale {

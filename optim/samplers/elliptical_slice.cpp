@@ -1,3 +1,5 @@
+// The prior draw ν, the angles and the level are explained at the head of elliptical_slice.h.
+
 #include "ladon/optim/samplers/elliptical_slice.h"
 
 #include <cmath>

@@ -28,8 +28,8 @@ struct EllipticalState {
 /// One elliptical slice update of the columns [begin, end) of every row z, which leaves the density
 /// ∝ N(z; 0, I)·L(z)^β invariant. Each call of `f` evaluates one proposal for each row that has not
 /// accepted one yet. Row i draws from rng.split(i), so it does not depend on other rows. Returns
-/// the total number of rows evaluated by `f`. Throws Error for shapes that do not fit, and for β <
-/// 0.
+/// the total number of rows evaluated by `f`. Throws Error for shapes that do not fit, and unless β
+/// is finite and ≥ 0.
 std::int64_t elliptical_slice(EllipticalState& state, const LogLikelihood& f, double beta,
                               std::int64_t begin, std::int64_t end, const Generator& rng);
 
@@ -46,9 +46,9 @@ struct EllipticalOptions {
 /// Chains with stationary density ∝ N(z; 0, I)·L(z) that start at the rows of start [C, D]. In the
 /// result, `acceptance` is the fraction of evaluated angles that were accepted (every sweep ends
 /// with an accepted angle), `log_density` is ln L(z) + ln N(z; 0, I) up to a constant, and
-/// `gradients` is the number of likelihood evaluations. Advances rng by one block. Throws Error for
-/// settings out of range, for a dimension that is not a multiple of `parts`, and if ln L is not
-/// finite at a start (naming the chain).
+/// `gradients` is the number of likelihood evaluations. Advances rng by one block (core/random.h).
+/// Throws Error for settings out of range, for a dimension that is not a multiple of `parts`, and
+/// if ln L is not finite at a start (naming the chain).
 Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
                                const EllipticalOptions& options, Generator& rng);
 

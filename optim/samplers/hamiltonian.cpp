@@ -20,7 +20,8 @@ void check_f64(const char* operation, const char* name, const Tensor& x, const S
               x.defined() ? detail::join(x.dtype(), " ", x.shape()) : "an undefined tensor");
 }
 
-/// Throws Error unless x is f64 [R, D] or [1, D], for an inverse mass, or with D = 1, for a step.
+/// Throws Error unless x is f64 [rows, columns] or [1, columns]: an inverse mass has D columns, and
+/// a step has one.
 void check_for_rows(const char* operation, const char* name, const Tensor& x, std::int64_t rows,
                     std::int64_t columns) {
   const bool one = x.defined() && x.rank() == 2 && x.size(0) == 1;

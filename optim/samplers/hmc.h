@@ -42,8 +42,8 @@ struct HmcOptions {
 /// the number of chains.
 ///
 /// A proposal at which ln p or its gradient is not finite is rejected. Draws depend only on `rng`
-/// (one block of it is used), not on the number of threads; the density is called from the calling
-/// thread only.
+/// (one block of it is used, core/random.h), not on the number of threads; the density is called
+/// from the calling thread only.
 ///
 /// The density must treat rows independently. To check this, when rows first differ, row 0 is also
 /// evaluated in a batch of copies of itself (not counted in `gradients`): if its ln p or gradient

@@ -41,7 +41,7 @@ struct PsgldOptions {
 /// G is 1/eps.
 ///
 /// G depends on θ, and a correct sampler with such a G needs the additional drift (rT/N)·∂G/∂θ (Γ
-/// in the paper). The drift is left out, as in the paper's experiments, at a cost: if V follows θ
+/// in Li et al.). The drift is left out, as in their experiments, at a cost: if V follows θ
 /// immediately, the stationary density is ∝ exp(−U/T)/G, with too little mass where gradients are
 /// small. The stationary density is the target only if G hardly changes over the support, or if V
 /// averages over a time, 1/(1−β) steps, in which the chain explores the whole support. So smaller

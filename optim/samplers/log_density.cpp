@@ -74,7 +74,8 @@ class Borrowed {
   Tensor row_;
 };
 
-/// ln p = −(N·loss + ½λ|θ|²)/T and its gradient, at the current values of the parameters.
+/// ln p = −(N·loss + ½λ|θ|²)/T (target.h) and its gradient, at the current values of the
+/// parameters.
 DensityScore at_present(const ParameterSet& set, const std::function<Tensor()>& loss,
                         const TargetDensity& target) {
   const detail::EvaluationScope evaluating("log_posterior");

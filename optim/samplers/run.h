@@ -54,8 +54,8 @@ struct Run {
 
 /// Runs G groups of C chains (adaptation.h). Chain c of each group g starts at start[c] (start [C,
 /// D] of any floating dtype); it is row g·C + c of the positions that `kernel` moves, and draws
-/// from its own generators, split from one block of `rng`. Throws Error for invalid options, and if
-/// ln p or its gradient is not finite at a start.
+/// from its own generators, split from one block of `rng` (core/random.h). Throws Error for invalid
+/// options, and if ln p or its gradient is not finite at a start.
 Run run_chains(const LogDensity& density, const Tensor& start, const ChainOptions& options,
                const TransitionKernel& kernel, Generator& rng);
 

@@ -32,11 +32,11 @@ namespace ladon {
 ///
 /// The noise of parameter i comes from the random stream rng.split(i) (after load_state_dict, from
 /// the stream that the parameter of the same name had in the state). For a parameter of n elements
-/// with u earlier updates it is drawn at block u·n of that stream. So the noise depends neither on
-/// other parameters nor on the number of threads; and a sampler of any seed continues bit for bit
-/// after load_state_dict, because the generator is in the state. Parallel chains should use
-/// rng.split(0), rng.split(1), …; chains that all load the same state share its generator, and draw
-/// the same noise.
+/// with u earlier updates it is drawn at block u·n of that stream (core/random.h). So the noise
+/// depends neither on other parameters nor on the number of threads; and a sampler of any seed
+/// continues bit for bit after load_state_dict, because the generator is in the state. Parallel
+/// chains should use rng.split(0), rng.split(1), …; chains that all load the same state share its
+/// generator, and draw the same noise.
 ///
 /// A particle method may rewrite the gradients first, as with any optimizer: its forces move the
 /// particles, and the sampler adds the noise. Only one of the two may have a prior. Spos adds its

@@ -48,7 +48,7 @@ struct SgnhtOptions {
 /// faster than at the temperature T, |v|²/n > rT/N, and falls while they move slower. So the
 /// friction compensates for gradient noise of unknown size, and the stationary density remains the
 /// target. (Ding, Fang, Babbush, Chen, Skeel and Neven 2014: with the step h = sqrt(r/N), v = h·p
-/// and a = h·ξ, where p and ξ are the paper's.)
+/// and a = h·ξ, where p and ξ are those of that article.)
 ///
 /// For a quadratic loss of curvature κ (prior included), gradients of variance σ² per element and
 /// large n, the stationary friction a solves  a·(2 − a − rκ/2) = 2a₀ + rNσ²/T,  and the variance of

@@ -42,10 +42,10 @@ struct SmcResult {
 };
 
 /// Runs sequential Monte Carlo in `dim` dimensions with log likelihood `f`. `record` is called with
-/// the particles after each sweep at β = 1; it may be empty. Advances rng by one block. Throws
-/// Error for options out of range, for betas that do not increase to 1, for a dimension that is not
-/// a multiple of `parts`, if the likelihood of all particles is 0, and if β does not reach 1 in
-/// 1,000 stages.
+/// the particles after each sweep at β = 1; it may be empty. Advances rng by one block
+/// (core/random.h). Throws Error for options out of range, for betas that do not increase to 1, for
+/// a dimension that is not a multiple of `parts`, if the likelihood of all particles is 0, and if β
+/// does not reach 1 in 1,000 stages.
 SmcResult tempered_smc(std::int64_t dim, const LogLikelihood& f, const SmcOptions& options,
                        Generator& rng,
                        const std::function<void(const EllipticalState&)>& record = {});

@@ -1,5 +1,6 @@
 #pragma once
-// The arms of lesson 13: attention with eight hops on sentences, trained with and without SVGD.
+// The arms (compared methods) of lesson 13: attention with eight hops on sentences, trained with
+// and without SVGD.
 
 #include <cstdint>
 #include <string>
@@ -16,7 +17,8 @@ inline const std::vector<std::string> arm_names = {"plain",  "start 2",   "start
 /// Results of one study, in which all arms answered the same questions.
 struct Answers {
   std::vector<Tensor> hits;  ///< Per arm, right (1) or wrong (0): [3 seeds, 600 questions].
-  std::vector<double> size;  ///< Per arm, root mean square of the trained W_s2, mean over fits.
+  std::vector<double> size;  ///< Per arm, root mean square of the trained W_s2
+                             ///< (StructuredAttention::outer), mean over fits.
   std::vector<Fold> folds;
 };
 

@@ -1,4 +1,5 @@
-// Lesson 13: is it repulsion, or a larger matrix? An arm with only one of the two decides.
+// Lesson 13: is it repulsion, or a larger matrix? An arm (compared method) with only one of the two
+// decides.
 
 #include "ladon/examples/common/paired.h"
 #include "ladon/examples/common/plot.h"

@@ -14,7 +14,8 @@ constexpr const char* lesson =
 const std::vector<Trial> trials = {{"22_two_meanings --seed 2", "after: 2 is the rare token"}};
 const Tensor says = tensor({0.7998, 0.2, 0.0002, 0.2, 0.798, 0.002}, {2, 3}, f64);
 const Tensor moves = tensor({0.9, 0.1, 0.1, 0.9}, {2, 2}, f64);  // a row per state, as in `says`
-/// Draws tokens [n, 24]; also returns the exact P(1 | tokens before it) of each from the second on.
+/// Draws tokens [n, 24]; also returns, for each token from the second on, the exact probability
+/// that it is 1, given the tokens before it.
 std::pair<Tensor, Tensor> draw_chains(std::int64_t n, double surprise, Generator& rng) {
   Tensor state = cast(bernoulli({n}, rng, 0.5), i64), belief = full({n, 2}, 0.5, f64);
   std::vector<Tensor> tokens, exact;

@@ -32,8 +32,8 @@ struct Uniformity {
   /// If ranks are uniform, the count of a bin is in [low, high] with probability ≥ 99% (quantiles
   /// of Binomial(n, 1/bins)).
   std::int64_t low, high;
-  std::int64_t outside;  ///< Number of bins outside the interval; about 1% of them if ranks are
-                         ///< uniform.
+  std::int64_t outside;  ///< Number of bins whose count is outside [low, high]: at most about 1% of
+                         ///< all bins if ranks are uniform.
 };
 
 struct RankHistogramOptions {
@@ -41,9 +41,9 @@ struct RankHistogramOptions {
   std::int64_t draws = 99;      ///< L: posterior draws per truth, 1 to 1,000,000.
 };
 
-/// Ranks of truths among posterior draws, one histogram per quantity. Its shape shows the error of
-/// a sampler: a hump in the middle means that its posterior is too wide, a valley (mass at both
-/// ends) that it is too narrow, a slope that it is biased.
+/// Ranks of truths among posterior draws, one histogram per quantity. The shape of a histogram
+/// shows the error of a sampler: a hump in the middle means that the sampler's posterior is too
+/// wide, a valley (mass at both ends) that it is too narrow, a slope that it is biased.
 class RankHistogram {
  public:
   /// Throws Error for sizes out of range.

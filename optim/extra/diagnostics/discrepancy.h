@@ -46,19 +46,20 @@ struct SteinDiscrepancy {
 };
 
 /// Kernelized Stein discrepancy of samples x [M, D], given their scores s = ∇ ln p [M, D]; p need
-/// not be normalized. It averages
+/// not be normalized. With the kernel k = k(x, y) it averages
 ///   u_p(x, y) = k·s_xᵀs_y + s_xᵀ∇_y k + s_yᵀ∇_x k + tr ∇_x∇_yᵀ k,
 /// which has mean 0 over x ~ p for every y. The result v is mean_i [s_i·φ(x_i) + div φ(x_i)] with
 /// SVGD's direction φ (svgd.h, same kernel, α = 1): the rate at which SVGD decreases the divergence
 /// KL(q ‖ p) of the distribution q of its particles. (Liu, Lee and Jordan 2016; Chwialkowski,
 /// Strathmann and Gretton 2016; Gorham and Mackey 2017.) O(M²·D) operations; memory O(M) if h2 is
-/// given, O(M²) for the median. Throws Error for other shapes, for values that are not finite, and
-/// if the median is 0 (for one sample, or if most samples are equal).
+/// given, O(M²) for the median. Throws Error for other shapes, for values that are not finite, for
+/// an h2 that is not positive and finite, and if the median is 0 (for one sample, or if most
+/// samples are equal).
 SteinDiscrepancy ksd(const Tensor& x, const Tensor& score, const DiscrepancyOptions& options = {});
 /// Kernelized Stein discrepancy of samples x [M, D], with scores computed from the density p.
 SteinDiscrepancy ksd(const Tensor& x, const LogDensity& p, const DiscrepancyOptions& options = {});
 
-/// The squared maximum mean discrepancy between two sets of samples.
+/// The squared maximum mean discrepancy between two sets of samples x and y, with the kernel k.
 struct SampleMmd {
   double biased;  ///< mean k(x, x′) + mean k(y, y′) − 2 mean k(x, y) over all pairs, including
                   ///< x = x′ and y = y′: at least 0.

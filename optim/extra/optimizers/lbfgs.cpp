@@ -99,7 +99,8 @@ LinePoint Lbfgs::evaluate(const std::function<Tensor()>& loss) const {
           detail::gradient_row("lbfgs", value, parameters_)};
 }
 
-// −H·g by a two-loop recursion (Nocedal and Wright, algorithm 7.4), which does not form H.
+// −H·g, with the inverse Hessian H of lbfgs.h, by a two-loop recursion (Nocedal and Wright,
+// algorithm 7.4), which does not form H.
 Tensor Lbfgs::direction(const Tensor& gradient) const {
   Tensor q = -gradient;
   std::vector<double> along(state_.pairs.size());

@@ -17,25 +17,28 @@
 namespace ladon {
 
 struct LbfgsOptions {
-  double lr = 1;                     ///< The first step length tried along a direction.
+  double lr = 1;                     ///< The first step length tried along a direction; the very
+                                     ///< first direction has a shorter one (below).
   std::int64_t iterations = 20;      ///< Maximum number of directions per step().
   std::int64_t history = 10;         ///< m: number of pairs (s, y) kept, two f64 vectors of the
                                      ///< size of all parameters each.
   double gradient_tolerance = 1e-7;  ///< step() ends when max |g| is at most this value.
   double change_tolerance = 1e-9;    ///< step() ends when neither a parameter nor the loss changed
                                      ///< by more than this value.
-  bool line_search = true;           ///< Whether to use strong_wolfe; if not, t = lr.
-  WolfeOptions wolfe = {};  ///< Must have their defaults without line_search (Error otherwise).
+  bool line_search = true;           ///< Whether to use strong_wolfe; if not, t is the first trial
+                                     ///< length.
+  WolfeOptions wolfe = {};           ///< Must be the default without line_search (Error otherwise).
 };
 
 /// Minimizes a loss that is the same function of the parameters x at each call (full batch, no
 /// dropout):
 ///   x ← x + t·d,  d = −H·g,  with the gradient g and the step length t found by strong_wolfe,
-/// where H approximates the inverse Hessian: (s·y)/(y·y)·I, updated by the pairs (s, y) of the last
-/// m iterations, the changes s of x and y of g. The first direction is −g, with first trial length
-/// min(1, 1/Σ|g|)·lr. Pairs without positive curvature, s·y ≤ 0 up to rounding, are left out.
-/// Computes in f64, whatever the dtype of the parameters.   (Nocedal and Wright, Numerical
-/// Optimization, 2nd edition, algorithms 7.4 and 7.5)
+/// where H approximates the inverse Hessian. H is (s·y)/(y·y)·I for the latest pair (s, y), updated
+/// by the pairs of the last m iterations; in each pair s is the change of x in one iteration, and y
+/// is the change of g. The first direction is −g, with first trial length min(1, 1/Σ|g|)·lr. Pairs
+/// without positive curvature, s·y ≤ 0 up to rounding, are left out. Computes in f64, whatever the
+/// dtype of the parameters. (Nocedal and Wright, Numerical Optimization, 2nd edition, algorithms
+/// 7.4 and 7.5)
 class Lbfgs {
  public:
   /// Throws Error for parameters that an Optimizer does not accept, and for a setting out of range.

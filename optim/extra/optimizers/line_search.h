@@ -32,8 +32,8 @@ void check_wolfe(const WolfeOptions& options);
 /// other, and returns that point if it fulfils both conditions. A value φ(t) that is not finite
 /// counts as too large. If no such t is found within `evaluations` calls of φ, returns the point of
 /// least value that fulfils the first condition, or `start` if no point does. Throws Error unless
-/// start.t = 0, start.value is finite, start.slope < 0, first > 0, 0 < c₁ < c₂ < 1 and evaluations
-/// ≥ 1.
+/// start.t = 0, start.value, start.slope and `first` are finite, start.slope < 0, first > 0, 0 < c₁
+/// < c₂ < 1 and evaluations ≥ 1.
 /// (Nocedal and Wright, Numerical Optimization, 2nd edition, algorithms 3.5 and 3.6)
 LinePoint strong_wolfe(const LineFunction& phi, const LinePoint& start, double first,
                        const WolfeOptions& options = {});

@@ -26,7 +26,7 @@ Tensor frobenius_penalty(const Tensor& maps, const Tensor& mask = {});
 /// If x are the heads' values (in self-attention matmul(unsqueeze(x, 1), transpose(layer.value))),
 /// this is the subspace disagreement of Li, Tu, Yang, Lyu and Zhang 2018 ("Multi-head attention
 /// with disagreement regularization"); if x are the heads' contexts, it is their output
-/// disagreement. The paper maximizes minus the mean over all H² pairs, including each head with
+/// disagreement. Li et al. maximize minus the mean over all H² pairs, including each head with
 /// itself, D = −[(H − 1)·penalty + 1]/H.
 Tensor disagreement_penalty(const Tensor& x, const Tensor& mask = {});
 

@@ -129,8 +129,8 @@ double effective_number(const Tensor& similarity, double order) {
   for (double& value : p) value /= sum;
   const double largest = p.back();
   if (std::isinf(order)) return 1 / largest;
-  // ln Σ p^q from forms in which neither q near 1 (Σ p = 1) nor a large q (p^q underflows) costs
-  // digits.
+  // ln Σ p^q in one of two accurate forms: for q near 1, where the sum is near Σ p = 1, from its
+  // difference from 1; for a large q, where p^q may underflow, from powers of p/largest.
   double entropy = 0, excess = 0, relative = 0;
   for (const double value : p) {
     if (value <= 0) continue;

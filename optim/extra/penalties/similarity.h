@@ -7,10 +7,11 @@
 namespace ladon {
 
 struct CkaOptions {
-  /// Whether to use unbiased estimates of the inner products ⟨K, L⟩ (Song, Smola, Gretton, Bedo and
-  /// Borgwardt 2012). Plain estimates are too large if there are few examples compared with
-  /// features: unrelated features then look similar. For unrelated features unbiased estimates
-  /// scatter around 0, and may be negative; they need at least 4 examples (otherwise Error).
+  /// Whether to use unbiased estimates of the inner products ⟨K, L⟩ of Gram matrices (Song, Smola,
+  /// Gretton, Bedo and Borgwardt 2012). Plain estimates are too large if there are few examples
+  /// compared with features: unrelated features then look similar. For unrelated features unbiased
+  /// estimates scatter around 0, and may be negative; they need at least 4 examples (otherwise
+  /// Error).
   bool debiased = false;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Solver (solver.h) for A = K + s·I that uses only products of the kernel K with vectors, with
-// error bounds.
+// Solver (solver.h) for A = K + s·I, with s = noise + jitter·mean K_ii. It uses only products of
+// the kernel K with vectors, and gives error bounds.
 //
 // A Cholesky factor takes N³/3 multiplications and memory for N² numbers; conjugate gradients take
 // a few dozen products of the kernel with the targets, and need only one tile of the kernel in
@@ -33,8 +33,8 @@ KernelMap kernel_map(const infinite::StoredGram& kernel);
 KernelMap kernel_map(const infinite::StoredGram&& temporary) = delete;
 
 struct CgSolverOptions {
-  std::int64_t rank = 100;       ///< Rank of the preconditioner, which is the number of rows of the
-                                 ///< kernel that it reads.
+  std::int64_t rank = 100;       ///< Maximum rank of the preconditioner, which reads as many rows
+                                 ///< of the kernel as its rank.
   double tolerance = 1e-8;       ///< Tolerance of ‖y − A·x‖/‖y‖ for the targets y.
   double test_tolerance = 1e-4;  ///< Tolerance for test inputs; relative errors of variances are
                                  ///< about its square.
@@ -49,8 +49,8 @@ struct CgSolverOptions {
 /// leaves a positive semi-definite remainder K − LLᵀ, so P ⪯ A.
 class CgSolver : public Solver {
  public:
-  /// Throws Error unless kernel.diagonal is [N], and the sum s of noise and jitter is positive.
-  /// Solving throws Error, as conjugate_gradients() does, if A is not positive definite.
+  /// Throws Error unless kernel.diagonal is [N], and s is positive and finite. Solving throws
+  /// Error, as conjugate_gradients() does, if A is not positive definite.
   explicit CgSolver(KernelMap kernel, const GpOptions& options = {},
                     const CgSolverOptions& solver = {});
 

@@ -17,8 +17,8 @@
 
 namespace ladon {
 
-/// Cholesky factor L of A = K + (σ² + jitter·mean K_ii)·I = L·Lᵀ. Each rank holds N²/count() of its
-/// numbers. All ranks must call its functions together, within one session of ranks.
+/// Cholesky factor L of A = K + (σ² + jitter·mean K_ii)·I = L·Lᵀ. Each rank holds N²/ranks::count()
+/// of its numbers. All ranks must call its functions together, within one session of ranks.
 class DistributedFactor : public Solver {
  public:
   std::int64_t size() const override { return factor_.size(); }
@@ -46,8 +46,8 @@ class DistributedFactor : public Solver {
 /// Computes the Cholesky factor of A, which is `gram` plus noise and jitter on the diagonal. Each
 /// rank reads only the tiles that it needs for its part of the factor. A tile in memory can be read
 /// only by the rank that has it. Throws lapack::NotPositiveDefinite if A is not positive definite,
-/// and Error for a negative noise or jitter, for a damaged tile, and whenever ranks::Cholesky
-/// throws.
+/// and Error for a noise or jitter that is negative or not finite, for a damaged tile, and whenever
+/// ranks::Cholesky throws.
 DistributedFactor distribute_factor(const infinite::StoredGram& gram,
                                     const GpOptions& options = {});
 

@@ -1,3 +1,5 @@
+// A is the Gram matrix plus noise and jitter, L its Cholesky factor, A = L·Lᵀ, and U = Lᵀ.
+
 #include "ladon/optim/extra/posterior/stored_factor.h"
 
 #include <algorithm>

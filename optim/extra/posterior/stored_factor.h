@@ -29,9 +29,9 @@ struct StoredFactorOptions {
   std::function<void(const StoredFactorProgress&)> progress = {};
 };
 
-/// Cholesky factor L of A = K + (σ² + jitter·mean K_ii)·I = L·Lᵀ in a folder, whose lock it holds.
-/// Every tile is verified when read, and a damaged tile is an Error; calling store_factor() again
-/// recomputes it. Not thread-safe.
+/// Cholesky factor L of A = K + (σ² + jitter·mean K_ii)·I = L·Lᵀ, stored in a folder. The object
+/// holds the lock of the folder. Every tile is verified when read, and a damaged tile is an Error;
+/// calling store_factor() again recomputes it. Not thread-safe.
 class StoredFactor : public Solver {
  public:
   StoredFactor(StoredFactor&&) noexcept;

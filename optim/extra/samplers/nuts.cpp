@@ -129,8 +129,9 @@ class Trajectory {
   Point ends_[2];  ///< The earliest and the latest point.
   Point edge_, chosen_, candidate_;
   std::vector<Slot> slots_;
-  std::uint64_t leaves_ = 0;            ///< Number of leaves of this doubling.
-  double weight_ = 0, new_weight_ = 0;  ///< ln Σ e^(H_start − H), before and in this doubling.
+  std::uint64_t leaves_ = 0;  ///< Number of leaves of this doubling.
+  /// ln Σ e^(H_start − H) over points of energy H, before this doubling and in it.
+  double weight_ = 0, new_weight_ = 0;
   double acceptance_ = 0;
   std::int64_t steps_ = 0;
   bool diverged_ = false;

@@ -32,10 +32,11 @@ struct NutsOptions {
 /// Runs chains; start, warm-up, shared ε and M, random numbers and Errors are as in hmc(). A
 /// trajectory is doubled, forward or backward in time, until it or one of its binary subtrees makes
 /// a U-turn: (θ_last − θ_first)·p ≤ 0 at either end. The draw is one of the trajectory's points,
-/// chosen with weights e^−H and a bias towards the last doubling. If only whole trajectories and
-/// their halves were checked, a U-turn could be missed to which each half contributes a part;
-/// therefore each half is also checked together with the nearest point of the other half. Chains
-/// advance together: each leapfrog step is one score() of the chains whose trajectories still grow.
+/// chosen with weights e^−H (H is the energy, hamiltonian.h) and a bias towards the last doubling.
+/// If only whole trajectories and their halves were checked, a U-turn that begins in one half and
+/// ends in the other could be missed; therefore each half is also checked together with the nearest
+/// point of the other half. Chains advance together: each leapfrog step is one score() of the
+/// chains whose trajectories still grow.
 Chains nuts(const LogDensity& density, const Tensor& start, const NutsOptions& options,
             Generator& rng);
 

@@ -102,7 +102,7 @@ class Parts {
 
   const LogDensity* base_density_;
   const LogDensity& likelihood_density_;
-  Tensor betas_;  // [R]
+  Tensor betas_;  // β of each row
   Pair latest_, current_;
 };
 

@@ -29,6 +29,7 @@ struct TemperingOptions {
   std::function<void(std::int64_t done, std::int64_t of)> progress = {};
 };
 
+/// Result of C ensembles of K levels.
 struct Tempered {
   /// Chains of the level β = 1. Chain c contains the draws at β = 1 of ensemble c, whichever
   /// replica is there. `gradients` counts the gradient evaluations of all levels.

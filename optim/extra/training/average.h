@@ -22,8 +22,8 @@ namespace ladon {
 
 struct WeightAverageOptions {
   /// In [0, 1]. A value below 1 gives an exponential moving average (EMA) with a memory of 1/(1 −
-  /// decay) updates, the value 1 the mean over all updates with equal weights (stochastic weight
-  /// averaging: Izmailov et al. 2018, arXiv 1803.05407).
+  /// decay) updates, and the value 1 gives the mean over all updates with equal weights (stochastic
+  /// weight averaging: Izmailov et al. 2018, arXiv 1803.05407).
   double decay = 0.999;
 };
 

@@ -15,7 +15,7 @@
 // between ranks (ZeRO, stage 1; Rajbhandari et al. 2020): each rank has an optimizer for its own
 // parameters only,
 //
-//   Adam adam(own_parameters(model));              // 1/count() of the state in each rank
+//   Adam adam(own_parameters(model));              // 1/ranks::count() of the state per rank
 //   …
 //     model.zero_grad();                           // of all parameters, not only this rank's
 //     …
@@ -41,8 +41,8 @@ namespace ladon {
 /// it after backward() and before anything that reads gradients: particle methods, clipping,
 /// step(). A gradient that is missing in some ranks counts as zeros there; a gradient that is
 /// missing in all ranks stays missing. Throws Error, in all ranks, if parameters differ between
-/// ranks in names, dtypes, shapes, order, or in which are frozen, and if a parameter was replaced in
-/// any rank after the set was made (ParameterSet::check_in_place).
+/// ranks in names, dtypes, shapes, order, or in which are frozen, and if a parameter was replaced
+/// in any rank after the set was made (ParameterSet::check_in_place).
 void sum_gradients(const ParameterSet& parameters);
 
 /// sum_gradients() that runs during the backward pass: a bucket of parameters is summed on a
@@ -68,9 +68,9 @@ class OverlappedSum {
 
   /// Waits for all sums, and sets every parameter's gradient to its sum over ranks, as
   /// sum_gradients() does. Throws the Errors of sum_gradients(), and leaves the gradients as they
-  /// are then. Construct the object again after Module::to, share_with or replace(), which put other
-  /// tensors into the model. backward() throws Error for a parameter that still has a gradient of an
-  /// earlier backward pass.
+  /// are then. Construct the object again after Module::to, share_with or replace(), which put
+  /// other tensors into the model. backward() throws Error for a parameter that still has a
+  /// gradient of an earlier backward pass.
   void finish();
 
  private:
@@ -103,11 +103,11 @@ void share_parameters(const ParameterSet& parameters);
 /// if tensors differ between ranks in names, dtypes or shapes.
 void broadcast_state(const Module& model, int from = 0);
 
-/// Copies the gradients of particles between ranks, so that all ranks have those of all M particles
-/// of each block. Before, each rank must have run backward() for its part of the particles,
-/// ranks::share_of(M). Call share_gradients() before apply(): then all ranks move all particles in
-/// the same way, although each computes only a part of the gradients. Throws Error if blocks differ
-/// between ranks.
+/// Copies the gradients of particles between ranks, so that all ranks have the gradients of all M
+/// particles of each block. Before, each rank must have run backward() for its part of the
+/// particles, ranks::share_of(M). Call share_gradients() before apply(): then all ranks move all
+/// particles in the same way, although each computes only a part of the gradients. Throws Error if
+/// blocks differ between ranks.
 ///   const ranks::Share mine = ranks::share_of(models.size());
 ///   for (i = mine.first; i < mine.last; ++i) backward(loss(*models[i]));
 ///   share_gradients(repulsion.particles());

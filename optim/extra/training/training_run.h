@@ -54,7 +54,7 @@ class TrainingRun {
   void add(const std::string& name, std::int64_t& number);
   void add(const std::string& name, double& number);
   /// Adds a tensor, such as the losses so far; its shape may change when loaded. Throws Error if
-  /// the tensor requires a gradient.
+  /// the tensor is undefined or requires a gradient.
   void add(const std::string& name, Tensor& x);
   template <Stateful T>
   requires(!std::derived_from<T, Module>) void add(const std::string& name, T& part) {

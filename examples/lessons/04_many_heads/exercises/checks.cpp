@@ -20,8 +20,8 @@ MultiHeadAttention attention(int heads, Generator& rng) {
                             rng);
 }
 
-/// Excess kurtosis of a sum of heads over √H, by enumeration: head h is N(0, v) with v drawn
-/// uniformly from variances[h], so the sum is a mixture over all choices.
+/// Excess kurtosis of (f_1 + … + f_H)/√H, by enumeration: the output f_h of head h is N(0, v) with
+/// v drawn uniformly from variances[h], so the sum is a mixture over all choices.
 double enumerated_kurtosis(const std::vector<std::vector<double>>& variances) {
   std::vector<double> sums{0};
   for (const auto& of_head : variances) {
@@ -125,7 +125,7 @@ void check_kernel_of_heads(decltype(kernel_of_heads)* yours) {
   const Tensor right = infinite::limit(layer)(x, infinite::Get::nngp).nngp;
   const Tensor k = matmul(unsqueeze(x, 1), transpose(unsqueeze(x, 0))) / 3.0;
   const Tensor own = stack({at(k, {0, 0}), at(k, {1, 1})}, 0);  // [N, T, T]
-  const Tensor weights = query_key_std * own;                   // E G, if queries equal keys
+  const Tensor weights = query_key_std * own;                   // E[G] if queries and keys are tied
   const Tensor of_mean = std::pow(value_output_std, 2) *
                          matmul(matmul(unsqueeze(weights, 1), k), transpose(unsqueeze(weights, 0)));
   const auto keys = [](const Tensor& of_pair) { return sum(of_pair, {2, 3}, keep_dims); };

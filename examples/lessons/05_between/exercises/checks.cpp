@@ -6,7 +6,7 @@ using lessons::require;
 
 namespace {
 
-/// Squares of standard normal numbers, shifted away from 0.
+/// 0.1 plus half the squares of standard normal numbers.
 Tensor some_variances(const Shape& shape, std::uint64_t seed) {
   Generator rng(seed);
   return 0.1 + 0.5 * square(normal(shape, rng, 0, 1, f64));

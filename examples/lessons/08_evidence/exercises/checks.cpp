@@ -63,7 +63,7 @@ Predictions predict_in_order(const Tensor& kernel, const Tensor& y, double known
   return all;
 }
 
-/// Σ_i −(square·e_i²/v_i + log·ln v_i + constant)
+/// Σ_i −(square·e_i²/v_i + log·ln v_i + constant), with errors e_i and variances v_i
 double log_density(const Predictions& of, double square = 0.5, double log = 0.5,
                    double constant = 0.5 * std::log(2 * std::numbers::pi)) {
   double sum = 0;

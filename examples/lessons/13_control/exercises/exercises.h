@@ -15,9 +15,9 @@
 ladon::Measured paired_difference(const std::vector<double>& arm, const std::vector<double>& base);
 void check_paired_difference(decltype(paired_difference)* yours);
 
-/// 2. Standard error, after Nadeau and Bengio, of the mean of `differences` (one per question) in a
-/// cross-validation with J ≥ 2 folds of equal size. Question i was tested in fold fold[i], from 0
-/// to J − 1, by a fit that was trained on all other folds.
+/// 2. Standard error, after Nadeau and Bengio 2003, of the mean of `differences` (one per question)
+/// in a cross-validation with J ≥ 2 folds of equal size. Question i was tested in fold fold[i],
+/// from 0 to J − 1, by a fit that was trained on all other folds.
 double corrected_error(const std::vector<double>& differences, const std::vector<int>& fold);
 void check_corrected_error(decltype(corrected_error)* yours);
 

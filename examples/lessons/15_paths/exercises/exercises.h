@@ -27,8 +27,8 @@ struct PathData {
   double width = 0;       ///< N
 };
 
-/// 2. Negative log posterior S(U) = −2·ln p(y | U) − 2·ln p(U | u = 1) of that layer at large N, up
-/// to a constant; the prior contributes N·tr U − N·ln det U. U is [P, P].
+/// 2. Twice the negative log posterior, S(U) = −2·ln p(y | U) − 2·ln p(U | u = 1) of that layer at
+/// large N, up to a constant; the prior contributes N·tr U − N·ln det U. U is [P, P].
 double overlap_cost(const PathData& data, const ladon::Tensor& u);
 void check_overlap_cost(decltype(overlap_cost)* yours);
 
