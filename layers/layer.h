@@ -115,8 +115,8 @@ void warn_of_precision(const char* layer, const Tensor& x, const Tensor& weight)
 /// AttentionMask{.causal = true}.
 ///
 /// If a call throws, in forward() or in a hook, the caches given to it are as they were before it
-/// (KeyValueCache, DecodingCache, and any lvalue x with a `snapshot()` of x's own type), so that the
-/// call can be repeated.
+/// (KeyValueCache, DecodingCache, and any lvalue x with a `snapshot()` of x's own type), so that
+/// the call can be repeated.
 ///
 /// A forward(x, mask) of `Self` gets x with its padding unchanged, since this class cannot know
 /// whether the second tensor is a mask. If it is one, pass it to all layers that get x, even

@@ -6,8 +6,8 @@
 namespace ladon::detail {
 
 /// Throws Error naming `layer` if an option is set that the parameterization does not read:
-/// weight_std and bias_std in standard parameterization; init (whose default is `usual`) and gain in
-/// ntk parameterization, and bias_std if there is no bias.
+/// weight_std and bias_std in standard parameterization; init (whose default is `usual`) and gain
+/// in ntk parameterization, and bias_std if there is no bias.
 void check_read(const char* layer, const LinearOptions& options, Init usual);
 
 }  // namespace ladon::detail

@@ -209,8 +209,8 @@ void ParameterSet::check_distinct(const char* operation) const {
     const std::string* other = memory.add(name, x);
     LADON_CHECK(
         !other, operation, "`", *other, "` and `", name,
-        "` are two tensors that share memory, which a row of all parameters would contain twice; make them "
-        "one tensor (share_with), or clone() one");
+        "` are two tensors that share memory, which a row of all parameters would contain twice; "
+        "make them one tensor (share_with), or clone() one");
   }
 }
 

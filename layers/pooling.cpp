@@ -209,7 +209,8 @@ KernelNode FirstToken::limit(const KernelNode& k) const {
   k.need_positions("FirstToken");
   LADON_CHECK(
       k.position_count() != 0, "FirstToken",
-      "the inputs have 0 positions, but the first one is needed; pass sequences of at least one token");
+      "the inputs have 0 positions, but the first one is needed; pass sequences of at least one "
+      "token");
   infinite::Step step{.makes = k.law, .needs = Needs::diagonal, .positions = Shape{}};
   step.formula = [] { return infinite::Formula{"$k_00", "$t_00"}; };
   return infinite::map_pairs(k, step, [](const Pairs& pairs) {

@@ -212,8 +212,9 @@ AttentionResult composed(const Inputs& given, const AttentionOptions& options) {
   if (!odd.defined()) return formed(in, options, {});
   Tensor factors;  // the same for both parts
   if (options.dropout > 0) {
-    const Tensor whole = ones(logits_shape("attention", in.q, in.k, in.v), in.q.dtype());
-    factors = dropout(whole, options.dropout, *options.rng);
+    Shape shape = logits_shape("attention", in.q, in.k, in.k);  // that of the weights
+    if (in.mask.defined()) shape = broadcast_shapes("attention", shape, in.mask.shape());
+    factors = dropout(ones(shape, in.q.dtype()), options.dropout, *options.rng);
   }
   return detail::joined(odd, formed(without(in, odd), options, factors),
                         formed(in, options, factors));
@@ -243,7 +244,8 @@ kernels::AttentionGradients gradients(const Inputs& given, const AttentionOption
       in.group == 1
           ? detail::products_of_seen(g, in.v, [&] { return may_see(in, options); })
           : merge_heads(matmul(g_grouped, transpose(spread_heads(in.v, in.group))), in.group);
-  Tensor ds = detail::softmax_gradient(dp, p, -1) * in.scale;
+  // values may have more leading axes than queries and keys
+  Tensor ds = detail::softmax_gradient(dp, expand(p, dp.shape()), -1) * in.scale;
   if (options.softcap > 0) ds = ds * detail::tanh_slope(s / options.softcap);
   const Tensor ds_grouped = group_heads(ds, in.group);
   const Tensor dq = in.group == 1

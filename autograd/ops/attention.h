@@ -34,6 +34,9 @@ struct AttentionOptions {
 /// reads it. One difference is left: if the output of such a query is read, the gradients of keys
 /// and values that it does not see are finite in the fused form, but may be NaN in the other
 /// (dropout, second derivatives, gradients per example, create_graph, attention_with_weights).
+/// Numbers beyond 2⁶⁰ in f32, or 2⁵⁰⁰ in f64, are cared for as NaN is: a gradient of 0 that reaches
+/// such a query ends there, with its own derivatives. Under vmap and in gradients per example a
+/// query counts as read if any example reads it.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});
 

@@ -64,7 +64,7 @@ class KeyValueCache {
   void put(const Tensor& x, Tensor& to, const std::vector<bool>& flags) const;
   Tensor visible(const Tensor& asked, std::int64_t window) const;
 
-  Tensor keys_, values_;  // [batch, heads, capacity, width]; 0 in unused slots
+  Tensor keys_, values_;  // [batch, heads, capacity, width]
   std::vector<std::int64_t> lengths_;
   std::vector<std::int64_t> forgotten_;  // dropped positions of each row, before its first slot
 };

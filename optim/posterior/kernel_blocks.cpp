@@ -9,6 +9,7 @@
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/core/kernels/reductions/symmetry.h"
 #include "ladon/core/linalg/cholesky.h"
 #include "ladon/core/linalg/lapack.h"
@@ -33,37 +34,38 @@ void check_finite(std::string_view operation, std::string_view what, const Tenso
                 i / columns, ", column ", i % columns, " is ", values[i], "; all must be finite");
 }
 
-/// √max(x, 0) of each diagonal element of a dense matrix.
-std::vector<double> deviations_of(const Tensor& block) {
-  const std::int64_t n = block.size(0);
-  const double* v = block.data<double>();
-  std::vector<double> deviations;
-  for (std::int64_t i = 0; i < n; ++i) deviations.push_back(std::sqrt(std::max(v[i * n + i], 0.0)));
-  return deviations;
-}
+/// Rounding errors of the elements of a kernel matrix. An element is often a difference of larger
+/// numbers (a centred kernel, a kernel given other inputs), so its error is not relative to itself.
+/// The size of these numbers is not known; the median of the variances stands for it, since a few
+/// inputs of another scale do not change it, and so do the variances of the pair.
+struct ElementErrors {
+  ElementErrors(const Tensor& block, DType precision)
+      : usual(std::pow(epsilon_of(precision), 0.75) * kernels::median_magnitude(diagonal(block))),
+        relative(64 * epsilon_of(precision)) {}
 
-/// Smallest number of full relative precision.
-double smallest_normal(DType dtype) {
-  return dtype == f32 ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
-}
+  /// Bound on the error of x_ij, given x_ii and x_jj.
+  double operator()(double a, double b) const { return std::max(usual, relative * std::max(a, b)); }
+
+  double usual, relative;
+};
 
 /// Throws Error naming the first pair of elements that differ by more than rounding. `difference`
 /// is the largest difference of a pair.
 void check_symmetric(std::string_view operation, std::string_view what, const Tensor& k,
                      double difference, DType precision) {
-  const double relative = std::sqrt(epsilon_of(precision)), least = smallest_normal(precision);
-  if (difference <= least) return;  // most kernels are computed as symmetric matrices
-  const std::vector<double> deviations = deviations_of(k);
-  const double smallest = *std::min_element(deviations.begin(), deviations.end());
-  if (difference <= relative * smallest * smallest) return;
+  if (difference == 0) return;  // most kernels are computed as symmetric matrices
+  const ElementErrors error(k, precision);
+  if (difference <= error.usual) return;
+  const double relative = std::sqrt(epsilon_of(precision));
   const std::int64_t n = k.size(0);
   const double* v = k.data<double>();
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < i; ++j) {
+      const double a = std::max(v[i * n + i], 0.0), b = std::max(v[j * n + j], 0.0);
       const double below = v[i * n + j], above = v[j * n + i];
       const double scale =
-          std::max({deviations[i] * deviations[j], std::abs(below), std::abs(above)});
-      if (!(std::abs(below - above) <= relative * scale + least))
+          std::max({std::sqrt(a) * std::sqrt(b), std::abs(below), std::abs(above)});
+      if (!(std::abs(below - above) <= relative * scale + error(a, b)))
         detail::fail(operation, what, " is not symmetric: [", i, ", ", j, "] is ", below, ", [", j,
                      ", ", i, "] is ", above);
     }
@@ -122,17 +124,18 @@ void check_solution(std::string_view operation, std::string_view function, const
 
 namespace {
 
-/// Throws Error if a covariance of the block exceeds √(product of its variances) by more than √ε.
+/// Throws Error if a covariance of the block exceeds √(product of its variances) by more than √ε
+/// and the errors of the variances.
 void check_covariances(std::string_view operation, std::string_view what, const Tensor& block,
                        DType precision) {
   const std::int64_t m = block.size(0);
   const double* k = block.data<double>();
-  const double epsilon = epsilon_of(precision), most = 1 + std::sqrt(epsilon);
-  const std::vector<double> deviations = deviations_of(block);
+  const ElementErrors error(block, precision);
   const auto largest = [&](std::int64_t i, std::int64_t j) {
-    const double a = k[i * m + i], b = k[j * m + j], rounding = epsilon * std::max(a, b);
-    if (std::min(a, b) > smallest_normal(precision)) return most * deviations[i] * deviations[j];
-    return std::min(a, b) < -rounding ? std::numeric_limits<double>::infinity() : rounding;
+    const double a = k[i * m + i], b = k[j * m + j], room = error(a, b);
+    if (std::min(a, b) < -room) return std::numeric_limits<double>::infinity();
+    return (1 + std::sqrt(epsilon_of(precision))) * std::sqrt(std::max(a, 0.0) + room) *
+           std::sqrt(std::max(b, 0.0) + room);
   };
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < i; ++j)

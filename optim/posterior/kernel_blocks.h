@@ -17,8 +17,10 @@ struct LinearSolution;
 namespace ladon::kernel_blocks {
 
 /// Checks a symmetric matrix [N, N], N ≥ 1, and returns it in f64. Throws Error naming `what` for
-/// another shape, for an element that is not finite, and if x_ij and x_ji differ by more than √ε
-/// times the larger of √(x_ii·x_jj) and |x_ij|, where ε is the machine epsilon of x's dtype.
+/// another shape, for an element that is not finite, and if x_ij and x_ji differ by more than
+///   √ε·max(√(x_ii·x_jj), |x_ij|) + e_ij,   e_ij = max(64ε·max(x_ii, x_jj), ε^¾·median(x_kk)),
+/// where ε is the machine epsilon of x's dtype and e_ij bounds the error of an element that is a
+/// difference of larger numbers.
 Tensor symmetric_block(std::string_view operation, std::string_view what, const Tensor& x);
 
 /// Checks a matrix of shape [rows, columns] with finite elements; rows = −1 allows any number of
@@ -39,9 +41,8 @@ void check_solution(std::string_view operation, std::string_view function, const
                     const Tensor& b);
 
 /// Checks a test kernel: variances [M], or a symmetric [M, M] whose covariances are possible for
-/// its variances: |x_ij| ≤ (1 + √ε)·√(x_ii·x_jj), or ≤ ε times the larger variance if rounding made
-/// the smaller one 0 or slightly negative. Other negative variances are left to
-/// proper_covariance().
+/// its variances: |x_ij| ≤ (1 + √ε)·√((x_ii + e_ij)·(x_jj + e_ij)), with e_ij as in
+/// symmetric_block(). Variances below −e_ij are left to proper_covariance().
 Tensor test_block(std::string_view operation, const Tensor& x, std::int64_t m);
 
 /// Ridge added to a kernel's diagonal before factorization: noise + jitter · mean of the diagonal.

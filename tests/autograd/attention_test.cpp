@@ -319,6 +319,35 @@ TEST(Attention, WithoutQueryHeadsNothingIsComputed) {
   expect_error([&] { attention_with_weights(q, none, none); }, "cannot share 0 key heads");
 }
 
+TEST(Attention, ValuesMayHaveMoreLeadingAxesThanQueriesAndKeys) {
+  Generator rng(5);
+  for (const std::int64_t shared : {1, 2, 4}) {
+    const auto input = [&](const Shape& shape) {
+      return normal(shape, rng, 0, 1, f64).set_requires_grad();
+    };
+    const Tensor q = input({1, 4, 5, 3}), k = input({2, shared, 5, 3}),
+                 v = input({3, 1, shared, 5, 2});
+    const AttentionOptions causal{.causal = true};
+    const auto gradients = [&](bool create_graph) {
+      const Tensor y = scaled_dot_product_attention(q, k, v, causal);
+      return grad({sum(square(y))}, {q, k, v}, {.create_graph = create_graph});
+    };
+    const std::vector<Tensor> fused = gradients(false), formed = gradients(true);
+    for (int i = 0; i < 3; ++i) expect_near(formed[i], fused[i], 1e-12, "gradient");
+    // A huge value of the last token changes neither the shape of the weights nor what is drawn.
+    Tensor large = v.detach() * 1;
+    fill_(slice(large, -2, {.start = 4}), 1e200);
+    const auto dropped = [&](const Tensor& values) {
+      Generator draws(1);
+      const AttentionResult y = attention_with_weights(
+          q.detach(), k.detach(), values, {.causal = true, .dropout = 0.5, .rng = &draws});
+      EXPECT_EQ(detail::join(y.weights.shape()), "[2, 4, 5, 5]");
+      return slice(y.output, -2, {.stop = 4});
+    };
+    expect_near(dropped(large), dropped(v.detach()), 1e-12, "earlier tokens");
+  }
+}
+
 // --- weights, dropout, dtypes ---
 
 TEST(Attention, WeightsAreADistributionOverVisibleKeys) {

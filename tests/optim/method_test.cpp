@@ -391,8 +391,8 @@ TEST(SteinKernel, NamesWhoseDistancesOverflow) {
                "finite value, but the squared distance of particles 0 and 1 is inf");
   expect_error(
       [&] { checked_at(linear_kernel(), "query", theta, 1); },
-      "`linear` on block \"query\": [linear_kernel] every pair of particles must give a finite value, "
-      "but the inner product of particles 0 and 0");
+      "`linear` on block \"query\": [linear_kernel] every pair of particles must give a finite "
+      "value, but the inner product of particles 0 and 0");
 }
 
 }  // namespace

@@ -116,8 +116,8 @@ void overlapped() {
   set_num_threads(before);
 }
 
-/// A parameter that a layer of every rank, or of the last alone, no longer has: sums of what was held
-/// before are an Error in all of them, change no gradient, and can be made anew.
+/// A parameter that a layer of every rank, or of the last alone, no longer has: sums of what was
+/// held before are an Error in all of them, change no gradient, and can be made anew.
 void replaced_parameters() {
   const Data data;
   const ranks::Share mine = ranks::share_of(items);

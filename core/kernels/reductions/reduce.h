@@ -42,5 +42,8 @@ Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis);
 Tensor argsort(const Tensor& x, int axis, bool descending);
 /// The first k indices of argsort(), 0 ≤ k ≤ size of the axis: [.., k, ..].
 Tensor argsort_first(const Tensor& x, int axis, bool descending, std::int64_t k);
+/// Lower median of the magnitudes of all elements of an f64 tensor: a scale that a few huge or tiny
+/// elements do not change. 0 if there are none.
+double median_magnitude(const Tensor& x);
 
 }  // namespace ladon::kernels

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -189,6 +190,16 @@ Tensor argsort_first(const Tensor& x, int axis, bool descending, int64_t k) {
     for (int64_t r = 0; r < rows; ++r, row += n, out += k)
       (descending ? first_of<T, true> : first_of<T, false>)(row, n, k, candidates, room, out);
   });
+}
+
+double median_magnitude(const Tensor& x) {
+  if (x.count() == 0) return 0;
+  const Tensor dense = contiguous(x);
+  std::vector<double> all(dense.data<double>(), dense.data<double>() + dense.count());
+  for (double& element : all) element = std::abs(element);
+  const auto middle = all.begin() + (std::ssize(all) - 1) / 2;
+  std::nth_element(all.begin(), middle, all.end());
+  return *middle;
 }
 
 }  // namespace ladon::kernels

@@ -155,7 +155,8 @@ infinite::KernelNode ConvTranspose::limit(const infinite::KernelNode& k) const {
               " axes, but the inputs have positions ", k.positions);
   LADON_CHECK(
       !k.masked, name_,
-      "its limit of infinite width takes no mask of padding, but the inputs have one; remove the mask");
+      "its limit of infinite width takes no mask of padding, but the inputs have one; remove the "
+      "mask");
   k.law.need_channels(name_, o.in);
   Shape counts;
   std::vector<std::vector<Tensor>> taps;

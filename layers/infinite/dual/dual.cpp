@@ -13,6 +13,7 @@
 #include "ladon/autograd/record.h"
 #include "ladon/core/error.h"
 #include "ladon/core/held.h"
+#include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/core/view.h"
 #include "ladon/layers/infinite/dual/rule.h"
 
@@ -109,9 +110,10 @@ void check_covariances(const char* operation, const Tensor& p, const Tensor& q, 
     LADON_CHECK(least >= -1e-9 * largest, operation, "a variance is ", least,
                 "; it must not be negative");
   }
-  // The rounding error stands for a variance that rounding made 0 or negative.
-  const auto deviation = [&](const Tensor& x) {
-    return sqrt(where(greater(x, 0), x, 1e-12 * largest));
+  // A variance may be a difference of larger numbers, whose size is not known: the usual one of
+  // this tensor stands for it.
+  const auto deviation = [](const Tensor& x) {
+    return sqrt(relu(x) + 1e-12 * kernels::median_magnitude(x));
   };
   const Tensor possible = less_equal(abs(both), (1 + 1e-6) * (deviation(of_u) * deviation(of_v)));
   if (all(possible).item<bool>()) return;

@@ -1,6 +1,6 @@
 #pragma once
-// Cost of a Gram matrix's tiles: measured on a block of the first inputs, and from this, by the side
-// of a tile, memory and time. Internal to plan.cpp.
+// Cost of a Gram matrix's tiles: measured on a block of the first inputs, and from this, by the
+// side of a tile, memory and time. Internal to plan.cpp.
 
 #include <limits>
 
@@ -26,9 +26,9 @@ struct Probe {
 /// self-kernels.
 double least_bytes(const Inputs& in, Entries entries, Get get);
 
-/// Measures the kernels of the first inputs, of blocks that grow until measuring takes about a tenth
-/// of a second or the block is large enough. If `may_be_whole`, and all pairs together take little
-/// memory, the block has all inputs, and its kernels are kept (Probe::whole).
+/// Measures the kernels of the first inputs, on blocks that grow until measuring takes about a
+/// tenth of a second or the block is large enough. If `may_be_whole`, and all pairs together take
+/// little memory, the block has all inputs, and its kernels are kept (Probe::whole).
 Probe probe(const GramPlan& plan, Get get, double budget, bool may_be_whole);
 
 /// All quantities that follow from the side of a tile. Refers to the plan and the probe.

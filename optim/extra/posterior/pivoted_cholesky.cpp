@@ -34,11 +34,15 @@ PivotedCholesky::PivotedCholesky(const Tensor& diagonal,
   for (std::int64_t m = 0; m < most && left_ > options.tolerance * trace; ++m) {
     const auto best = std::max_element(variance.begin(), variance.end());
     const std::int64_t pivot = best - variance.begin();
-    const Tensor k = kernel_blocks::target_block(operation, "a row of the kernel", row(pivot), n);
+    const Tensor computed = row(pivot);
+    const Tensor k = kernel_blocks::target_block(operation, "a row of the kernel", computed, n);
     const double own = given.data<double>()[pivot], in_row = k.data<double>()[pivot];
-    LADON_CHECK(std::abs(own - in_row) <= 1e-6 * std::abs(own), operation,
+    const DType precision = kernel_blocks::least_precise(diagonal.dtype(), computed.dtype());
+    const double relative = std::max(1e-6, std::sqrt(kernel_blocks::epsilon_of(precision)));
+    LADON_CHECK(std::abs(own - in_row) <= relative * std::abs(own), operation,
                 "diagonal and rows must agree, but the diagonal has element ", own, " at ", pivot,
-                ", and row ", pivot, " has ", in_row, " there; are both of the same kernel?");
+                ", and row ", pivot, " has ", in_row, " there, which is ", in_row - own,
+                " more; are both of the same kernel?");
     const Tensor before = slice(columns_, 0, {.stop = m});  // [m, N]
     const Tensor known = matmul(unsqueeze(select(before, 1, pivot), 0), before);
     const Tensor column = (reshape(k, {1, n}) - known) / std::sqrt(*best);

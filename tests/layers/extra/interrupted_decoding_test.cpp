@@ -1,5 +1,5 @@
-// Caches after a call that threw: they are what they were before, wherever in the model it happened,
-// so that the same tokens can be given again.
+// Caches after a call that threw: they are what they were before, wherever in the model it
+// happened, so that the same tokens can be given again.
 
 #include <gtest/gtest.h>
 

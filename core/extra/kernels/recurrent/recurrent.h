@@ -24,8 +24,8 @@ Tensor recurrence(const Recurrence& r);
 /// Gradients, given the gradient g [B, T, S] of `states`. `gates` [B, T, G] is the gradient of the
 /// inputs' contribution, `hidden_gates` [B, T, G] is the gradient of the state's contribution
 /// b = h·weightᵀ + bias (the same tensor as `gates` for all cells but gru), and `initial` the
-/// gradient of the initial state. `hidden` is no gradient, but the h [B, T, n] from which each b was
-/// computed.
+/// gradient of the initial state. `hidden` is no gradient, but the h [B, T, n] from which each b
+/// was computed.
 struct RecurrenceGradients {
   Tensor gates, hidden_gates, initial, hidden;
 };

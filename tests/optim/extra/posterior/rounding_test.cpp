@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "ladon/autograd/ops.h"
+#include "ladon/core/linalg/lapack.h"
 #include "ladon/layers/extra/tiles/stored.h"
+#include "ladon/layers/infinite/dual/dual.h"
 #include "ladon/layers/infinite/finite/latent_kernel.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/layers.h"
@@ -292,6 +294,76 @@ TEST(Covariances, OfAPairAreJudgedByItsOwnVariances) {
           "the covariance of test inputs 0 and 1 is 2.01, but their variances are 1 and 4");
       EXPECT_NO_THROW(predict(dtype == f32 ? 2.0005 : 2.00000002));
     }
+}
+
+// --- kernels whose elements are differences of larger numbers: their errors are those of what was
+// subtracted, and no small variance says how large that was ---
+
+/// Gaussian kernel of x [N, d] and z [M, d].
+Tensor gaussian(const Tensor& x, const Tensor& z) {
+  return exp(-0.5 * sum(square(unsqueeze(x, 1) - unsqueeze(z, 0)), 2));
+}
+
+/// K with the means of its rows and columns subtracted.
+Tensor centred(const Tensor& k) {
+  return k - mean(k, 0, keep_dims) - mean(k, 1, keep_dims) + mean(k);
+}
+
+/// Uses k as training kernel and as test kernel.
+void judge(const Tensor& k) {
+  GaussianProcess(k, zeros({k.size(0)}, f64), {.noise = 0.1});
+  const GaussianProcess prior(eye(2, f64), zeros({2}, f64), {.noise = 0.1});
+  prior.predict(zeros({k.size(0), 2}, f64), k);
+}
+
+TEST(Differences, OfACentredKernelWithAnInputAtTheMeanAreRight) {
+  Generator rng(3);
+  for (const DType dtype : {f64, f32})
+    for (const std::int64_t n : {1, 20, 100}) {
+      SCOPED_TRACE(testing::Message() << dtype << ' ' << n);
+      const Tensor some = normal({n, 3}, rng, 0, 1, f64);
+      const Tensor x = concat({some, mean(some, 0, keep_dims)}, 0);
+      EXPECT_NO_THROW(judge(centred(cast(matmul(x, transpose(x)), dtype))));
+      EXPECT_NO_THROW(judge(centred(cast(gaussian(x, x) + 5, dtype))));
+    }
+}
+
+TEST(Differences, OfAConditionedKernelNearItsInputsAreRight) {
+  Generator rng(3);
+  const Tensor x = normal({30, 2}, rng, 0, 1, f64), known = slice(x, 0, {.stop = 19});
+  const Tensor factor = lapack::cholesky(gaussian(known, known) + 1e-10 * eye(19, f64));
+  for (const double gap : {1e-10, 1e-8, 1e-6, 1e-4}) {
+    SCOPED_TRACE(gap);
+    const Tensor z = concat({slice(x, 0, {.start = 20}), slice(known, 0, {.stop = 3}) + gap}, 0);
+    const Tensor k = gaussian(z, z) -
+                     matmul(gaussian(z, known), lapack::cholesky_solve(factor, gaussian(known, z)));
+    EXPECT_NO_THROW(kernel_blocks::symmetric_block("test", "K", k));
+  }
+}
+
+TEST(Differences, OfIncrementsAreRight) {
+  Generator rng(3);
+  for (const double gap : {1e-2, 1e-4, 1e-5, 1e-6, 1e-9})
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      SCOPED_TRACE(gap);
+      const Tensor x = normal({6, 2}, rng, 0, 1, f64), origin = slice(x, 0, {.stop = 1});
+      const Tensor z = concat(
+          {slice(x, 0, {.start = 1}), origin + gap, origin + 1.0001 * gap, origin + 1.1 * gap}, 0);
+      const Tensor k = gaussian(z, z) - gaussian(z, origin) - gaussian(origin, z) + 1;
+      const Tensor even = 0.5 * (k + transpose(k)), variances = diagonal(even);
+      EXPECT_NO_THROW(judge(even));
+      EXPECT_NO_THROW(infinite::check_covariances("test", unsqueeze(relu(variances), 1),
+                                                  unsqueeze(relu(variances), 0), even));
+    }
+}
+
+TEST(PivotedCholesky, TakesRowsInF32BesideADiagonalInF64) {
+  Generator rng(3);
+  const Tensor x = 3 + normal({20, 4}, rng, 0, 1, f64), whole = cast(x, f32);
+  const Tensor k = centred(matmul(x, transpose(x))),
+               rows = centred(matmul(whole, transpose(whole)));
+  EXPECT_NO_THROW(PivotedCholesky(diagonal(k), [&](std::int64_t i) { return select(rows, 0, i); },
+                                  {.rank = 3}));
 }
 
 TEST(PivotedCholesky, ComparesEachElementOfTheDiagonalWithItsRow) {
