@@ -200,6 +200,10 @@ void Module::to(DType dtype) {
   named_parameters()
       .choose([&](const std::string&, const Tensor& x) { return x.dtype() != dtype; })
       .check_own_values("to");
+  detail::for_each_parameter(*this, [](const std::string& path, const Tensor& x) {
+    LADON_CHECK(!x.history() || Leaf::of(x), "to", "`", path,
+                "` is a recorded result, not a parameter; assign parameter(x.detach())");
+  });
   std::map<detail::Identity, Tensor> converted;  // tensors that members share stay shared
   std::vector<Tensor> before;                    // keeps the tensors of the keys alive
   Walk walk;

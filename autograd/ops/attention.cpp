@@ -47,9 +47,6 @@ void check_options(const char* operation, const AttentionOptions& options) {
               options.dropout, "; it must lie in [0, 1]");
   LADON_CHECK(options.dropout == 0 || options.rng, operation, "dropout ", options.dropout,
               " needs a Generator: set options.rng");
-  if (!options.causal)
-    detail::check_unread(operation, "causal_offset", options.causal_offset, 0,
-                         "attention is not causal; set causal to true");
 }
 
 Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, const Tensor& v,
@@ -73,6 +70,10 @@ Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, con
               " key heads; the number of query heads must be a multiple of the number of key "
               "heads");
   check_options(operation, options);
+  // With a mask, or one query, what causal attention hides may be known to be hidden already.
+  if (!options.causal && !options.mask.defined() && q.size(-2) > 1)
+    detail::check_unread(operation, "causal_offset", options.causal_offset, 0,
+                         "attention is not causal and has no mask; set causal to true");
   const Shape shape = logits_shape(operation, q, k, v);
   const DType dtype = promote(promote(q.dtype(), k.dtype()), v.dtype());
   Tensor mask = options.mask;

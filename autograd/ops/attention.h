@@ -15,8 +15,9 @@ struct AttentionOptions {
   Tensor mask = {};     ///< bool or floating, broadcast to [.., heads, Tq, Tk]; a floating mask may
                         ///< require a gradient (attention is then not fused).
   bool causal = false;  ///< Query i attends only to keys at positions ≤ i + causal_offset.
-  std::int64_t causal_offset = 0;    ///< Number of keys before the first query (a cache's length);
-                                     ///< must be 0 unless causal (Error otherwise).
+  std::int64_t causal_offset = 0;  ///< Number of keys before the first query (a cache's length);
+                                   ///< read only if causal. Throws Error if it is set, and several
+                                   ///< queries have neither causal nor a mask.
   std::optional<double> scale = {};  ///< Factor of the logits; default 1/sqrt(head_dim).
   double softcap = 0;                ///< If c > 0, logits become c·tanh(logits/c), before masking.
   double dropout = 0;                ///< Probability of dropping an attention weight.
@@ -31,12 +32,11 @@ struct AttentionOptions {
 /// Staats 2021). The fused form and the form that stores the matrix have the same gradients up to
 /// rounding. A key or value that is NaN or ∞ affects only the queries that may see it. A query that
 /// is NaN or sees NaN affects no gradient if its own output has the gradient 0, as where nobody
-/// reads it. One difference is left: if the output of such a query is read, the gradients of keys
-/// and values that it does not see are finite in the fused form, but may be NaN in the other
-/// (dropout, second derivatives, gradients per example, create_graph, attention_with_weights).
-/// Numbers beyond 2⁶⁰ in f32, or 2⁵⁰⁰ in f64, are cared for as NaN is: a gradient of 0 that reaches
-/// such a query ends there, with its own derivatives. Under vmap and in gradients per example a
-/// query counts as read if any example reads it.
+/// reads it. One difference is left: if the output of such a query is read, in any example of the
+/// batch, the gradients that others must not affect are finite in the fused form, but may be NaN in
+/// the other (dropout, second derivatives, gradients per example, create_graph,
+/// attention_with_weights). Numbers beyond 2⁶⁰ in f32, or 2⁵⁰⁰ in f64, are treated as NaN is: a
+/// gradient of 0 that reaches such a query ends there, with its own derivatives.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});
 

@@ -81,10 +81,11 @@ struct MultiHeadAttentionOptions {
 /// Q_h = x·W_hᵀ (K_h and V_h likewise), and ζ = softmax (Vaswani et al. 2017). A query that may
 /// attend to no key gives the output bias.
 ///
-/// A token with NaN or ∞ that is hidden from some queries affects neither their outputs nor, if no
-/// other output is read, a gradient of other tokens or of the weights. Layers behind attention know
-/// no such mask: there the gradient of a token that nobody reads is 0, and 0·NaN makes the
-/// gradients of their weights NaN. Padding (a mask [batch, T]) leaves a token out of all layers.
+/// A token with NaN or ∞ that is hidden from some queries does not affect their outputs. Nor does
+/// it affect a gradient of other tokens or of the weights, if no output that depends on such a token
+/// is read, in any example of the batch. Layers behind attention know no such mask: there the
+/// gradient of a token that nobody reads is 0, and 0·NaN makes the gradients of their weights NaN.
+/// Padding (a mask [batch, T]) leaves a token out of all layers.
 ///
 /// In ntk parameterization all weights are N(0, 1). With the width d of each input, and the options
 /// QK = query_key_std, OV = value_output_std, σ_b = bias_std and p = ½ for sqrt and 1 for linear

@@ -189,6 +189,8 @@ struct TransformerDecoder : Callable<TransformerDecoder> {
 };
 
 struct TransformerOptions {
+  /// attention.causal and attention.window are those of the decoder, which is causal in any case;
+  /// the encoder attends to all tokens.
   TransformerEncoderLayerOptions layer;
   std::int64_t encoder_layers = 6, decoder_layers = 6;
   std::optional<bool> final_norm = {};  ///< Of both stacks. (PyTorch always has both.)

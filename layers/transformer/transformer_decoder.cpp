@@ -172,6 +172,7 @@ Transformer::Transformer(const TransformerOptions& o, Generator& rng)
           [&] {
             TransformerEncoderOptions sees_all{o.layer, o.encoder_layers, o.final_norm};
             sees_all.layer.attention.causal = false;
+            sees_all.layer.attention.window = 0;
             return sees_all;
           }(),
           rng),

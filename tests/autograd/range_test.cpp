@@ -90,6 +90,22 @@ TEST(Range, NormalizationDoesNotSeeTheScale) {
       "rms_norm", [&](const Tensor& x) { return rms_norm(x, w, 0); }, 0);
 }
 
+// The mean of equal numbers is rounded; divided by a deviation of 0, its error could be anything.
+TEST(Range, LayerNormOfEqualNumbersIsItsBias) {
+  for (const DType dtype : {f32, f64})
+    for (const double size : {1e-30, 1.0, 1e8, 1e30, 1e37})
+      for (const std::int64_t n : {1, 3, 7, 64}) {
+        SCOPED_TRACE(testing::Message() << dtype << ' ' << size << ' ' << n);
+        const Tensor x = full({2, n}, size / 3, dtype).set_requires_grad();
+        const Tensor bias = cast(arange(n), dtype), g = reshape(cast(arange(2 * n), dtype), {2, n});
+        const Tensor y = layer_norm(x, ones({n}, dtype), bias);
+        expect_close(y, expand(bias, {2, n}), 1e-12, "value");
+        const Tensor dx = grad({y}, {x}, {.cotangents = {g}})[0];
+        const Tensor wanted = (g - mean(g, 1, keep_dims)) / std::sqrt(1e-5);
+        expect_close(dx, wanted, dtype == f32 ? 1e-5 : 1e-12, "gradient");
+      }
+}
+
 TEST(Range, RowsOfVeryDifferentScale) {
   const Tensor x = tensor({3e30, 4e30, 3, 4, 3e-30, 4e-30, 0, 0, INFINITY, 1, NAN, 1}, {6, 2});
   const Values y = norm(x, 1).to_vector();

@@ -154,6 +154,17 @@ TEST(Module, ConvertsAndKeepsTraining) {
   test::expect_error([&] { model.to(bf16); }, "not in bf16");
 }
 
+TEST(Module, ConversionRefusesARecordedMemberBeforeItChangesAnything) {
+  Generator rng(1);
+  Pair model(rng);
+  model.second.weight = model.second.weight * 0.5;
+  test::expect_error([&] { model.to(f64); }, "`second.weight` is a recorded result");
+  EXPECT_EQ(model.first.weight.dtype(), f32);
+  model.second.weight = parameter(model.second.weight.detach());
+  model.to(f64);
+  EXPECT_EQ(model.second.weight.dtype(), f64);
+}
+
 TEST(Module, ConversionKeepsSharedParametersShared) {
   Generator rng(1);
   Linear a({.in = 2, .out = 2}, rng), b = a;

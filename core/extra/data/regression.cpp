@@ -87,9 +87,13 @@ std::vector<double> at_levels(const std::vector<double>& levels, const Share& sh
   return shares;
 }
 
+constexpr double rounding = 1e-9;  // of a rank: the error of 1 − level, times S + 1
+
 /// The sorted draw of rank `place`, counted from 1, interpolated linearly between two draws.
 double at_place(const Numbers& sorted, double place) {
   const double last = static_cast<double>(sorted.size());
+  // An end of an interval is a draw itself where only rounding keeps its rank from being whole.
+  if (std::abs(place - std::round(place)) <= rounding) place = std::round(place);
   const double below = std::floor(std::clamp(place, 1.0, last));
   const auto k = static_cast<std::size_t>(below) - 1;
   const double rest = std::clamp(place, 1.0, last) - below;
@@ -113,7 +117,6 @@ std::vector<double> interval_coverage(const Tensor& draws, const Tensor& targets
                                       const std::vector<double>& levels) {
   const Sorted p("interval_coverage", draws, targets);
   const auto s = static_cast<double>(draws.size(0));
-  constexpr double rounding = 1e-9;  // rounding error of 1 − level, times S + 1
   return at_levels(levels, [&](double level) {
     const double low = (1 - level) / 2 * (s + 1);
     LADON_CHECK(low >= 1 - rounding, "interval_coverage", "level ", level, " needs ",

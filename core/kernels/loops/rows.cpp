@@ -251,6 +251,14 @@ void layer_norm(const T* x, const T* weight, const T* bias, T eps, T* y, T* mean
   *rstd = rstd_of(x, *mean, eps, n);
   if (!vanish(*rstd) && !far_from_zero(*mean, *rstd)) [[likely]]
     return scale_and_shift(x, *mean, *rstd, weight, bias, y, n);
+  // In a row of equal numbers the rounding error of the mean must not pass for deviations.
+  const T top = reduce_row<Reduce::max>(x, n);
+  if (top == reduce_row<Reduce::min>(x, n) && abs(top) < infinity<T>) {
+    *mean = top;
+    *rstd = T(1) / sqrt(eps);
+    set(y, T(0), n);
+    return scale_and_shift(y, T(0), *rstd, weight, bias, y, n);
+  }
   Moments<T> m = centre(x, eps, y, n);
   if (vanish(m.rstd)) m = centre_scaled(x, eps, y, n);
   *mean = m.mean * m.scale;

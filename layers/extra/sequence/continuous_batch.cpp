@@ -179,7 +179,7 @@ Generated ContinuousBatch::cancel(std::int64_t request) {
   });
   LADON_CHECK(row != rows_.end(), "ContinuousBatch", "request ", request,
               request >= 0 && request < requests_ ? " has ended" : " was never made",
-              "; requests are numbered by add(), from 0 to ", requests_ - 1);
+              "; add() numbers requests from 0, and has made ", requests_);
   Generated text = row->text.text;
   row->goes_on = false;
   row->cancelled = true;

@@ -1,5 +1,6 @@
 #include "ladon/layers/extra/state/functional_call.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -38,7 +39,11 @@ class Places {
                   "` is not (or no longer) a parameter of the module");
     swap();
   }
-  ~Places() { swap(); }
+  ~Places() {
+    std::reverse(places_.begin(),
+                 places_.end());  // a member that visit() names twice stands in two
+    swap();
+  }
   Places(const Places&) = delete;
   Places& operator=(const Places&) = delete;
 

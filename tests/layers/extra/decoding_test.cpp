@@ -506,6 +506,24 @@ TEST(Transformer, TheSecondArgumentIsAttendedTo) {
   expect_error([&] { decoder(x, ones({2, 3}, boolean)); }, "must be [batch, T, width]");
 }
 
+TEST(Transformer, AWindowIsTheDecoders) {
+  Generator rng(33);
+  const TransformerEncoderLayerOptions options{
+      .dim = 8, .heads = 2, .dropout = 0, .attention = {.causal = true, .window = 2}};
+  const Transformer model({.layer = options, .encoder_layers = 1, .decoder_layers = 1}, rng);
+  const Tensor sources = normal({1, 5, 8}, rng), targets = normal({1, 5, 8}, rng);
+  const Tensor y = model(sources, targets);
+  const auto moved = [&](const Tensor& x, std::int64_t token) {
+    Tensor other = x * 1;
+    fill_(slice(other, 1, {.start = token, .stop = token + 1}), 1.0);
+    return other;
+  };
+  const auto last = [](const Tensor& x) { return slice(x, 1, {.start = 4}); };
+  EXPECT_FALSE(all_equal(last(model(moved(sources, 0), targets)), last(y)));
+  EXPECT_TRUE(all_equal(last(model(sources, moved(targets, 0))), last(y)));
+  EXPECT_FALSE(all_equal(last(model(sources, moved(targets, 3))), last(y)));
+}
+
 TEST(Decoding, InsideJvpIsAnErrorBeforeTheCacheTakesAnything) {
   Generator rng(1);
   const TransformerEncoderLayerOptions options{.dim = 8, .heads = 2, .attention = {.causal = true}};

@@ -192,6 +192,28 @@ TEST(ParameterSet, IsThatOfAFunctionalCall) {
   expect_error([&] { functional_call(model, set, {}, nothing); }, "got 0 values for 2 parameters");
 }
 
+/// A layer with one weight under two names, as files of tied language models have it.
+struct Tied : Layer {
+  Tensor weight = parameter(full({1, 1}, 3));
+  Tensor forward(const Tensor& x) const override { return matmul(x, weight); }
+  void visit(Visitor& v) override {
+    v("in.weight", weight);
+    v("out.weight", weight);
+  }
+  std::string describe() const override { return "Tied"; }
+};
+
+TEST(ParameterSet, OfAFunctionalCallGivesBackAMemberWithTwoNames) {
+  Tied model;
+  const auto value = [&](const std::function<Tensor()>& f) {
+    return functional_call(model, {full({1, 1}, 7)}, f).item();
+  };
+  EXPECT_EQ(value([&] { return model.forward(ones({1, 1})); }), 7);
+  EXPECT_EQ(model.weight.item(), 3);
+  expect_error([&] { value([]() -> Tensor { detail::fail("test", "thrown inside"); }); }, "thrown");
+  EXPECT_EQ(model.weight.item(), 3);
+}
+
 TEST(ParameterSet, IsSharedWithAnotherModel) {
   TransformerEncoder model = encoder(1), other = encoder(2);
   const ParameterSet stale = other.choose("layers.0.*");

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "ladon/tests/support.h"
 
@@ -31,6 +32,22 @@ TEST(IntervalCoverage, OfDraws) {
   EXPECT_TRUE(covered(2.5, 0.5) && !covered(2.49, 0.5) && covered(7.5, 0.5) && !covered(7.51, 0.5));
   EXPECT_TRUE(covered(5, 0) && !covered(5.01, 0));
   expect_error([&] { covered(5, 0.9); }, "level 0.9 needs 19 draws, got 9");
+}
+
+// The rank (n + 1)(1 − c)/2 of a lower end is whole but for the rounding of 1 − c.
+TEST(IntervalCoverage, OfDrawsCountsBothEnds) {
+  const auto check = [](std::int64_t n, double level, double end) {
+    SCOPED_TRACE(testing::Message() << n << ' ' << level);
+    std::vector<double> places(static_cast<std::size_t>(n));
+    std::iota(places.begin(), places.end(), 0);
+    const Tensor draws = from_vector(places, {n, 1});
+    for (const double target : {end, static_cast<double>(n - 1) - end})
+      EXPECT_EQ(interval_coverage(draws, full({1}, target, f64), {level})[0], 1) << target;
+  };
+  check(39, 0.95, 0);
+  check(19, 0.7, 2);
+  check(99, 0.98, 0);
+  check(199, 0.99, 0);
 }
 
 // Draws and target of one law, whatever it is: covered with probability c, though there are only 9.
