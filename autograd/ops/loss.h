@@ -36,8 +36,8 @@ Tensor mse_loss(const Tensor& prediction, const Tensor& target,
 Tensor l1_loss(const Tensor& prediction, const Tensor& target,
                Reduction reduction = Reduction::mean);
 /// e²/2 where |e| ≤ delta, else delta·(|e| − delta/2), with e = prediction − target (Huber 1964);
-/// reduced as in mse_loss, with the same errors. Any delta > 0 is exact, also one that f32 rounds
-/// to 0; throws Error for others.
+/// reduced as in mse_loss, with the same errors. delta may be any number > 0 (Error otherwise); for
+/// one outside the normal numbers of f32 the loss of f32 tensors is computed in f64.
 Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta = 1,
                   Reduction reduction = Reduction::mean);
 /// huber_loss with delta = beta, divided by beta: slope ±1 far from 0 (Girshick 2015), and its

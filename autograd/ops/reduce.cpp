@@ -345,7 +345,7 @@ ValuesAndIndices topk(const Tensor& x, std::int64_t k, TopkOptions options) {
   check_defined("topk", {x});
   const int a = detail::normalize_axis("topk", options.axis, x.rank());
   LADON_CHECK(k >= 0 && k <= x.size(a), "topk", "k = ", k, " is outside [0, ", x.size(a),
-              "], the size of axis ", a, " of shape ", x.shape());
+              "]: axis ", a, " of shape ", x.shape(), " has ", x.size(a), " elements");
   const Tensor order = kernels::argsort_first(x, a, options.largest, k);
   return {gather(x, a, order), order};
 }

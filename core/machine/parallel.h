@@ -29,8 +29,9 @@ namespace parallel {
 void for_range(std::int64_t n, std::int64_t grain,
                const std::function<void(std::int64_t, std::int64_t)>& body);
 
-/// Calls use(make(i)) for i = 0 … n − 1 in this order, on this thread, while all threads run
-/// make(); at most `held` results exist at a time.
+/// Calls use(make(i)) for i = 0 … n − 1, in rounds of `held` indices: in each round all threads
+/// run make(), and then this thread calls use() in the order of i. A result is kept until one of
+/// the next round replaces it.
 template <class Make, class Use>
 void in_order(std::int64_t n, std::int64_t held, const Make& make, const Use& use) {
   std::vector<decltype(make(n))> made(static_cast<std::size_t>(std::min(n, held)));

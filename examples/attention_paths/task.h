@@ -19,8 +19,9 @@ struct TaskOptions {
 constexpr double noise = 0.01;
 constexpr std::int64_t paths = 4, good = 0, denoising = 2;
 
-/// Chains with their labels, and the inputs through four paths (head of layer 1, head of layer 2),
-/// in this order: (same, uniform), (same, random), (random, uniform), (random, random).
+/// Chains with their labels, and the inputs through four paths (head of layer 1, head of layer 2).
+/// The attention maps of the heads, which draw_task() describes, are in this order:
+/// (same, uniform), (same, random), (random, uniform), (random, random).
 struct Task {
   Tensor inputs;  ///< ξ_π: input of the last token through each path, f64 [paths, train + test, d].
   Tensor labels;  ///< +1 where states tend to stay, −1 where they tend to change [train + test].

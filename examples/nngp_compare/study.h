@@ -32,8 +32,8 @@ Tensor inputs_of(const Settings& settings);
 
 using Study = std::vector<WidthSeries>;
 
-/// Table with a row for each width of each series: distance from the limit of one network's
-/// kernels, and of the mean over networks.
+/// Table with a row for each width of each series: the relative error of one network's kernels
+/// against the limit, and z-scores of the mean over networks.
 Table width_table(const Study& study);
 /// Table with a row for each series: the exponent of width with which the error falls.
 Table slope_table(const Study& study);

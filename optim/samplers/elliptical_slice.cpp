@@ -140,7 +140,7 @@ Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
   LADON_CHECK(f, operation,
               "the likelihood is an empty function; pass one that maps [P, D] to ln L [P]");
   LADON_CHECK(start.defined() && start.rank() == 2 && start.size(0) >= 1 && start.size(1) >= 1,
-              operation, "start must be [C, D], got ",
+              operation, "start must be [C, D] with C and D at least 1, got ",
               start.defined() ? detail::join(start.shape()) : "an undefined tensor");
   const auto& [draws, warmup, thin, parts, progress] = options;
   LADON_CHECK(draws >= 1 && warmup >= 0 && thin >= 1, operation, "draws, warmup and thin are ",

@@ -44,9 +44,10 @@ std::vector<double> even_and_odd(double a, double b) {
   return {alpha * alpha, beta * beta, 0, 0};
 }
 
-// With the orthonormal Hermite polynomials h_k and the Hermite coefficients a_k(σ) of φ(σz), E =
-// Σ_k a_k(√p)·a_k(√q)·ρ^k (Mehler). For a polynomial a_k(σ) = σ^k·b_k(σ²) with polynomials b_k, so
-// that E = Σ_k b_k(p)·b_k(q)·c^k. The b_k follow from
+// Let u and v be normal with variances p and q, covariance c and correlation ρ, and E the mean of
+// φ(u)·φ(v). With the orthonormal Hermite polynomials h_k and the Hermite coefficients a_k(σ) of
+// φ(σz), E = Σ_k a_k(√p)·a_k(√q)·ρ^k (Mehler). For a polynomial a_k(σ) = σ^k·b_k(σ²) with
+// polynomials b_k, so that E = Σ_k b_k(p)·b_k(q)·c^k. The b_k follow from
 //   x^n = Σ_j n!/(2^j·j!·√k!)·h_k(x),  k = n − 2j  (so that (σz)^n has a factor σ^n), and
 //   h_n(σz) = Σ_j √(n!/k!)/(2^j·j!)·σ^k·(σ²−1)^j·h_k(z).
 std::shared_ptr<const DualRule> polynomial_family(const std::vector<double>& coefficients,

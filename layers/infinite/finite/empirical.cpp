@@ -204,9 +204,10 @@ Tensor inner_products(const Pass& a, const std::vector<Tensor>& d1, const Pass& 
   return total;
 }
 
-// For a random combination u of all outputs, the reports must add up to |∂⟨u, f⟩/∂θ|². If a tensor
-// is not reported, their sum is too small; if two layers share one, the product of its two
-// gradients is missing.
+// Checks the uses of parameters that layers report (parameter_uses.h): for a random combination u
+// of all outputs, the squared gradients computed from them must add up to |∂⟨u, f⟩/∂θ|². If a
+// parameter is not reported, the sum is too small; if two layers share a parameter, the product of
+// its two gradients is missing.
 void verify_reports(Layer& network, const Pass& pass) {
   Generator fixed(0x7265706f7274);
   const Tensor u = normal(pass.output.shape(), fixed, 0, 1, pass.output.dtype());

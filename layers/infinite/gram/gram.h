@@ -50,7 +50,7 @@ struct GramProgress {
 struct GramOptions {
   /// Get::ntk computes both matrices, Gram::nngp and Gram::ntk; Get::nngp only the first.
   Get get = Get::ntk;
-  /// Pairs of positions that are computed, if the model ends with positions.
+  /// Pairs of positions that are computed, if the model's output has positions.
   Entries entries = Entries::full;
   /// Inputs per side of a tile; for vectors it is rounded up to a multiple of vector_unit. 0 means
   /// as large as the caches and the budget allow.
@@ -72,8 +72,8 @@ struct GramOptions {
   int replicates = 8;
 };
 
-/// Kernel matrices [N1, N2], or [N1, N2, T, T] (or [N1, N2, T], GramOptions::entries) if the model
-/// ends with positions; f64, without autograd history.
+/// Kernel matrices [N1, N2], or [N1, N2, T, T] (or [N1, N2, T], GramOptions::entries) if the
+/// model's output has positions; f64, without autograd history.
 struct Gram {
   KernelMatrix nngp;
   KernelMatrix ntk;        ///< Undefined unless requested.

@@ -39,8 +39,9 @@ struct Kernel {
   Tensor ntk;           ///< Same shape as nngp; undefined unless requested.
   Tensor cov1, cov2;    ///< NNGP kernel of each input with itself: [N], [N, T, T] or [N, T].
   Tensor mask1, mask2;  ///< bool [N, T], true = token; undefined without padding.
-  /// Means over the channels of data and of fixed tables: [N] or [N, T], with N = 1 if all inputs
-  /// have the same means. Undefined if the means are 0 or unknown (see `law`).
+  /// Means over the channels, if these contain data or a fixed table of positions: [N] or [N, T],
+  /// with N = 1 if all inputs have the same means. Undefined if the means are 0 or unknown (see
+  /// `law`).
   Tensor mean1, mean2;
   /// bool [N1, N2], true where both are the same input, for layers that draw once per input, such
   /// as dropout; undefined if false everywhere.
