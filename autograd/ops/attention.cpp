@@ -206,17 +206,26 @@ AttentionResult formed(const Inputs& in, const AttentionOptions& options, const 
           p};
 }
 
+/// `rows` [.., Tq, 1] for weights of this shape. Values may have more leading axes than weights: a
+/// row is true if it is so for any of them.
+Tensor of_weights(Tensor rows, const Shape& shape) {
+  while (rows.rank() > shape.rank()) rows = any(rows, 0);
+  for (int axis = 0; axis < rows.rank() - 2; ++axis)
+    if (shape[axis + shape.rank() - rows.rank()] == 1) rows = any(rows, axis, keep_dims);
+  return rows;
+}
+
 AttentionResult composed(const Inputs& given, const AttentionOptions& options) {
   if (!needs_care(given, options)) return formed(given, options, {});
   const Inputs in = ungrouped(given);
-  const Tensor odd = detail::odd_queries(in.q, in.k, in.v, may_see(in, options));
+  Tensor odd = detail::odd_queries(in.q, in.k, in.v, may_see(in, options));
   if (!odd.defined()) return formed(in, options, {});
+  Shape shape = logits_shape("attention", in.q, in.k, in.k);  // that of the weights
+  if (in.mask.defined()) shape = broadcast_shapes("attention", shape, in.mask.shape());
+  odd = of_weights(odd, shape);
   Tensor factors;  // the same for both parts
-  if (options.dropout > 0) {
-    Shape shape = logits_shape("attention", in.q, in.k, in.k);  // that of the weights
-    if (in.mask.defined()) shape = broadcast_shapes("attention", shape, in.mask.shape());
+  if (options.dropout > 0)
     factors = dropout(ones(shape, in.q.dtype()), options.dropout, *options.rng);
-  }
   return detail::joined(odd, formed(without(in, odd), options, factors),
                         formed(in, options, factors));
 }

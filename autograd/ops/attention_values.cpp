@@ -104,13 +104,8 @@ Tensor gated(const Tensor& x) {
 
 AttentionResult joined(const Tensor& odd, const AttentionResult& ordinary,
                        const AttentionResult& rest) {
-  // Values may have more leading axes than weights: a row is odd if it is so for any of them.
-  Tensor of_weights = odd;
-  while (of_weights.rank() > rest.weights.rank()) of_weights = any(of_weights, 0);
-  for (int axis = 0; axis < of_weights.rank(); ++axis)
-    if (rest.weights.size(axis) == 1) of_weights = any(of_weights, axis, keep_dims);
   return {where(odd, gated(rest.output), ordinary.output),
-          where(of_weights, gated(rest.weights), ordinary.weights)};
+          where(odd, gated(rest.weights), ordinary.weights)};
 }
 
 Tensor weighted_values(const Tensor& weights, const Tensor& values) {
