@@ -82,8 +82,8 @@ struct MultiHeadAttentionOptions {
 /// attend to no key gives the output bias.
 ///
 /// A token with NaN or ∞ that is hidden from some queries does not affect their outputs. Nor does
-/// it affect a gradient of other tokens or of the weights, if no output that depends on such a token
-/// is read, in any example of the batch. Layers behind attention know no such mask: there the
+/// it affect a gradient of other tokens or of the weights, if no output that depends on such a
+/// token is read, in any example of the batch. Layers behind attention know no such mask: there the
 /// gradient of a token that nobody reads is 0, and 0·NaN makes the gradients of their weights NaN.
 /// Padding (a mask [batch, T]) leaves a token out of all layers.
 ///
