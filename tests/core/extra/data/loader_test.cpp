@@ -191,7 +191,11 @@ TEST(Loader, RefusesWhatHasNoBatches) {
         BatchPlan(2, {.shuffle = false, .by_length = true}, rng, {1, 2});
       },
       "but shuffle is false");
-  expect_error([&] { BatchPlan(2, {}, rng, {1, 2, 3}); }, "no lengths, or one for each of the 2 items, got 3");
+  expect_error(
+      [&] {
+        BatchPlan(2, {}, rng, {1, 2, 3});
+      },
+      "no lengths, or one for each of the 2 items, got 3");
   expect_error([&] { ordered_batches(-1, 2); }, "n, must not be negative, got -1");
   EXPECT_EQ(rng.position(), 0u) << "what fails draws nothing";
   EXPECT_EQ(numbered(5, {.batch_size = INT64_MAX}, rng).size(), 1);
