@@ -157,7 +157,7 @@ Belief belief_of(const LatentPosterior& posterior, std::int64_t output) {
 BeliefScore score_belief(const Belief& belief, const Belief& truth, double noise) {
   const NoGrad off;
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
-              "; it must be positive");
+              "; it must be positive and finite");
   LADON_CHECK(belief.mean.defined() && truth.mean.defined() && truth.mean.rank() == 1 &&
                   truth.mean.size(0) >= 1 && belief.mean.shape() == truth.mean.shape(),
               operation,

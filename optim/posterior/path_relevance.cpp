@@ -211,7 +211,7 @@ PathSaddle path_saddle(const Tensor& paths, const Tensor& targets, double noise,
   const NoGrad off;
   const Tensor all = checked_paths(paths, options);
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
-              "; it must be positive");
+              "; it must be positive and finite");
   LADON_CHECK(targets.defined() && targets.rank() >= 1 && targets.size(0) <= all.size(2), operation,
               "the targets must be [N] or [N, O], with N at most ", all.size(2),
               ", the number of inputs");

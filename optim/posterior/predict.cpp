@@ -261,6 +261,9 @@ PredictEstimate estimate_predict(const Layer& model, const infinite::Inputs& tra
               operation,
               "gram.get is nngp, but kernel is ntk, which decides; leave gram.get at ntk, or set "
               "kernel to nngp");
+  LADON_CHECK(options.gram.entries == infinite::Entries::full, operation,
+              "gram.entries is diagonal, but a prediction has one output vector per input and no "
+              "positions; leave gram.entries at full");
   check_model(model, train, test);
   const infinite::Limit limit = infinite::limit(model);
   const auto n = static_cast<double>(train.count()), m = static_cast<double>(test.count());

@@ -23,7 +23,7 @@ using Functions = std::function<Tensor(const Tensor& theta, std::int64_t inputs)
 /// make().
 void check(const RegressionTask& task) {
   LADON_CHECK(std::isfinite(task.noise) && task.noise > 0, operation, "the noise is ", task.noise,
-              "; it must be positive");
+              "; it must be positive and finite");
   LADON_CHECK(task.targets.defined() && task.targets.rank() == 1, operation,
               "the targets must be [N], one number per training input, got ",
               task.targets.defined() ? detail::join(task.targets.shape()) : "an undefined tensor");
@@ -47,7 +47,7 @@ Tensor outputs(const RegressionTask& task, const Tensor& theta, std::int64_t cou
 RegressionTask make(std::int64_t dim, Functions functions, const Tensor& inputs,
                     const Tensor& targets, double noise) {
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
-              "; it must be positive");
+              "; it must be positive and finite");
   LADON_CHECK(targets.defined() && targets.rank() == 1, operation,
               "the targets must be [N], one number per training input");
   LADON_CHECK(inputs.size(0) > targets.size(0), operation, "there are ", targets.size(0),

@@ -98,7 +98,7 @@ RelevanceSaddle relevance_saddle(const Tensor& heads, const Tensor& targets, dou
   const NoGrad off;
   const Tensor all = checked_heads(heads, value_width);
   LADON_CHECK(std::isfinite(noise) && noise > 0, operation, "the noise is ", noise,
-              "; it must be positive");
+              "; it must be positive and finite");
   LADON_CHECK(targets.defined() && targets.rank() >= 1 && targets.size(0) <= all.size(1), operation,
               "the targets must be [N] or [N, O], with N at most ", all.size(1),
               ", the number of inputs");

@@ -246,6 +246,11 @@ void add_kernels(Rows& rows) {
                     predict(network, x, y, x,
                             {.kernel = read ? Get::nngp : Get::ntk, .gram = {.get = Get::nngp}});
                   }});
+  rows.push_back({"predict", "gram.entries is diagonal, but", [=](bool read) {
+                    infinite::GramOptions gram;
+                    if (!read) gram.entries = infinite::Entries::diagonal;
+                    predict(network, x, y, x, {.gram = gram});
+                  }});
   const auto learn = [&](const std::string& message, const infinite::GramOptions& o) {
     rows.push_back({"learn_hyperparameters", message, [=](bool read) {
                       LearnOptions options{.steps = 1};

@@ -33,7 +33,7 @@ Tensor columns(const Tensor& x, std::int64_t begin, std::int64_t end) {
 }  // namespace
 
 SteinKernel per_block(SteinKernel kernel, std::vector<std::int64_t> cuts) {
-  check("blocks", kernel);
+  check("per_block", kernel);
   const std::string name = detail::join("blocks of ", kernel.name);
   return {name, [kernel = std::move(kernel), cuts = std::move(cuts)](const Tensor& theta) {
             std::vector<std::int64_t> ends = cuts;
@@ -41,7 +41,7 @@ SteinKernel per_block(SteinKernel kernel, std::vector<std::int64_t> cuts) {
             std::vector<KernelAt> parts;
             std::int64_t begin = 0;
             for (const std::int64_t end : ends) {
-              LADON_CHECK(begin < end && end <= theta.size(1), "blocks",
+              LADON_CHECK(begin < end && end <= theta.size(1), "per_block",
                           "cuts must increase and lie inside the coordinates, got a block from ",
                           begin, " to ", end, " of ", theta.size(1), " coordinates");
               parts.push_back(complete(kernel, columns(theta, begin, end)));
