@@ -129,6 +129,7 @@ const std::map<std::string, std::string> left_out{
     {"one_ahead", own},
     {"for_range", own},
     {"in_order", own},
+    {"products_of_seen", own},
     {"drawn", own},
     {"each", own},
     {"Storage", own},
