@@ -78,8 +78,8 @@ LADON_INLINE T reduce_block(std::int64_t begin, std::int64_t end, const Term& te
   return rest;
 }
 
-/// Combines the terms i in [begin, end). term.operator()<T>(i) is term i, and
-/// term.operator()<Vector<T>>(i) a vector of the terms i, i + 1, …, one per lane.
+/// Combines the terms i in [begin, end). `term.operator()<T>(i)` is term i, and
+/// `term.operator()<Vector<T>>(i)` a vector of the terms i, i + 1, …, one per lane.
 template <Reduce op, class T, class Term>
 T reduce_terms(std::int64_t begin, std::int64_t end, const Term& term) {
   constexpr std::int64_t block = block_length<T>;
