@@ -6,7 +6,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::assignment_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -76,4 +76,4 @@ TEST(Assignment, KeepsDtypeAndShape) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::assignment_test

@@ -14,7 +14,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::attention_test {
 namespace {
 
 struct Qkv {
@@ -482,4 +482,4 @@ TEST(Attention, TheGradientsOfSureWinnersAreThoseOfTheFormedWeights) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::attention_test

@@ -7,7 +7,7 @@
 #include "ladon/core/storage.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::graph_memory_test {
 namespace {
 
 Tensor leaf(const Shape& shape) { return ones(shape, f64).set_requires_grad(); }
@@ -94,4 +94,4 @@ TEST(Rules, KeepOnlyWhatTheyNeed) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::graph_memory_test

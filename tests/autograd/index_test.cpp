@@ -12,7 +12,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::index_test {
 namespace {
 
 /// Runs at one number of threads, then goes back.
@@ -183,4 +183,4 @@ TEST(Index, LaterEditsOfTheIndexDoNotReachTheGradient) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::index_test

@@ -12,7 +12,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::leaf_test {
 namespace {
 
 Tensor leaf(std::initializer_list<double> values) {
@@ -106,4 +106,4 @@ TEST(Leaf, IsFoundBelowAnOutput) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::leaf_test

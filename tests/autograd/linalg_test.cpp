@@ -14,7 +14,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::linalg_test {
 namespace {
 
 using test::expect_error;
@@ -125,4 +125,4 @@ TEST(Linalg, MixedDtypesComputeInTheLarger) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::linalg_test

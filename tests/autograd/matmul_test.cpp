@@ -9,7 +9,7 @@
 #include "ladon/core/storage.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::matmul_test {
 namespace {
 
 /// Σ_k a_ik b_kj of two matrices, in the order of k.
@@ -95,4 +95,4 @@ TEST(Matmul, OfExpandedViewsTakesNoMemoryForAResultThatHasNone) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::matmul_test

@@ -13,7 +13,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::range_test {
 namespace {
 
 using Function = std::function<Tensor(const Tensor&)>;
@@ -422,4 +422,4 @@ TEST(Range, MeansWhoseSumsOverflow) {
   }
 }
 
-}  // namespace ladon::test
+}  // namespace ladon::test::range_test

@@ -7,7 +7,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::shape_test {
 namespace {
 
 bool shares(const Tensor& a, const Tensor& b) { return a.storage() == b.storage(); }
@@ -72,4 +72,4 @@ TEST(Concat, JoinsManyRows) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::shape_test

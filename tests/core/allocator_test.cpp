@@ -10,7 +10,7 @@
 #include "ladon/core/storage.h"
 
 #ifndef LADON_SANITIZED  // sanitizers watch the C library's allocator
-namespace ladon {
+namespace ladon::allocator_test {
 namespace {
 
 constexpr std::size_t mb = std::size_t{1} << 20;
@@ -97,5 +97,5 @@ TEST_F(Allocator, RefusesWhatNoMachineHas) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::allocator_test
 #endif

@@ -17,7 +17,7 @@
 extern "C" char* openblas_get_corename();
 #endif
 
-namespace ladon {
+namespace ladon::blas_test {
 namespace {
 
 using blas::Matrix;
@@ -288,4 +288,4 @@ TEST(OpenBlas, HasNoKernelsOf2004OnALaterProcessor) {
 #endif
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::blas_test

@@ -13,11 +13,11 @@
 #include "ladon/core/view.h"
 #include "ladon/tests/core/kernels/layouts.h"
 
-namespace ladon {
+namespace ladon::elimination_test {
 namespace {
 
-using testing::element;
-using testing::same_bits;
+using layout::element;
+using layout::same_bits;
 
 /// Σ_j |a_ij·x_jc − b_ic| relative to what rounding of its terms explains.
 double residual(const Tensor& a, const Tensor& x, const Tensor& b, double epsilon) {
@@ -102,4 +102,4 @@ TEST(Elimination, IsTheSameAtAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::elimination_test

@@ -16,7 +16,7 @@
 #include "ladon/core/view.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::lapack_test {
 namespace {
 
 // Row-major double copies, for references in plain loops.
@@ -410,4 +410,4 @@ TEST_P(Lapack, SizesBeyondTheIntegersOfLapack) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::lapack_test

@@ -13,11 +13,11 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/core/kernels/layouts.h"
 
-namespace ladon {
+namespace ladon::matmul_precision_test {
 namespace {
 
 using kernels::matmul;
-using testing::same_bits;
+using layout::same_bits;
 
 class Precision : public ::testing::Test {
  protected:
@@ -90,4 +90,4 @@ TEST_F(Precision, InfinityAndNaNPass) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::matmul_precision_test

@@ -21,7 +21,7 @@
 #include "ladon/tests/core/one_thread.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::parallel_test {
 namespace {
 
 class Parallel : public testing::Test {
@@ -245,4 +245,4 @@ TEST_F(Parallel, MemoryIsAligned) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::parallel_test

@@ -15,7 +15,7 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::random_test {
 namespace {
 
 using Words = std::array<std::uint32_t, 4>;
@@ -350,4 +350,4 @@ TEST(Draw, BadParameters) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::random_test

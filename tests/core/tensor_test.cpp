@@ -11,7 +11,7 @@
 #include "ladon/core/view.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::tensor_test {
 namespace {
 
 using test::expect_error;
@@ -367,4 +367,4 @@ TEST(Tensor, ElementsThatAreNoWholeNumbersAreNotReadAsSuch) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::tensor_test

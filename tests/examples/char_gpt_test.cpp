@@ -8,7 +8,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::char_gpt_test {
 namespace {
 
 class CharGpt : public test::Program {
@@ -112,4 +112,4 @@ TEST_F(CharGpt, MisuseIsAnError) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::char_gpt_test

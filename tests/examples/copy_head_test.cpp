@@ -7,7 +7,7 @@
 #include "ladon/optim/posterior/gp.h"
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::copy_head_test {
 namespace {
 
 using test::expect_bad_usage;
@@ -102,4 +102,4 @@ TEST_F(CopyHeadExample, SameBitsAtAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::copy_head_test

@@ -4,7 +4,7 @@
 
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::interrupt_test {
 namespace {
 
 class InterruptDeathTest : public testing::Test {
@@ -45,4 +45,4 @@ TEST_F(InterruptDeathTest, WhatWasToBeIgnoredStaysIgnored) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::interrupt_test

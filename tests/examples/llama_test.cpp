@@ -7,7 +7,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::llama_test {
 namespace {
 
 class Llama : public test::Program {
@@ -105,4 +105,4 @@ TEST_F(Llama, AnInterruptLeavesWhatIsFinished) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::llama_test

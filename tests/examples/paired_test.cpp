@@ -9,7 +9,7 @@
 
 #include "ladon/core/error.h"
 
-namespace ladon {
+namespace ladon::paired_test {
 namespace {
 
 using namespace example;
@@ -115,4 +115,4 @@ TEST(Paired, HolmStepsDown) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::paired_test

@@ -4,7 +4,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::pruned_heads_test {
 namespace {
 
 class PrunedHeadsExample : public test::Program {
@@ -57,4 +57,4 @@ TEST_F(PrunedHeadsExample, SameBitsAtAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::pruned_heads_test

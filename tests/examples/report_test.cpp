@@ -12,7 +12,7 @@
 #include "ladon/examples/common/text.h"
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::report_test {
 namespace {
 
 using namespace example;
@@ -225,4 +225,4 @@ INSTANTIATE_TEST_SUITE_P(All, EveryExample, testing::ValuesIn(test::studies()),
                          [](const auto& each) { return each.param; });
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::report_test

@@ -10,7 +10,7 @@
 #include "ladon/examples/common/text.h"
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::run_test {
 namespace {
 
 using test::contents;
@@ -286,4 +286,4 @@ TEST_F(Scripts, GoldenSaysWhyItIsSkipped) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::run_test

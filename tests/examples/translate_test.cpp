@@ -6,7 +6,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::translate_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -141,4 +141,4 @@ TEST_F(Translate, ReadsPairsOfRealData) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::translate_test

@@ -4,7 +4,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::word_for_word_test {
 namespace {
 
 class WordForWord : public test::Program {
@@ -57,4 +57,4 @@ TEST_F(WordForWord, BadUsageIsTwoAndFailureIsOneLine) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::word_for_word_test

@@ -8,7 +8,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::layers_activation_test {
 namespace {
 
 const Tensor points = tensor({-2, -0.5, 0, 0.5, 2}, f64);
@@ -86,4 +86,4 @@ TEST(Elementwise, AppliesItsFunction) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::layers_activation_test

@@ -10,7 +10,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::call_test {
 namespace {
 
 /// A layer that mixes positions and knows no mask; and one that says that it does not mix them.
@@ -166,4 +166,4 @@ static_assert(!std::is_invocable_v<const MultiHeadAttention&, int>);
 static_assert(!std::is_invocable_v<const TransformerDecoder&, const Tensor&, AttentionMask>);
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::call_test

@@ -9,7 +9,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::layers_layers_test {
 namespace {
 
 TEST(Linear, IsAnAffineMap) {
@@ -263,4 +263,4 @@ TEST(Transformer, LeavesPaddingOutInASequential) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::layers_layers_test

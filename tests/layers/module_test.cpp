@@ -13,7 +13,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::module_test {
 namespace {
 
 struct Pair : Layer {
@@ -338,4 +338,4 @@ TEST(Dropout, DrawsInTrainingOnly) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::module_test

@@ -12,7 +12,7 @@
 #include "ladon/layers/infinite/finite/heads.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::wide_heads_test {
 namespace {
 
 Tensor draws(const Shape& shape, std::uint64_t seed) {
@@ -144,4 +144,4 @@ TEST(WideHeads, RefuseWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::wide_heads_test

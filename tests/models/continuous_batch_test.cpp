@@ -15,7 +15,7 @@
 #include "ladon/tests/models/fail.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::continuous_batch_test {
 namespace {
 
 using test::FailingAllocation;
@@ -262,4 +262,4 @@ TEST(ContinuousBatchModel, NothingThatGoesWrongChangesAnotherText) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::continuous_batch_test

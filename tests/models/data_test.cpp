@@ -16,7 +16,7 @@
 #include "ladon/optim/samplers/collect.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::data_test {
 namespace {
 
 using Batch = std::pair<ItemIndices, double>;  // items, and a number that was drawn with them
@@ -173,4 +173,4 @@ TEST(DataModel, FirstOrderPassesOverWhatItRefuses) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::data_test

@@ -12,7 +12,7 @@
 #include "ladon/tests/models/fail.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::decoding_test {
 namespace {
 
 using test::FailingAllocation;
@@ -78,4 +78,4 @@ TEST(DecodingModel, ACallThatLacksMemoryTakesNoTokens) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::decoding_test

@@ -14,7 +14,7 @@
 #include "ladon/tests/support.h"
 #include "ladon/tests/temporary_folder.h"
 
-namespace ladon {
+namespace ladon::moved_test {
 namespace {
 
 using infinite::Get;
@@ -192,4 +192,4 @@ TEST(MovedFrom, ABatchInAStep) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::moved_test

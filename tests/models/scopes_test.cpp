@@ -26,7 +26,7 @@
 #include "ladon/optim/particles/kernel.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::scopes_test {
 namespace {
 
 /// A living scope of whatever type, and the value that its mode has under it.
@@ -352,4 +352,4 @@ TEST(ScopesModel, HeadMasksEndInAnyOrder) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::scopes_test

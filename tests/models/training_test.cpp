@@ -21,7 +21,7 @@
 #include "ladon/optim/schedule.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::training_test {
 namespace {
 
 constexpr std::size_t size = 3;  // two weights and a bias
@@ -265,4 +265,4 @@ TEST(TrainingModel, TheScopeOfAnAverage) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::training_test

@@ -12,7 +12,7 @@
 #include "ladon/tests/optim/helpers.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon::test {
+namespace ladon::test::act_on_test {
 namespace {
 
 Tensor draws(const Shape& shape, std::uint64_t seed) {
@@ -160,4 +160,4 @@ TEST(ActOn, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::act_on_test

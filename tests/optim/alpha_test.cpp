@@ -7,7 +7,7 @@
 
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::alpha_test {
 namespace {
 
 double collapse(std::int64_t m) { return std::log(double(m) + 1) * double(m - 1) / double(m); }
@@ -162,4 +162,4 @@ TEST(Alpha, CanBeAnnealed) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::alpha_test

@@ -6,7 +6,7 @@
 
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::bound_test {
 namespace {
 
 constexpr double unbounded = std::numeric_limits<double>::infinity();
@@ -177,4 +177,4 @@ TEST(Scale, ZeroIsReportedOfEqualParticlesAndNanOfKernelsWithoutBandwidth) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::bound_test

@@ -5,7 +5,7 @@
 
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::clip_test {
 namespace {
 
 class ClipTest : public ::testing::Test {
@@ -102,4 +102,4 @@ TEST_F(ClipTest, RefusesBadLimits) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::clip_test

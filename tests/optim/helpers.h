@@ -1,24 +1,15 @@
 #pragma once
 // Helpers of the tests of optimizers and particles.
 
-#include <cstring>
 #include <functional>
 #include <vector>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/optim/optim.h"
+#include "ladon/tests/same_bits.h"
 #include "ladon/tests/support.h"
 
 namespace ladon::test {
-
-/// Whether two contiguous tensors are equal in dtype, shape and every bit.
-inline bool same_bits(const Tensor& a, const Tensor& b) {
-  if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
-  return visit_dtype(a.dtype(), [&]<class T>() {
-    const Tensor x = contiguous(a.detach()), y = contiguous(b.detach());
-    return std::memcmp(x.data<T>(), y.data<T>(), a.count() * sizeof(T)) == 0;
-  });
-}
 
 inline void expect_values(const Tensor& x, const std::vector<double>& expected, double tolerance) {
   const auto values = x.detach().to_vector<double>();

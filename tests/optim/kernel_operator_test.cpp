@@ -5,7 +5,7 @@
 #include "ladon/optim/particles/rows.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::kernel_operator_test {
 namespace {
 
 /// K(θ, θ′)_cc = exp(−(θ_c − θ′_c)²/(2h²_c)): one bandwidth a coordinate, by the median rule.
@@ -148,4 +148,4 @@ TEST(KernelOperator, IsAskedOnlyForWhatIsUsed) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::kernel_operator_test

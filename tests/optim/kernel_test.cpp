@@ -8,7 +8,7 @@
 #include "ladon/optim/particles/rows.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::kernel_test {
 namespace {
 
 double h2_of(Bandwidth rule, const Tensor& theta, double given = 1) {
@@ -342,4 +342,4 @@ TEST(SteinKernel, IsTheSameAtAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::kernel_test

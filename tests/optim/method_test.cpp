@@ -9,7 +9,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::method_test {
 namespace {
 
 Tensor random_rows(std::int64_t m, std::int64_t d, std::uint64_t seed, DType dtype = f64) {
@@ -396,4 +396,4 @@ TEST(SteinKernel, NamesWhoseDistancesOverflow) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::method_test

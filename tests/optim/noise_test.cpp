@@ -7,7 +7,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::noise_test {
 namespace {
 
 Tensor random_rows(std::int64_t m, std::int64_t d, std::uint64_t seed, DType dtype = f64) {
@@ -228,4 +228,4 @@ TEST(Noise, MethodsWithoutItIgnoreDiffuse) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::noise_test

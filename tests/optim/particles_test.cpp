@@ -8,7 +8,7 @@
 #include "ladon/optim/particles/rows.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::particles_test {
 namespace {
 
 MultiHeadAttention attention(std::uint64_t seed, MultiHeadAttentionOptions options) {
@@ -281,4 +281,4 @@ TEST(Particles, OneHeadChangesOneRowAndColumnOfItsOwnDistances) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::particles_test

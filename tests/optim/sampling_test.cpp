@@ -6,7 +6,7 @@
 
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::sampling_test {
 namespace {
 
 void expect_pair(Tensor x, double a, double tolerance) {
@@ -167,4 +167,4 @@ TEST(Spos, AddsItsNoiseOutsideTheOptimizer) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::sampling_test

@@ -4,7 +4,7 @@
 
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::schedule_test {
 namespace {
 
 void expect_factors(const Schedule& schedule, const std::vector<double>& expected) {
@@ -181,4 +181,4 @@ TEST(Plateau, RefusesBadSettings) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::schedule_test

@@ -5,7 +5,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::training_test {
 namespace {
 
 struct Classifier : Module {
@@ -81,4 +81,4 @@ TEST(Training, IsTheSameAtAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::training_test

@@ -2,7 +2,6 @@
 // Checks of each part of the rank test. All ranks call each function; one that finds something
 // wrong throws, and mpirun ends the others.
 
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
 #include "ladon/core/extra/ranks/ranks.h"
+#include "ladon/tests/same_bits.h"
 #include "ladon/tests/temporary_folder.h"
 
 namespace ladon::test {
@@ -29,14 +29,6 @@ void require_error(const F& f, const std::string& part, const char* what) {
     return require(std::string(error.what()).find(part) != std::string::npos, error.what());
   }
   require(false, what);
-}
-
-inline bool same_bits(const Tensor& a, const Tensor& b) {
-  if (!a.defined() || !b.defined()) return a.defined() == b.defined();
-  const Tensor x = contiguous(a), y = contiguous(b);
-  return x.shape() == y.shape() && x.dtype() == y.dtype() &&
-         std::memcmp(x.strided_bytes(), y.strided_bytes(),
-                     static_cast<std::size_t>(x.count()) * item_size(x.dtype())) == 0;
 }
 
 /// One folder for all ranks, which the first makes and removes.

@@ -16,7 +16,7 @@
 #include "ladon/tests/support.h"
 #include "ladon/tests/temporary_folder.h"
 
-namespace ladon::test {
+namespace ladon::test::empty_functions_test {
 namespace {
 
 using namespace infinite;
@@ -205,4 +205,4 @@ TEST(EmptyFunctions, EveryPublicFunctionHasItsRow) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::empty_functions_test

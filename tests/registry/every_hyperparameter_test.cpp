@@ -16,7 +16,7 @@
 #include "ladon/tests/sources.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::every_hyperparameter_test {
 namespace {
 
 constexpr auto ntk = Parameterization::ntk;
@@ -203,4 +203,4 @@ TEST(EveryHyperparameter, HasItsDerivativeInTheLimit) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::every_hyperparameter_test

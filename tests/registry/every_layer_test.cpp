@@ -14,7 +14,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::every_layer_test {
 namespace {
 
 /// The row's layer in evaluation mode, from a seed.
@@ -359,4 +359,4 @@ TEST(EveryLayer, HasTheLimitOrTheRefusalThatItsRowSays) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::every_layer_test

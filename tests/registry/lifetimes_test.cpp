@@ -7,7 +7,7 @@
 #include "ladon/ladon.h"
 #include "ladon/tests/registry/rows.h"
 
-namespace ladon::test {
+namespace ladon::test::lifetimes_test {
 namespace {
 
 // The order of implicit captures is a compiler's own. A function template that a program and the
@@ -301,4 +301,4 @@ TEST(Lifetimes, HoldersAreCountedByStorageAlone) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::lifetimes_test

@@ -27,7 +27,7 @@
 #include "ladon/tests/registry/every_layer.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::masked_test {
 namespace {
 
 using infinite::Inputs;
@@ -693,4 +693,4 @@ TEST(Masked, PaddingOfPredictionsDoesNotExist) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::masked_test

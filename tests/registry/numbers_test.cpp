@@ -23,7 +23,7 @@
 #include "ladon/tests/sources.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::numbers_test {
 namespace {
 
 /// A read that stands in a source, and why it loses nothing.
@@ -238,4 +238,4 @@ TEST(Numbers, OfAClosedDualKeepTheDerivative) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::numbers_test

@@ -4,7 +4,7 @@
 #include "ladon/tests/registry/every_layer.h"
 #include "ladon/tests/registry/rows.h"
 
-namespace ladon::test {
+namespace ladon::test::registry_test {
 namespace {
 
 Row random_call() { return {"random call", {{"tests/random_calls", "", "add\\(\\s*\"NAME\""}}}; }
@@ -255,4 +255,4 @@ TEST(Registry, EveryLossHasItsRows) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::registry_test

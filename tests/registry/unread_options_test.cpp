@@ -11,7 +11,7 @@
 #include "ladon/tests/support.h"
 #include "ladon/tests/temporary_folder.h"
 
-namespace ladon::test {
+namespace ladon::test::unread_options_test {
 namespace {
 
 using infinite::Get;
@@ -362,4 +362,4 @@ TEST(UnreadOptions, MayAskForWhatHappensAnyway) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::unread_options_test

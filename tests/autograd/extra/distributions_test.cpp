@@ -19,7 +19,7 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::distributions_test {
 namespace {
 
 using Cdf = std::function<double(double)>;
@@ -447,4 +447,4 @@ TEST(Distributions, DrawsHaveTheSameBitsAtEveryLevelAndOnOlderProcessors) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::distributions_test

@@ -4,7 +4,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::dot_test {
 namespace {
 
 Tensor leaf(const Shape& shape, DType dtype = f32) {
@@ -62,4 +62,4 @@ TEST(Dot, NeedsAHistory) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::dot_test

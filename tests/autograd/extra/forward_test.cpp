@@ -10,7 +10,7 @@
 #include "ladon/core/storage.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::forward_test {
 namespace {
 
 Tensor random(const Shape& shape, std::uint64_t seed) {
@@ -237,4 +237,4 @@ TEST(ForwardMode, PassesNoGradAndStopsAtBackward) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::forward_test

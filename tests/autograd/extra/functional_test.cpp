@@ -12,7 +12,7 @@
 #include "ladon/core/storage.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::functional_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -639,4 +639,4 @@ TEST(Functional, DerivativesAreRecordedForWhatTheFunctionCaptures) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::functional_test

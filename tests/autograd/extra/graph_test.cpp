@@ -9,7 +9,7 @@
 #include "ladon/core/machine/background.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::graph_test {
 namespace {
 
 Tensor leaf(std::initializer_list<double> values, DType dtype = f64) {
@@ -485,4 +485,4 @@ TEST(DetectAnomalyTest, NamesTheOperationOfTheFirstNaN) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::graph_test

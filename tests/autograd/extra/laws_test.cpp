@@ -19,7 +19,7 @@
 #include "ladon/tests/sources.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::laws_test {
 namespace {
 
 using Real = long double;
@@ -750,4 +750,4 @@ TEST(Laws, GradientsDoNotDependOnNeighboursInTheBatch) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::laws_test

@@ -12,7 +12,7 @@
 #include "ladon/core/extra/io/memory.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::lent_memory_test {
 namespace {
 
 /// Four ones that a caller owns.
@@ -144,4 +144,4 @@ TEST(LentMemory, IsWrittenToWhereThatIsAsked) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::lent_memory_test

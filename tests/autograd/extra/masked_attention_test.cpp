@@ -18,7 +18,7 @@
 #include "ladon/autograd/record.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::masked_attention_test {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
@@ -428,4 +428,4 @@ TEST(MaskedAttention, AnyFiniteAdditiveMaskIsWhatItIsWhereWeightsAreFormed) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::masked_attention_test

@@ -10,7 +10,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::ops_test {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -219,4 +219,4 @@ TEST(Dropout, KeepsTheMeanAndScalesTheRest) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::ops_test

@@ -11,7 +11,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::vmap_levels_test {
 namespace {
 
 using mapped::Level;
@@ -305,4 +305,4 @@ TEST(Levels, AreRefusedWhereATensorCannotHoldThem) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::vmap_levels_test

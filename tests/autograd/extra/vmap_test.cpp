@@ -11,7 +11,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::vmap_test {
 namespace {
 
 Tensor random(const Shape& shape, std::uint64_t seed) {
@@ -395,4 +395,4 @@ TEST(PerExample, GradientsAreByWhatCanHaveThem) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::vmap_test

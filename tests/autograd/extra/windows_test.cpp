@@ -9,7 +9,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::windows_test {
 namespace {
 
 bool near(const Tensor& a, const Tensor& b) { return all_close(a, b, 1e-11, 1e-11); }
@@ -150,4 +150,4 @@ TEST(AdaptivePooling, OfOneWindowIsTheWhole) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::windows_test

@@ -10,7 +10,7 @@
 #include "ladon/tests/support.h"
 #include "op_checks.h"
 
-namespace ladon::test {
+namespace ladon::test::op_table_test {
 namespace {
 
 // --- the checks ---
@@ -216,4 +216,4 @@ TEST(OpTable, HasEveryDeclaredFunctionAndNoOther) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::op_table_test

@@ -7,7 +7,7 @@
 #include "ladon/core/view.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::ranks_cholesky_test {
 namespace {
 
 using test::expect_error;
@@ -53,4 +53,4 @@ TEST(RanksCholesky, WhatItTakesIsChecked) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::ranks_cholesky_test

@@ -8,7 +8,7 @@
 #include "ladon/core/view.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::ranks_test {
 namespace {
 
 using test::expect_error;
@@ -61,4 +61,4 @@ TEST(Ranks, WhatTheyTakeIsChecked) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::ranks_test

@@ -3,7 +3,7 @@
 #include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/tests/core/io/safetensors_files.h"
 
-namespace ladon {
+namespace ladon::safetensors_shards_test {
 namespace {
 
 using test::expect_error;
@@ -91,4 +91,4 @@ TEST_F(Shards, RefuseAnotherIndex) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::safetensors_shards_test

@@ -10,7 +10,7 @@
 #include "ladon/core/io/tensors/safetensors_header.h"
 #include "ladon/tests/core/io/safetensors_files.h"
 
-namespace ladon {
+namespace ladon::safetensors_test {
 namespace {
 
 using test::as_saved;
@@ -173,4 +173,4 @@ TEST(Safetensors, AgreesWithTheReferenceOfRealData) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::safetensors_test

@@ -7,7 +7,7 @@
 #include "ladon/core/view.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::fingerprint_test {
 namespace {
 
 using detail::fingerprint;
@@ -51,4 +51,4 @@ TEST(Fingerprint, OfTextsSeesTheirLengths) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::fingerprint_test

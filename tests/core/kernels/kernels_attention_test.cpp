@@ -9,7 +9,7 @@
 #include "ladon/core/view.h"
 #include "ladon/tests/core/kernels/layouts.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::kernels_attention_test {
 namespace {
 
 using std::int64_t;
@@ -40,9 +40,9 @@ void expect_bits_of_many(const Tensor& q, const Tensor& k, const Tensor& v,
       of_few.mask = rows(settings.mask, from, count);
     const AttentionOutput few = attention(rows(q, from, count), k, v, of_few);
     EXPECT_TRUE(
-        testing::same_bits(contiguous(few.output), contiguous(rows(whole.output, from, count))))
+        layout::same_bits(contiguous(few.output), contiguous(rows(whole.output, from, count))))
         << what << ", " << count << " queries from " << from;
-    EXPECT_TRUE(testing::same_bits(
+    EXPECT_TRUE(layout::same_bits(
         few.log_sum,
         contiguous(view::slice(whole.log_sum, whole.log_sum.rank() - 1, from, count, 1))))
         << what << ", " << count << " queries from " << from;
@@ -84,9 +84,9 @@ TEST(KernelsAttention, FewQueriesHaveTheSameBitsOnAnyThreads) {
   set_num_threads(1);
   const AttentionOutput one = attention(q, k, v, {});
   set_num_threads(3);
-  EXPECT_TRUE(testing::same_bits(attention(q, k, v, {}).output, one.output));
+  EXPECT_TRUE(layout::same_bits(attention(q, k, v, {}).output, one.output));
   set_num_threads(before);
 }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::kernels_attention_test

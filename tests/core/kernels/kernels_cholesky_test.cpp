@@ -11,7 +11,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::kernels_cholesky_test {
 namespace {
 
 using std::int64_t;
@@ -167,4 +167,4 @@ TEST(KernelsCholeskyThreads, HaveTheBitsOfOneThreadOnMany) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::kernels_cholesky_test

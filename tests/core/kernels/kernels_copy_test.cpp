@@ -9,12 +9,12 @@
 #include "ladon/core/kernels/unary.h"
 #include "ladon/tests/core/kernels/layouts.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::kernels_copy_test {
 namespace {
 
-using testing::element;
-using testing::layouts;
-using testing::sample;
+using layout::element;
+using layout::layouts;
+using layout::sample;
 
 constexpr DType dtypes[] = {boolean, i64, f16, f32, f64};  // f16 holds all samples
 
@@ -129,4 +129,4 @@ TEST(KernelsCopy, RefusesWhatItCannotWrite) {
 }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::kernels_copy_test

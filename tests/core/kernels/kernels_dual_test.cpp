@@ -11,7 +11,7 @@
 #include "ladon/core/kernels/dual.h"
 #include "ladon/core/kernels/loops.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::kernels_dual_test {
 namespace {
 
 using Exact = long double;
@@ -177,4 +177,4 @@ TEST(KernelsDual, SeriesOfEveryKindOfPowers) {
 }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::kernels_dual_test

@@ -15,7 +15,7 @@
 #include "ladon/core/kernels/unary.h"
 #include "ladon/core/view.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::kernels_empty_test {
 namespace {
 
 constexpr std::int64_t many = std::int64_t{1} << 50;
@@ -85,4 +85,4 @@ TEST(KernelsEmpty, Attention) {
 }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::kernels_empty_test

@@ -10,7 +10,7 @@
 #include "ladon/core/view.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::kernels_half_test {
 namespace {
 
 using test::expect_error;
@@ -178,4 +178,4 @@ TEST(KernelsHalf, RefuseToComputeWithAHint) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::kernels_half_test

@@ -9,7 +9,7 @@
 
 #include "ladon/core/kernels/loops.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::kernels_largest_test {
 namespace {
 
 using Exact = long double;
@@ -73,4 +73,4 @@ TEST(KernelsLargest, AtTheEndsOfTheRange) {
 }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::kernels_largest_test

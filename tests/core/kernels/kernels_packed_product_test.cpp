@@ -11,7 +11,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::kernels_packed_product_test {
 namespace {
 
 using blas::Matrix;
@@ -170,4 +170,4 @@ TEST(KernelsPackedProductParts, HaveTheBitsOfTheWhole) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::kernels_packed_product_test

@@ -16,11 +16,11 @@
 #include "ladon/tests/core/kernels/layouts.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::kernels_packed_weights_test {
 namespace {
 
+using layout::same_bits;
 using test::expect_error;
-using testing::same_bits;
 
 constexpr WeightForm forms[] = {WeightForm::float32, WeightForm::bfloat16, WeightForm::int8};
 
@@ -163,4 +163,4 @@ TEST(KernelsPackedWeights, SameBitsAtAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::kernels_packed_weights_test

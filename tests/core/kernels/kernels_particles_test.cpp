@@ -10,13 +10,13 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/tests/core/kernels/layouts.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::kernels_particles_test {
 namespace {
 
-using testing::element;
-using testing::layouts;
-using testing::same_bits;
-using testing::sample;
+using layout::element;
+using layout::layouts;
+using layout::same_bits;
+using layout::sample;
 using Exact = long double;
 
 struct Size {
@@ -62,7 +62,7 @@ TEST(KernelsParticles, DistancesAreThoseOfTheDifferences) {
   for (const std::int64_t m : {3, 70}) {
     Tensor x = empty({m, 300});
     for (std::int64_t p = 0; p < x.count(); ++p)
-      testing::set_element(x, p, 1000 + (p / 300 % 3) * 0x1p-14);
+      layout::set_element(x, p, 1000 + (p / 300 % 3) * 0x1p-14);
     const Tensor d2 = squared_distances(x);
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < m; ++j) {
@@ -143,8 +143,8 @@ TEST(KernelsParticles, BothForcesInOnePass) {
 TEST(KernelsParticles, ForcesOfAClusterFarFromTheOrigin) {
   Tensor x = empty({6, 200}), w = empty({6, 6});
   for (std::int64_t p = 0; p < x.count(); ++p)
-    testing::set_element(x, p, 1000 + 0x1p-13 * double(p * 7919 % 61));
-  for (std::int64_t p = 0; p < w.count(); ++p) testing::set_element(w, p, p % 7 == 0 ? 0 : 1);
+    layout::set_element(x, p, 1000 + 0x1p-13 * double(p * 7919 % 61));
+  for (std::int64_t p = 0; p < w.count(); ++p) layout::set_element(w, p, p % 7 == 0 ? 0 : 1);
   const Tensor none = full({6, 200}, 0);
   const RowSums sums = forces(1, Tensor(), none, 1, w, x);
   for (std::int64_t i = 0; i < 6; ++i)
@@ -156,15 +156,15 @@ TEST(KernelsParticles, ForcesOfAClusterFarFromTheOrigin) {
 TEST(KernelsParticles, CancellationBoundsTheErrorOfSumsAroundTheMean) {
   const Tensor two = full({2, 2}, 1.0, f64);
   Tensor d2 = empty({2, 2}, f64);
-  for (std::int64_t p = 0; p < 4; ++p) testing::set_element(d2, p, p == 1 || p == 2 ? 9 : 0);
+  for (std::int64_t p = 0; p < 4; ++p) layout::set_element(d2, p, p == 1 || p == 2 ? 9 : 0);
   EXPECT_NEAR(cancellation(two, d2), 2, 1e-14);  // r = 1.5 each: √72·√4.5/9
   // two pairs at distance 1, 1000 from each other, that repel only within a pair
   Tensor far = empty({4, 4}, f64), w = empty({4, 4}, f64);
   for (std::int64_t i = 0; i < 4; ++i)
     for (std::int64_t j = 0; j < 4; ++j) {
       const bool together = i / 2 == j / 2;
-      testing::set_element(far, i * 4 + j, i == j ? 0 : together ? 1 : 1e6);
-      testing::set_element(w, i * 4 + j, together && i != j ? 1 : 0);
+      layout::set_element(far, i * 4 + j, i == j ? 0 : together ? 1 : 1e6);
+      layout::set_element(w, i * 4 + j, together && i != j ? 1 : 0);
     }
   EXPECT_GT(cancellation(w, far), 1e5);
   EXPECT_FALSE(std::isfinite(cancellation(zeros({3, 3}, f64), zeros({3, 3}, f64))));
@@ -177,9 +177,9 @@ TEST(KernelsParticles, FindsWhatIsNotFinite) {
       EXPECT_TRUE(all_finite(x));
       for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL})
         for (const std::int64_t at : {std::int64_t{0}, n / 2, n - 1}) {
-          testing::set_element(x, at, bad);
+          layout::set_element(x, at, bad);
           EXPECT_FALSE(all_finite(x)) << bad << " at " << at << " of " << n;
-          testing::set_element(x, at, 0);
+          layout::set_element(x, at, 0);
         }
     }
 }
@@ -218,7 +218,7 @@ TEST(KernelsParticles, RowsAndTheirNorms) {
 TEST(KernelsParticles, SquaresAreOfDoublePrecision) {
   for (const double size : {1e30, 1e-30}) {
     Tensor x = empty({2, 50});
-    for (std::int64_t p = 0; p < 100; ++p) testing::set_element(x, p, p < 50 ? size : -size);
+    for (std::int64_t p = 0; p < 100; ++p) layout::set_element(x, p, p < 50 ? size : -size);
     const double square = element(x, 0) * element(x, 0);
     EXPECT_NEAR(squared_norms(x)[0], 50 * square, 1e-13 * square);
     EXPECT_NEAR(element(squared_distances(x), 1), 200 * square, 1e-12 * square);
@@ -245,8 +245,7 @@ TEST(KernelsParticles, OnEveryLayoutAndWithoutColumns) {
 TEST(KernelsParticles, AreTheSameAtAnyNumberOfThreads) {
   const Tensor w = sample({70, 70}, f32, 1);
   Tensor x = empty({70, 40000});
-  for (std::int64_t p = 0; p < x.count(); ++p)
-    testing::set_element(x, p, std::sin(0.7 * double(p)));
+  for (std::int64_t p = 0; p < x.count(); ++p) layout::set_element(x, p, std::sin(0.7 * double(p)));
   const int before = num_threads();
   std::vector<std::vector<double>> norms[3];
   const auto all = [&](int threads) {
@@ -263,4 +262,4 @@ TEST(KernelsParticles, AreTheSameAtAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::kernels_particles_test

@@ -13,13 +13,13 @@
 #include "ladon/tests/core/kernels/layouts.h"
 #include "ladon/tests/core/kernels/ulp.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::kernels_piecewise_test {
 namespace {
 
-using testing::element;
-using testing::layouts;
-using testing::same_bits;
-using testing::sample;
+using layout::element;
+using layout::layouts;
+using layout::same_bits;
+using layout::sample;
 using Exact = long double;
 
 const double inf = std::numeric_limits<double>::infinity();
@@ -242,4 +242,4 @@ TEST(KernelsPiecewise, RefuseOtherDtypesAndTakeNothing) {
 }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::kernels_piecewise_test

@@ -9,13 +9,13 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/tests/core/kernels/layouts.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::kernels_pointwise_test {
 namespace {
 
-using testing::element;
-using testing::layouts;
-using testing::same_bits;
-using testing::sample;
+using layout::element;
+using layout::layouts;
+using layout::same_bits;
+using layout::sample;
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -342,4 +342,4 @@ TEST(KernelsPointwise, SameBitsAtOneAndTwoThreads) {
 }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::kernels_pointwise_test

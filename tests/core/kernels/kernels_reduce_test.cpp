@@ -12,13 +12,13 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/tests/core/kernels/layouts.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::kernels_reduce_test {
 namespace {
 
-using testing::element;
-using testing::layouts;
-using testing::same_bits;
-using testing::sample;
+using layout::element;
+using layout::layouts;
+using layout::same_bits;
+using layout::sample;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -138,7 +138,7 @@ TEST(KernelsReduce, NaNPropagatesFromAnyPlace) {
   for (DType dtype : {f32, f64})
     for (std::int64_t i = 0; i < 150; i += 7) {
       const Tensor x = sample({150}, dtype);
-      testing::set_element(x, i, nan);
+      layout::set_element(x, i, nan);
       const Tensor column = view::expand(view::unsqueeze(x, 1), {150, 3});
       for (Reduce op : {Reduce::max, Reduce::min, Reduce::sum}) {
         EXPECT_TRUE(std::isnan(reduce(op, x, {0}, false).item())) << i;
@@ -293,11 +293,11 @@ TEST(KernelsScan, LongRowsAreSortedAndSelectedStably) {
         Tensor x = sample({2, n}, dtype, static_cast<std::uint64_t>(kind));
         const double few[] = {0, -0.0, 1, -1, nan, inf, -inf};
         for (std::int64_t i = 0; i < 2 * n; ++i) {
-          const double v = testing::element(x, i), k = static_cast<double>(i - n);
+          const double v = layout::element(x, i), k = static_cast<double>(i - n);
           const double wide = dtype == i64 ? v * 1e17 + k : std::ldexp(v, static_cast<int>(i % 90));
           const double few_of =
               few[static_cast<std::size_t>(std::abs(v) * 64) % (dtype == i64 ? 4 : 7)];
-          testing::set_element(x, i, kind == 0 ? few_of : kind == 1 ? wide : kind == 2 ? k : -k);
+          layout::set_element(x, i, kind == 0 ? few_of : kind == 1 ? wide : kind == 2 ? k : -k);
         }
         const auto values = groups(x, {1}), order = groups(argsort(x, 1, descending), {1});
         for (std::size_t r = 0; r < 2; ++r) {
@@ -337,4 +337,4 @@ TEST(KernelsScan, ARowIsSortedStablyInSeveralTasks) {
 }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::kernels_reduce_test

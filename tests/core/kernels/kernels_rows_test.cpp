@@ -16,13 +16,13 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/tests/core/kernels/layouts.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::kernels_rows_test {
 namespace {
 
-using testing::element;
-using testing::layouts;
-using testing::same_bits;
-using testing::sample;
+using layout::element;
+using layout::layouts;
+using layout::same_bits;
+using layout::sample;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 using Row = std::vector<double>;
@@ -192,7 +192,7 @@ TEST(KernelsLayerNorm, ForwardOnEveryLayout) {
       for (bool has_bias : {false, true})
         for (const Tensor& x : layouts(sample({3, 5, 34}, dtype))) {
           const Tensor w =
-              has_weight ? testing::stepped_in_memory(sample({34}, dtype, 2), 0, -1) : Tensor();
+              has_weight ? layout::stepped_in_memory(sample({34}, dtype, 2), 0, -1) : Tensor();
           const Tensor b = has_bias ? sample({34}, dtype, 3) : Tensor();
           const LayerNormResult r = layer_norm(x, w, b, 1e-3);
           const double tolerance = dtype == f32 ? 3e-6 : 1e-13;
@@ -229,8 +229,8 @@ TEST(KernelsLayerNorm, BackwardIsTheGradient) {
     };
     for (std::int64_t i = 0; i < x.count(); i += 13) {
       const Tensor up = clone(x), down = clone(x);
-      testing::set_element(up, i, element(x, i) + 1e-5);
-      testing::set_element(down, i, element(x, i) - 1e-5);
+      layout::set_element(up, i, element(x, i) + 1e-5);
+      layout::set_element(down, i, element(x, i) - 1e-5);
       EXPECT_NEAR(element(d.x, i), (objective(up) - objective(down)) / 2e-5, 1e-6);
     }
     for (std::int64_t c = 0; c < 9; ++c) {
@@ -299,4 +299,4 @@ TEST(KernelsRows, SameBitsAtOneAndTwoThreads) {
 }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::kernels_rows_test

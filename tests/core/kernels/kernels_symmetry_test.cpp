@@ -7,7 +7,7 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/core/random.h"
 
-namespace ladon {
+namespace ladon::kernels_symmetry_test {
 namespace {
 
 using std::int64_t;
@@ -62,4 +62,4 @@ TEST(KernelsSymmetry, IsTheSameOnManyThreads) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::kernels_symmetry_test

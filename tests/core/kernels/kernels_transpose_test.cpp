@@ -4,7 +4,7 @@
 
 #include "ladon/core/kernels/loops.h"
 
-namespace ladon {
+namespace ladon::kernels_transpose_test {
 namespace {
 
 /// Rows and columns around the sides of all squares (16, 8, 4, 2), with gaps between rows, which
@@ -53,4 +53,4 @@ TEST(KernelsTranspose, TurnsManyBooleans) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::kernels_transpose_test

@@ -9,7 +9,7 @@
 #include "ladon/core/tensor.h"
 #include "ladon/core/view.h"
 
-namespace ladon::testing {
+namespace ladon::layout {
 
 /// Offset of element i, counted in row-major order, from x's first.
 inline std::int64_t place(const Tensor& x, std::int64_t i) {
@@ -94,4 +94,4 @@ inline bool same_bits(const Tensor& a, const Tensor& b) {
                      std::size_t(a.count()) * item_size(a.dtype())) == 0;
 }
 
-}  // namespace ladon::testing
+}  // namespace ladon::layout

@@ -14,7 +14,7 @@
 #include "ladon/core/kernels/pointwise.h"
 #include "ladon/tests/core/kernels/ulp.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::loops_pow_test {
 namespace {
 
 using Exact = long double;
@@ -147,4 +147,4 @@ TEST(LoopsPow, HasTheSpecialValuesOfC) {
 }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::loops_pow_test

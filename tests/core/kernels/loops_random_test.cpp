@@ -13,7 +13,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/core/kernels/ulp.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::loops_random_test {
 namespace {
 
 using Exact = long double;
@@ -142,4 +142,4 @@ TEST(LoopsRandom, TruthHasItsProbabilityAtBothEnds) {
 }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::loops_random_test

@@ -17,7 +17,7 @@
 #include "ladon/core/kernels/unary.h"
 #include "ladon/tests/core/kernels/ulp.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::loops_test {
 namespace {
 
 using test::ulp;
@@ -302,4 +302,4 @@ TEST(Loops, EveryLevelPassesTheTestsOfTheKernels) {
 TEST(Loops, AnUnknownLevelIsAnError) { EXPECT_NE(run_self("v9", "KernelsPointwise.*"), 0); }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::loops_test

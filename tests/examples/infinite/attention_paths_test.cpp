@@ -4,7 +4,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::attention_paths_test {
 namespace {
 
 class AttentionPaths : public test::Program {
@@ -45,4 +45,4 @@ TEST_F(AttentionPaths, BadUsageIsTwo) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::attention_paths_test

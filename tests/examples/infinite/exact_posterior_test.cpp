@@ -5,7 +5,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::exact_posterior_test {
 namespace {
 
 class ExactPosterior : public test::Program {
@@ -62,4 +62,4 @@ TEST_F(ExactPosterior, AnInterruptLeavesWhatIsFinished) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::exact_posterior_test

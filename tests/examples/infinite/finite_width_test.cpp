@@ -7,7 +7,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::finite_width_test {
 namespace {
 
 class FiniteWidthExample : public test::Program {
@@ -94,4 +94,4 @@ TEST_F(FiniteWidthExample, SameBitsAtAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::finite_width_test

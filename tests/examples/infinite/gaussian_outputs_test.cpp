@@ -11,7 +11,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::gaussian_outputs_test {
 namespace {
 
 class GaussianOutputs : public test::Program {
@@ -136,4 +136,4 @@ TEST_F(GaussianOutputs, AnInterruptLeavesWhatIsFinished) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::gaussian_outputs_test

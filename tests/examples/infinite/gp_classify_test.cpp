@@ -13,7 +13,7 @@
 #include "ladon/optim/posterior/gp.h"
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::gp_classify_test {
 namespace {
 
 using test::contents;
@@ -298,4 +298,4 @@ TEST_F(DigitsOfRealData, AreClassifiedAsWellAsElsewhere) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::gp_classify_test

@@ -4,7 +4,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::gp_reviews_test {
 namespace {
 
 class GpReviews : public test::Program {
@@ -85,4 +85,4 @@ TEST_F(GpReviews, ReadsFilesAndLeavesOutTheMostFrequentWords) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::gp_reviews_test

@@ -6,7 +6,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::how_many_heads_test {
 namespace {
 
 class HowManyHeads : public test::Program {
@@ -96,4 +96,4 @@ TEST_F(HowManyHeads, SameBitsAtAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::how_many_heads_test

@@ -2,7 +2,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::kernels_on_disk_test {
 namespace {
 
 class KernelsOnDisk : public test::Program {
@@ -77,4 +77,4 @@ TEST_F(KernelsOnDisk, ReadDigitsOfRealData) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::kernels_on_disk_test

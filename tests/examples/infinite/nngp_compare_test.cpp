@@ -11,7 +11,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::nngp_compare_test {
 namespace {
 
 using test::contents;
@@ -185,4 +185,4 @@ TEST_F(NngpCompare, AnInterruptLeavesWhatIsFinished) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::nngp_compare_test

@@ -8,7 +8,7 @@
 #include "ladon/core/extra/io/npz.h"
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::readouts_test {
 namespace {
 
 class Readouts : public test::Program {
@@ -68,4 +68,4 @@ TEST_F(Readouts, SameBitsAtAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::readouts_test

@@ -2,7 +2,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::trained_attention_test {
 namespace {
 
 class TrainedAttention : public test::Program {
@@ -47,4 +47,4 @@ TEST_F(TrainedAttention, BadUsageIsTwo) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::trained_attention_test

@@ -9,7 +9,7 @@
 #include "ladon/core/extra/io/npz.h"
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::bnn_regression_test {
 namespace {
 
 class BnnRegression : public test::Program {
@@ -119,4 +119,4 @@ TEST_F(BnnRegression, ReadsSplitsFromFiles) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::bnn_regression_test

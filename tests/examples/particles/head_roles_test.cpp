@@ -6,7 +6,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::head_roles_test {
 namespace {
 
 using test::contents;
@@ -112,4 +112,4 @@ TEST_F(HeadRoles, AnInterruptLeavesWhatIsFinished) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::head_roles_test

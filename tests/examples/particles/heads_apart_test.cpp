@@ -5,7 +5,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::heads_apart_test {
 namespace {
 
 using test::contents;
@@ -100,4 +100,4 @@ TEST_F(HeadsApart, SameBitsAtAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::heads_apart_test

@@ -8,7 +8,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::many_dimensions_test {
 namespace {
 
 class ManyDimensions : public test::Program {
@@ -72,4 +72,4 @@ TEST_F(ManyDimensions, AnInterruptLeavesWhatIsFinished) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::many_dimensions_test

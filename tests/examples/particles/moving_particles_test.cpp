@@ -7,7 +7,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::moving_particles_test {
 namespace {
 
 using test::contents;
@@ -104,4 +104,4 @@ TEST_F(MovingParticles, AnInterruptLeavesWhatIsFinished) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::moving_particles_test

@@ -9,7 +9,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::particles_test {
 namespace {
 
 using test::contents;
@@ -251,4 +251,4 @@ TEST_F(Particles, AnInterruptLeavesWhatIsFinished) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::particles_test

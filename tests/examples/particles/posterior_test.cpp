@@ -8,7 +8,7 @@
 
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::posterior_test {
 namespace {
 
 using test::expect_bad_usage;
@@ -99,4 +99,4 @@ TEST_F(PosteriorExample, AnInterruptLeavesWhatIsFinished) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::posterior_test

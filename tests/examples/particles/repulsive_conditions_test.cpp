@@ -8,7 +8,7 @@
 #include "ladon/core/extra/io/npz.h"
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::repulsive_conditions_test {
 namespace {
 
 class RepulsiveConditions : public test::Program {
@@ -94,4 +94,4 @@ TEST_F(RepulsiveConditions, SameBitsAtAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::repulsive_conditions_test

@@ -8,7 +8,7 @@
 #include "ladon/core/version.h"
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::repulsive_heads_test {
 namespace {
 
 using test::contents;
@@ -262,4 +262,4 @@ TEST_F(RepulsiveHeads, AnInterruptLeavesWhatIsFinished) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::repulsive_heads_test

@@ -9,7 +9,7 @@
 #include "ladon/core/extra/io/npz.h"
 #include "ladon/tests/examples/program.h"
 
-namespace ladon {
+namespace ladon::repulsive_sentences_test {
 namespace {
 
 class RepulsiveSentences : public test::Program {
@@ -105,4 +105,4 @@ TEST_F(RepulsiveSentences, SameBitsAtAnyNumberOfThreadsAndFromACheckpoint) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::repulsive_sentences_test

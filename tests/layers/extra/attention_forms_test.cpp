@@ -10,7 +10,7 @@
 #include "ladon/layers/parameter_uses.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::extra_attention_forms_test {
 namespace {
 
 MultiHeadAttention drawn(const MultiHeadAttentionOptions& options, std::uint64_t seed = 1) {
@@ -214,4 +214,4 @@ TEST(AttentionForms, OtherFormsHaveNoTorchLayout) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::extra_attention_forms_test

@@ -13,7 +13,7 @@
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::attention_hook_test {
 namespace {
 
 using test::gaussian;
@@ -143,4 +143,4 @@ TEST(AttentionHook, HasNoLimitUnlessItGivesOne) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::attention_hook_test

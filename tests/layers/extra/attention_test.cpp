@@ -10,7 +10,7 @@
 #include "ladon/layers/extra/state/torch_layout.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::attention_test {
 namespace {
 
 MultiHeadAttention layer_f64(MultiHeadAttentionOptions options, Generator& rng) {
@@ -248,4 +248,4 @@ TEST(MultiHeadAttention, DrawsItsOutputByTheFanOfTheSum) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::attention_test

@@ -13,7 +13,7 @@
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::attention_variants_test {
 namespace {
 
 using test::expect_error;
@@ -131,4 +131,4 @@ TEST(AttentionVariants, RefuseWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::attention_variants_test

@@ -15,7 +15,7 @@
 #include "ladon/layers/extra/sequence/language_model.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::continuous_batch_test {
 namespace {
 
 using test::expect_error;
@@ -213,4 +213,4 @@ TEST(ContinuousBatch, IsNotCalledWhereItIsMovedToInAStep) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::continuous_batch_test

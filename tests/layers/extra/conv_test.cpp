@@ -4,7 +4,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::extra_conv_test {
 namespace {
 
 Tensor ramp(const Shape& shape) {
@@ -194,4 +194,4 @@ TEST(Pooling, LayersTakeSequencesAndImages) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::extra_conv_test

@@ -17,10 +17,10 @@
 #include "ladon/tests/core/kernels/layouts.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::decoding_test {
 namespace {
 
-using ladon::testing::same_bits;
+using layout::same_bits;
 using test::expect_error;
 
 Tensor rows_of(const Tensor& x, std::int64_t from, std::int64_t to) {
@@ -549,4 +549,4 @@ TEST(Decoding, InsideJvpIsAnErrorBeforeTheCacheTakesAnything) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::decoding_test

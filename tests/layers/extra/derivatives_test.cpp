@@ -10,7 +10,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::derivatives_test {
 namespace {
 
 Tensor random(const Shape& shape, std::uint64_t seed) {
@@ -154,4 +154,4 @@ TEST(ModelDerivatives, FunctionalCallsNest) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::derivatives_test

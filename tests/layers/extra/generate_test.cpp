@@ -16,7 +16,7 @@
 #include "ladon/layers/transformer/transformer.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::generate_test {
 namespace {
 
 using test::expect_error;
@@ -311,4 +311,4 @@ TEST(Generate, MisuseIsAnError) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::generate_test

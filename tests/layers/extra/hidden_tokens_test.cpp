@@ -15,7 +15,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::hidden_tokens_test {
 namespace {
 
 using test::gaussian;
@@ -164,4 +164,4 @@ TEST(HiddenTokens, AreMultipliedByLayersBehindAttention) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::hidden_tokens_test

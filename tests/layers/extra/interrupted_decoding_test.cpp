@@ -20,10 +20,10 @@
 #include "ladon/tests/core/kernels/layouts.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::interrupted_decoding_test {
 namespace {
 
-using ladon::testing::same_bits;
+using layout::same_bits;
 
 /// Throws at the k-th place that a call reaches: an Error if k is odd, else another exception.
 struct Fuse {
@@ -358,4 +358,4 @@ TEST(InterruptedDecoding, OfForwardTakesNoTokens) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::interrupted_decoding_test

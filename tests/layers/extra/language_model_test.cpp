@@ -16,10 +16,10 @@
 #include "ladon/tests/layers/plain_loops.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::language_model_test {
 namespace {
 
-using ladon::testing::same_bits;
+using layout::same_bits;
 using test::expect_error;
 using namespace test::plain;
 
@@ -275,4 +275,4 @@ TEST(LanguageModel, HasGradientsOfAllItsWeights) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::language_model_test

@@ -9,7 +9,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::norm_layers_test {
 namespace {
 
 Tensor column(std::initializer_list<double> values) {
@@ -259,4 +259,4 @@ TEST(BatchNorm, WithMomentum0NoBatchCounts) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::norm_layers_test

@@ -10,7 +10,7 @@
 #include "ladon/ladon.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::options_test {
 namespace {
 
 using test::expect_error;
@@ -180,4 +180,4 @@ TEST(FiniteOptions, CountsOutOfRangeAreNamed) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::options_test

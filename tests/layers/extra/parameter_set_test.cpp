@@ -14,7 +14,7 @@
 #include "ladon/tests/core/kernels/layouts.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::parameter_set_test {
 namespace {
 
 TransformerEncoder encoder(std::uint64_t seed) {
@@ -288,7 +288,7 @@ TEST(ParameterSet, IsSavedAndLoadedApart) {
   EXPECT_EQ(report.loaded.size(), 2u);
   EXPECT_TRUE(report.complete());
   EXPECT_TRUE(all_equal(model.choose("*.query").to_row(), other.choose("*.query").to_row()));
-  EXPECT_TRUE(testing::same_bits(ParameterSet(model).except("*.query").to_row(), rest));
+  EXPECT_TRUE(layout::same_bits(ParameterSet(model).except("*.query").to_row(), rest));
   expect_error([&] { model.choose("*.key").load(path); }, path + ": [load_state_dict] `layers.0.");
 }
 
@@ -345,4 +345,4 @@ TEST(LoadReport, APrefixIsTakenOffAndHintedAt) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::parameter_set_test

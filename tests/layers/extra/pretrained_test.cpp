@@ -13,10 +13,10 @@
 #include "ladon/tests/core/io/damaged.h"
 #include "ladon/tests/core/kernels/layouts.h"
 
-namespace ladon {
+namespace ladon::pretrained_test {
 namespace {
 
-using ladon::testing::same_bits;
+using layout::same_bits;
 using test::expect_error;
 
 const std::string llama_json = R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
@@ -232,4 +232,4 @@ TEST(Pretrained, NamesOnlyWhatHasANameThere) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::pretrained_test

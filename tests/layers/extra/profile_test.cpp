@@ -12,7 +12,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::profile_test {
 namespace {
 
 using Path = std::vector<std::string>;
@@ -169,4 +169,4 @@ TEST(Profile, MayEndOnAnotherThreadOrInsideOfAGradient) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::profile_test

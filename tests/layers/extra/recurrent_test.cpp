@@ -11,7 +11,7 @@
 #include "ladon/optim/extra/penalties/head_penalties.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::recurrent_test {
 namespace {
 
 using test::gaussian;
@@ -354,4 +354,4 @@ TEST(StructuredAttention, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::recurrent_test

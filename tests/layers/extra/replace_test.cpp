@@ -14,10 +14,10 @@
 #include "ladon/tests/core/kernels/layouts.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::replace_test {
 namespace {
 
-using testing::same_bits;
+using layout::same_bits;
 
 /// A linear map of the user's own: y = x·Wᵀ, with the limit of one.
 struct OwnMap : Layer {
@@ -457,4 +457,4 @@ TEST(LowRank, RefusesWhatItCannotAdapt) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::replace_test

@@ -16,7 +16,7 @@
 #include "ladon/layers/transformer/transformer.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::torch_layout_test {
 namespace {
 
 using test::expect_error;
@@ -284,4 +284,4 @@ TEST(TorchLayout, AFailedLoadChangesNothing) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::torch_layout_test

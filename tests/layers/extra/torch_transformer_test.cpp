@@ -13,7 +13,7 @@
 #include "ladon/tests/layers/plain_loops.h"
 #include "ladon/tests/temporary_folder.h"
 
-namespace ladon {
+namespace ladon::torch_transformer_test {
 namespace {
 
 using namespace test::plain;
@@ -183,4 +183,4 @@ TEST(TorchLayout, LoadsNnTransformerByItsNames) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::torch_transformer_test

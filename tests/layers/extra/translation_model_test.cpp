@@ -12,10 +12,10 @@
 #include "ladon/tests/core/kernels/layouts.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::translation_model_test {
 namespace {
 
-using ladon::testing::same_bits;
+using layout::same_bits;
 using test::expect_error;
 
 constexpr std::int64_t vocabulary = 11;
@@ -166,4 +166,4 @@ TEST(TranslationModel, MisuseIsAnError) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::translation_model_test

@@ -8,7 +8,7 @@
 #include "ladon/layers/parameter_uses.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::window_layers_test {
 namespace {
 
 Tensor ramp(const Shape& shape) {
@@ -201,4 +201,4 @@ TEST(AdaptiveAveragePool, SharesPositionsEvenly) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::window_layers_test

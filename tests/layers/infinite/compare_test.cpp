@@ -6,7 +6,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::compare_test {
 namespace {
 
 using namespace infinite;
@@ -154,4 +154,4 @@ TEST(Compare, PaddingDoesNotCount) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::compare_test

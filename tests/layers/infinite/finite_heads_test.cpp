@@ -8,7 +8,7 @@
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::finite_heads_test {
 namespace {
 
 using infinite::finite_heads;
@@ -434,4 +434,4 @@ TEST(ScaleMixture, OfExtremeVariances) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::finite_heads_test

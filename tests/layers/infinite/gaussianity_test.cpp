@@ -8,7 +8,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::gaussianity_test {
 namespace {
 
 using namespace infinite;
@@ -206,4 +206,4 @@ TEST(Mmd, MeasuresAnotherCovariance) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::gaussianity_test

@@ -16,7 +16,7 @@
 #include "ladon/optim/posterior/gp.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon::infinite {
+namespace ladon::infinite::hyperparameters_test {
 namespace {
 
 // Two linear layers that share σ_w and σ_b, and a nonlinearity between them.
@@ -84,4 +84,4 @@ TEST(HyperParameters, AdamFindsMoreLikelyOnes) {
 }
 
 }  // namespace
-}  // namespace ladon::infinite
+}  // namespace ladon::infinite::hyperparameters_test

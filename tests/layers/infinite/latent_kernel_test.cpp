@@ -8,7 +8,7 @@
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::latent_kernel_test {
 namespace {
 
 using infinite::finite_heads;
@@ -127,4 +127,4 @@ TEST(LatentKernel, RefusesWhatHasNone) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::latent_kernel_test

@@ -4,7 +4,7 @@
 
 #include "ladon/tests/support.h"
 
-namespace ladon::infinite {
+namespace ladon::infinite::law_test {
 namespace {
 
 constexpr int nothing = Law::nothing, over_channels = Law::over_channels,
@@ -67,4 +67,4 @@ TEST(Law, NeedsNameTheLayer) {
 }
 
 }  // namespace
-}  // namespace ladon::infinite
+}  // namespace ladon::infinite::law_test

@@ -5,7 +5,7 @@
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::positions_test {
 namespace {
 
 using infinite::Inputs;
@@ -284,4 +284,4 @@ TEST(SinusoidalLimit, RefusesWhatItCannotFollow) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::positions_test

@@ -7,7 +7,7 @@
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::transformer_test {
 namespace {
 
 infinite::NetworkFactory transformer(NormPlacement norm) {
@@ -274,4 +274,4 @@ TEST(AttentionBiases, AddClosedTermsToTheTangentKernel) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::transformer_test

@@ -7,7 +7,7 @@
 #include "ladon/layers/linear.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::average_test {
 namespace {
 
 class AverageTest : public ::testing::Test {
@@ -141,4 +141,4 @@ TEST_F(AverageTest, RefusesWhatDoesNotFitAndKeepsItsOwn) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::average_test

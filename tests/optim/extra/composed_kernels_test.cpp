@@ -6,7 +6,7 @@
 
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::composed_kernels_test {
 namespace {
 
 using Row = std::vector<double>;
@@ -163,4 +163,4 @@ TEST(ComposedKernels, RefuseWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::composed_kernels_test

@@ -4,7 +4,7 @@
 #include "ladon/layers/linear.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::data_parallel_test {
 namespace {
 
 // Of many: tests/ranks.
@@ -55,4 +55,4 @@ TEST(DataParallel, SumsOfReplacedParametersAreRefused) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::data_parallel_test

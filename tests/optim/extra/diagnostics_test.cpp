@@ -7,7 +7,7 @@
 #include "ladon/optim/particles/rows.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::diagnostics_test {
 namespace {
 
 TEST(Diagnostics, DistancesAndCosinesOfPairs) {
@@ -135,4 +135,4 @@ TEST(CosinePenalty, AveragesBlocksAndBearsZeroRows) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::diagnostics_test

@@ -5,7 +5,7 @@
 #include "ladon/layers/transformer/transformer.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::head_mask_test {
 namespace {
 
 MultiHeadAttention attention(std::int64_t heads, std::uint64_t seed = 1) {
@@ -198,4 +198,4 @@ TEST(HeadImportance, RefusesLossesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::head_mask_test

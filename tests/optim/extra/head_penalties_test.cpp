@@ -6,7 +6,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::head_penalties_test {
 namespace {
 
 using Penalty = Tensor (*)(const Tensor&, const Tensor&);
@@ -170,4 +170,4 @@ TEST(HeadPenalties, RefuseOtherShapes) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::head_penalties_test

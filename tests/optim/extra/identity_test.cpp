@@ -17,7 +17,7 @@
 #include "ladon/optim/optim.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::identity_test {
 namespace {
 
 // --- a tensor twice in a set ---
@@ -756,4 +756,4 @@ TEST(Identity, ConstantsAreSharedOneByOne) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::identity_test

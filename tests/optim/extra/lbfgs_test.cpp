@@ -5,7 +5,7 @@
 #include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::lbfgs_test {
 namespace {
 
 /// (1 − x₀)² + 100·(x₁ − x₀²)², least at (1, 1). (Rosenbrock 1960)
@@ -216,4 +216,4 @@ TEST(Lbfgs, RefusesBadSettings) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::lbfgs_test

@@ -16,7 +16,7 @@
 #include "ladon/optim/sgd.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::lent_memory_test {
 namespace {
 
 struct Lent {
@@ -81,4 +81,4 @@ TEST(LentMemory, IsNotAStateThatGoesOn) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::lent_memory_test

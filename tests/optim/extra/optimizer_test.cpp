@@ -8,7 +8,7 @@
 #include "ladon/optim/optim.h"
 #include "ladon/tests/optim/makers.h"
 
-namespace ladon::test {
+namespace ladon::test::optimizer_test {
 namespace {
 
 TEST(Optimizer, UpdatesLongParametersAlikeEverywhere) {
@@ -388,4 +388,4 @@ TEST(Optimizer, RefusesBadParametersAndSettings) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::optimizer_test

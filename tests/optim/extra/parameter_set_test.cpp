@@ -10,7 +10,7 @@
 #include "ladon/tests/optim/helpers.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon::test {
+namespace ladon::test::parameter_set_test {
 namespace {
 
 TransformerEncoder encoder(std::uint64_t seed) {
@@ -126,4 +126,4 @@ TEST(ParameterSet, HalfFrozenIsTakenByAll) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::parameter_set_test

@@ -3,7 +3,7 @@
 
 #include "ladon/tests/optim/makers.h"
 
-namespace ladon::test {
+namespace ladon::test::rules_test {
 namespace {
 
 // Expected: five steps from (1, −2, ½) by an independent float64 program.
@@ -147,4 +147,4 @@ TEST(Adam, BeginsWithTheSignOfTheGradient) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::rules_test

@@ -5,7 +5,7 @@
 
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::similarity_test {
 namespace {
 
 double tracing(const Tensor& a, const Tensor& b) { return sum(a * transpose(b)).item(); }
@@ -188,4 +188,4 @@ TEST(Similarity, RefusesBadInput) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::similarity_test

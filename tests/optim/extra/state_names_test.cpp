@@ -12,7 +12,7 @@
 #include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::state_names_test {
 namespace {
 
 /// A class with a state, over any set.
@@ -387,4 +387,4 @@ TEST(StateNames, StreamsOfNoiseDiffer) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::state_names_test

@@ -11,7 +11,7 @@
 #include "ladon/tests/core/io/damaged.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::training_run_test {
 namespace {
 
 // Parts of a run, and its beginning; `seed` alone tells two of them apart.
@@ -288,4 +288,4 @@ TEST(TrainingRun, AnyByteThatIsDamagedIsFound) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::training_run_test

@@ -7,7 +7,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::trajectories_test {
 namespace {
 
 using Samples = std::vector<std::vector<double>>;
@@ -207,4 +207,4 @@ TEST(Trajectories, Amsgrad) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::trajectories_test

@@ -8,7 +8,7 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::trust_test {
 namespace {
 
 /// A step on rows θ [M, 3] with the loss ½|θ|²·weight, from beginning to end.
@@ -236,4 +236,4 @@ INSTANTIATE_TEST_SUITE_P(Methods, Trust, testing::ValuesIn(kinds()),
                          [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::trust_test

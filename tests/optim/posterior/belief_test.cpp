@@ -8,7 +8,7 @@
 
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::belief_test {
 namespace {
 
 /// N(mean, covariance) as a belief.
@@ -127,4 +127,4 @@ TEST(Belief, RefusesWhatIsNoDistribution) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::belief_test

@@ -13,7 +13,7 @@
 #include "ladon/layers/pooling.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::compare_test {
 namespace {
 
 Tensor draws(const Shape& shape, std::uint64_t seed) {
@@ -263,4 +263,4 @@ TEST(RegressionTask, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::compare_test

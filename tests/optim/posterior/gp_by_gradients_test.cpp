@@ -14,7 +14,7 @@
 #include "ladon/optim/adam.h"
 #include "ladon/optim/posterior/gp.h"
 
-namespace ladon {
+namespace ladon::gp_by_gradients_test {
 namespace {
 
 /// Noisy values of a sine at 30 places.
@@ -96,4 +96,4 @@ TEST(GpByGradients, LearnsLengthAndNoise) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::gp_by_gradients_test

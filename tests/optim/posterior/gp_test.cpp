@@ -12,7 +12,7 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::gp_test {
 namespace {
 
 using test::expect_error;
@@ -345,4 +345,4 @@ TEST(GaussianProcess, IndefiniteKernelNamesEigenvalueAndJitter) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::gp_test

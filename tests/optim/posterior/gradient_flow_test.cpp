@@ -9,7 +9,7 @@
 #include "ladon/core/linalg/lapack.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon::infinite {
+namespace ladon::infinite::gradient_flow_test {
 namespace {
 
 using test::expect_error;
@@ -287,4 +287,4 @@ TEST(GradientFlow, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon::infinite
+}  // namespace ladon::infinite::gradient_flow_test

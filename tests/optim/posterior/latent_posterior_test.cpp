@@ -14,7 +14,7 @@
 #include "ladon/tests/optim/posterior/one_channel.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::latent_posterior_test {
 namespace {
 
 using infinite::finite_heads;
@@ -200,4 +200,4 @@ TEST(LatentPosterior, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::latent_posterior_test

@@ -10,7 +10,7 @@
 #include "ladon/optim/posterior/relevance.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::path_relevance_test {
 namespace {
 
 /// Features ξ_π [Π, N, d] of paths, and C_ππ′ = ξ_π·ξ_π′ᵀ/d.
@@ -140,4 +140,4 @@ TEST(PathRelevance, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::path_relevance_test

@@ -20,7 +20,7 @@
 #include "ladon/optim/posterior/learn.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::predict_test {
 namespace {
 
 using infinite::Get;
@@ -343,4 +343,4 @@ TEST(LearnHyperparameters, LeaveTheModelAsItWasWhereTheyFail) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::predict_test

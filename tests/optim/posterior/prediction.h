@@ -23,7 +23,7 @@ inline void expect_near(const Tensor& x, const Tensor& expected, double toleranc
 inline bool finite(const Tensor& x) { return all(isfinite(x)).item() != 0; }
 
 /// exp(−½ ‖x_i − z_j‖²) between rows.
-inline Tensor rbf(const Tensor& x, const Tensor& z) {
+inline Tensor unit_rbf(const Tensor& x, const Tensor& z) {
   return exp(sum(square(unsqueeze(x, 1) - unsqueeze(z, 0)), 2) * -0.5);
 }
 
@@ -35,9 +35,9 @@ struct Problem {
   Problem(std::int64_t n, std::int64_t m, std::int64_t outputs, std::uint64_t seed = 1) {
     Generator rng(seed);
     const Tensor x = normal({n, 2}, rng, 0, 2, f64), z = normal({m, 2}, rng, 0, 2, f64);
-    train = rbf(x, x);
-    cross = rbf(z, x);
-    test = rbf(z, z);
+    train = unit_rbf(x, x);
+    cross = unit_rbf(z, x);
+    test = unit_rbf(z, z);
     targets = normal({n, outputs}, rng, 0, 1, f64);
   }
 };

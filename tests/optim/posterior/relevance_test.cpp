@@ -12,7 +12,7 @@
 #include "ladon/optim/posterior/latent_posterior.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::relevance_test {
 namespace {
 
 // Two given heads on four sequences of three tokens; three targets. By an independent program, by
@@ -118,4 +118,4 @@ TEST(Relevance, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::relevance_test

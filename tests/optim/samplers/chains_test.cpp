@@ -8,7 +8,7 @@
 
 #include "ladon/tests/optim/samplers/densities.h"
 
-namespace ladon::test {
+namespace ladon::test::chains_test {
 namespace {
 
 template <class F>
@@ -209,4 +209,4 @@ TEST(ChainDiagnostics, RefuseOtherShapes) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::chains_test

@@ -7,7 +7,7 @@
 #include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::collect_test {
 namespace {
 
 /// Runs steps [from, to); the draw of a step is (step, −step).
@@ -128,4 +128,4 @@ TEST(Collect, RefusesBadSettings) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::collect_test

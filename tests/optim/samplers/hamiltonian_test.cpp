@@ -6,7 +6,7 @@
 #include "ladon/optim/samplers/run.h"
 #include "ladon/tests/optim/samplers/densities.h"
 
-namespace ladon::test {
+namespace ladon::test::hamiltonian_test {
 namespace {
 
 using namespace samplers;
@@ -223,4 +223,4 @@ TEST(Leapfrog, EachFunctionAsksForItsShapes) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::hamiltonian_test

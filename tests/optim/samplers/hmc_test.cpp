@@ -6,7 +6,7 @@
 #include "ladon/tests/optim/posterior/prediction.h"
 #include "ladon/tests/optim/samplers/densities.h"
 
-namespace ladon::test {
+namespace ladon::test::hmc_test {
 namespace {
 
 TEST(Hmc, ReachesItsTargetAcceptance) {
@@ -110,4 +110,4 @@ TEST(Hmc, RefusesBadStepsAndLengths) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::hmc_test

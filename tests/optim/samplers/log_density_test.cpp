@@ -9,7 +9,7 @@
 #include "ladon/tests/optim/helpers.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon::test {
+namespace ladon::test::log_density_test {
 namespace {
 
 TEST(LogDensity, ScoresEveryRowByItself) {
@@ -85,4 +85,4 @@ TEST(LogDensity, LeavesTheModelAsItWasWhereTheLossFails) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::log_density_test

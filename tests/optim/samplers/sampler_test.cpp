@@ -9,7 +9,7 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::sampler_test {
 namespace {
 
 constexpr TargetDensity target{.count = 20, .prior_precision = 4, .temperature = 1.5};
@@ -378,4 +378,4 @@ TEST(Samplers, RefuseASecondNoiseOrPriorAndChangeNothing) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::sampler_test

@@ -7,7 +7,7 @@
 
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::smc_test {
 namespace {
 
 /// Σ_d ln N(y_d; z_d, v_d) of each row.
@@ -252,4 +252,4 @@ TEST(TemperedSmc, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::smc_test

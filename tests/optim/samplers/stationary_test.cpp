@@ -10,7 +10,7 @@
 
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::stationary_test {
 namespace {
 
 constexpr TargetDensity target{.count = 50, .prior_precision = 20, .temperature = 2};
@@ -181,4 +181,4 @@ TEST(Sgnht, TakesUpTheNoiseOfGradients) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::stationary_test

@@ -13,7 +13,7 @@
 #include "ladon/tests/declared_functions.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::contract_test {
 
 double ulps_between(double got, Exact want, DType dtype, double floor) {
   const bool single = dtype == f32;
@@ -421,4 +421,4 @@ TEST(ContractTable, HasEveryDifferentiableOperation) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::contract_test

@@ -10,7 +10,7 @@
 #include "ladon/autograd/running_moments.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::edges_test {
 namespace {
 
 const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
@@ -305,4 +305,4 @@ TEST(Polygamma, HasItsPolesAndItsTail) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::edges_test

@@ -17,7 +17,7 @@
 #include "ladon/tests/sources.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::tensor_arguments_test {
 namespace {
 
 /// Headers of the operations, without comments, by path.
@@ -166,4 +166,4 @@ TEST(TensorArguments, NoDerivativeIsLost) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::tensor_arguments_test

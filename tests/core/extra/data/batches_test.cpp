@@ -6,7 +6,7 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::batches_test {
 namespace {
 
 using test::expect_error;
@@ -146,4 +146,4 @@ TEST(TextBatches, RefuseWhatCannotBeCut) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::batches_test

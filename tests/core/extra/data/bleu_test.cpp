@@ -6,7 +6,7 @@
 #include "ladon/core/extra/text/text.h"
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::bleu_test {
 namespace {
 
 using metrics::bleu;
@@ -138,4 +138,4 @@ TEST(ParallelText, ReadsTranslationsOfRealData) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::bleu_test

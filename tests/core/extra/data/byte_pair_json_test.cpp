@@ -8,7 +8,7 @@
 #include "ladon/core/io/file.h"
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::byte_pair_json_test {
 namespace {
 
 using test::expect_error;
@@ -168,4 +168,4 @@ TEST(BytePairJson, MutatedFilesAreReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::byte_pair_json_test

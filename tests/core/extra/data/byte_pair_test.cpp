@@ -8,7 +8,7 @@
 #include "ladon/core/io/file.h"
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::byte_pair_test {
 namespace {
 
 using test::expect_error;
@@ -408,4 +408,4 @@ TEST_F(Gpt2OfRealData, SavesTheFilesByteForByte) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::byte_pair_test

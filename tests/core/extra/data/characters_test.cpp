@@ -7,7 +7,7 @@
 #include "ladon/core/io/utf8.h"
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::characters_test {
 namespace {
 
 using test::expect_error;
@@ -86,4 +86,4 @@ TEST(Utf8, ClassesAreThoseOfUnicode) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::characters_test

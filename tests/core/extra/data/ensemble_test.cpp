@@ -4,7 +4,7 @@
 
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::ensemble_test {
 namespace {
 
 using namespace metrics;  // NOLINT: all that is tested here
@@ -54,4 +54,4 @@ TEST(Ensemble, RefusesBadInput) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::ensemble_test

@@ -5,7 +5,7 @@
 #include "ladon/core/extra/text/text.h"
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::glove_test {
 namespace {
 
 using test::expect_error;
@@ -177,4 +177,4 @@ TEST(Glove, ReadsRealData) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::glove_test

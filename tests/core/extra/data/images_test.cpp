@@ -7,7 +7,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::images_test {
 namespace {
 
 using test::expect_error;
@@ -242,4 +242,4 @@ TEST(Cifar, ReadsRealData) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::images_test

@@ -6,7 +6,7 @@
 #include "ladon/core/extra/data/batches.h"
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::loader_test {
 namespace {
 
 using test::expect_error;
@@ -268,4 +268,4 @@ TEST(TextBatches, LoadAsTheyShuffle) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::loader_test

@@ -11,7 +11,7 @@
 #include "ladon/tests/declared_functions.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::metrics_test {
 namespace {
 
 TEST(Measured, AFigureAloneHasNoError) {
@@ -230,4 +230,4 @@ TEST(Metrics, RefuseBadInput) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::metrics_test

@@ -5,7 +5,7 @@
 
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::prefetch_test {
 namespace {
 
 using test::expect_error;
@@ -156,4 +156,4 @@ TEST(Prefetch, AtOneThreadMakesABatchWhenItIsAskedFor) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::prefetch_test

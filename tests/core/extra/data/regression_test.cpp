@@ -6,7 +6,7 @@
 
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::regression_test {
 namespace {
 
 using namespace metrics;  // NOLINT: all that is tested here
@@ -133,4 +133,4 @@ TEST(Regression, RefusesBadInput) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::regression_test

@@ -5,7 +5,7 @@
 #include "ladon/core/extra/text/vocabulary.h"
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::sequences_test {
 namespace {
 
 using test::expect_error;
@@ -88,4 +88,4 @@ TEST(Sequences, AreWhatATokenizerMakes) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::sequences_test

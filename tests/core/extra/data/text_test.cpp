@@ -8,7 +8,7 @@
 #include "ladon/core/io/utf8.h"
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::text_test {
 namespace {
 
 static_assert(!std::is_reference_v<decltype(std::declval<Vocabulary>().words())>,
@@ -229,4 +229,4 @@ TEST_F(TextOfRealData, LabelTsvInAllThreeLayouts) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::text_test

@@ -2,7 +2,7 @@
 
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::vocabulary_test {
 namespace {
 
 using test::expect_error;
@@ -113,4 +113,4 @@ TEST(Vocabulary, MutationsAreReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::vocabulary_test

@@ -9,7 +9,7 @@
 #include "ladon/core/view.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::dlpack_test {
 namespace {
 
 using test::expect_error;
@@ -190,4 +190,4 @@ TEST(DlPack, GivesNoHistoryAway) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::dlpack_test

@@ -21,7 +21,7 @@
 #include "ladon/core/io/utf8.h"
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -356,4 +356,4 @@ TEST(Utf8, Latin1IsConvertedAndUtf8Kept) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::file_test

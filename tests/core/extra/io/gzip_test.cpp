@@ -10,7 +10,7 @@
 #include "ladon/core/extra/text/text.h"
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::gzip_test {
 namespace {
 
 using test::expect_error;
@@ -154,4 +154,4 @@ TEST(Gzip, IsRefusedWithoutZlib) {
 #endif
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::gzip_test

@@ -4,7 +4,7 @@
 
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::idx_test {
 namespace {
 
 using test::expect_error;
@@ -101,4 +101,4 @@ TEST(Idx, TruncationsAndMutationsAreReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::idx_test

@@ -10,7 +10,7 @@
 #include "ladon/core/view.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::memory_test {
 namespace {
 
 using test::expect_error;
@@ -118,4 +118,4 @@ TEST(Memory, IsCopiedFromBytes) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::memory_test

@@ -8,7 +8,7 @@
 #include "ladon/core/view.h"
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::npy_test {
 namespace {
 
 using test::expect_error;
@@ -231,4 +231,4 @@ TEST(Npy, UndefinedTensorsAndMissingFoldersAreErrors) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::npy_test

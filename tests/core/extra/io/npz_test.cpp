@@ -6,7 +6,7 @@
 #include "ladon/core/view.h"
 #include "ladon/tests/core/io/damaged.h"
 
-namespace ladon {
+namespace ladon::npz_test {
 namespace {
 
 using test::expect_error;
@@ -236,4 +236,4 @@ TEST(Npz, RefusesToWriteWhatItCouldNotRead) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::npz_test

@@ -10,10 +10,10 @@
 #include "ladon/tests/core/heap.h"
 #include "ladon/tests/core/io/safetensors_files.h"
 
-namespace ladon {
+namespace ladon::safetensors_damaged_test {
 namespace {
 
-using ladon::testing::same_bits;
+using layout::same_bits;
 using test::entry;
 using test::expect_error;
 using test::little_endian;
@@ -294,4 +294,4 @@ TEST(Safetensors, MutationsAreReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::safetensors_damaged_test

@@ -9,7 +9,7 @@
 #include "ladon/core/random.h"
 #include "ladon/tests/core/kernels/layouts.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::kernels_convolution_test {
 namespace {
 
 using std::int64_t;
@@ -106,9 +106,9 @@ TEST(KernelsConvolution, InGroupsIsThatOfPlainLoops) {
     set_num_threads(3);
     const std::vector<Tensor> again = all();
     set_num_threads(before);
-    for (std::size_t k = 0; k < 3; ++k) EXPECT_TRUE(testing::same_bits(got[k], again[k]));
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_TRUE(layout::same_bits(got[k], again[k]));
   }
 }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::kernels_convolution_test

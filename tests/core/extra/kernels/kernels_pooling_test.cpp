@@ -10,14 +10,14 @@
 #include "ladon/core/kernels/reductions/reduce.h"
 #include "ladon/tests/core/kernels/layouts.h"
 
-namespace ladon::kernels {
+namespace ladon::kernels::kernels_pooling_test {
 namespace {
 
+using layout::element;
+using layout::same_bits;
+using layout::sample;
+using layout::set_element;
 using std::int64_t;
-using testing::element;
-using testing::same_bits;
-using testing::sample;
-using testing::set_element;
 
 struct Draw {
   std::mt19937_64 random;
@@ -128,4 +128,4 @@ TEST(KernelsPooling, OfLongWindows) {
 }
 
 }  // namespace
-}  // namespace ladon::kernels
+}  // namespace ladon::kernels::kernels_pooling_test

@@ -7,7 +7,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::attention_compare_test {
 namespace {
 
 using namespace infinite;
@@ -128,4 +128,4 @@ TEST(AttentionCompare, OneWideHeadOfLinearScalingIsGaussian) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::attention_compare_test

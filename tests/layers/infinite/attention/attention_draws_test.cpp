@@ -15,7 +15,7 @@
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::attention_draws_test {
 namespace {
 
 using infinite::Gram;
@@ -544,4 +544,4 @@ TEST(DrawnAttention, BehindAnotherIsThatOfNetworks) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::attention_draws_test

@@ -10,7 +10,7 @@
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::attention_attention_forms_test {
 namespace {
 
 using infinite::Inputs;
@@ -264,4 +264,4 @@ TEST(EmpiricalKernel, OfAttentionIsTheContractionOfJacobians) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::attention_attention_forms_test

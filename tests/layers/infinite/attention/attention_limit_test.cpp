@@ -5,7 +5,7 @@
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::attention_limit_test {
 namespace {
 
 using infinite::Inputs;
@@ -174,4 +174,4 @@ TEST(StandardParameterization, LinearScaling) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::attention_limit_test

@@ -4,7 +4,7 @@
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::cross_attention_test {
 namespace {
 
 using infinite::Inputs;
@@ -244,4 +244,4 @@ TEST(CrossAttention, RefusesWhatHasNone) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::cross_attention_test

@@ -6,7 +6,7 @@
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::features_test {
 namespace {
 
 using infinite::Inputs;
@@ -98,4 +98,4 @@ TEST(DrawFeatures, AreTheDefinitionInEveryWay) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::features_test

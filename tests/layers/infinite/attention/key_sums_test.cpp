@@ -11,7 +11,7 @@
 #include "ladon/layers/infinite/dual/dual.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::key_sums_test {
 namespace {
 
 /// Σ over the keys that (a, b) sees of weight·κ(ρ_ab·ρ_ij), or of κ': [P, T, T], by dual().
@@ -66,4 +66,4 @@ TEST(KeySums, AreWhatTheirDefinitionSays) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::key_sums_test

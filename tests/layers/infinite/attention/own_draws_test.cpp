@@ -6,7 +6,7 @@
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::own_draws_test {
 namespace {
 
 using infinite::Inputs;
@@ -150,4 +150,4 @@ TEST(OwnDraws, WithPivotsThatExplainEachOtherHaveTheirLaw) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::own_draws_test

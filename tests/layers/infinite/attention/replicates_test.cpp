@@ -6,7 +6,7 @@
 #include "ladon/tests/layers/infinite/attention/attention_networks.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::replicates_test {
 namespace {
 
 using infinite::Get;
@@ -145,4 +145,4 @@ TEST(Replicates, AreDifferentiable) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::replicates_test

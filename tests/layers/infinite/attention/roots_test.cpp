@@ -9,7 +9,7 @@
 #include "ladon/autograd/ops.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::roots_test {
 namespace {
 
 /// Largest |a − b| of an entry, in units of both tokens' standard deviations, which b has.
@@ -82,4 +82,4 @@ TEST(Roots, RefusePivotsAndFactorsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::roots_test

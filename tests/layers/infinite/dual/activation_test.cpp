@@ -9,7 +9,7 @@
 #include "ladon/tests/layers/infinite/monte_carlo.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::dual_activation_test {
 namespace {
 
 using Make = std::function<std::unique_ptr<Layer>()>;
@@ -150,4 +150,4 @@ TEST(ActivationLimit, OfTheIdentityIsItsInput) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::dual_activation_test

@@ -13,7 +13,7 @@
 #include "ladon/layers/infinite/dual/dual.h"
 #include "ladon/layers/infinite/dual/quadrature.h"
 
-namespace ladon {
+namespace ladon::dual_accuracy_test {
 namespace {
 
 using infinite::dual;
@@ -303,4 +303,4 @@ TEST(DualAccuracy, HasGradientsAlongTheDiagonal) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::dual_accuracy_test

@@ -9,7 +9,7 @@
 #include "ladon/tests/layers/infinite/monte_carlo.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::infinite {
+namespace ladon::infinite::dual_closed_test {
 namespace {
 
 Tensor relu_squared(const Tensor& x) { return square(relu(x)); }
@@ -115,4 +115,4 @@ TEST(ClosedDual, IsTheLimitOfFiniteNetworks) {
 }
 
 }  // namespace
-}  // namespace ladon::infinite
+}  // namespace ladon::infinite::dual_closed_test

@@ -17,7 +17,7 @@
 #include "ladon/layers/infinite/dual/dual.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::infinite {
+namespace ladon::infinite::dual_numeric_test {
 namespace {
 
 struct Twin {
@@ -229,4 +229,4 @@ TEST(DualNumeric, HintsAtMoreTermsOnlyWhereTheySuffice) {
 }
 
 }  // namespace
-}  // namespace ladon::infinite
+}  // namespace ladon::infinite::dual_numeric_test

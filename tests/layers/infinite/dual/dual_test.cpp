@@ -21,7 +21,7 @@
 #include "ladon/layers/infinite/dual/quadrature.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::infinite {
+namespace ladon::infinite::dual_test {
 namespace {
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
@@ -493,4 +493,4 @@ TEST(Dual, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon::infinite
+}  // namespace ladon::infinite::dual_test

@@ -8,7 +8,7 @@
 
 #include "ladon/tests/support.h"
 
-namespace ladon::infinite {
+namespace ladon::infinite::quadrature_test {
 namespace {
 
 double integral(const std::pair<Tensor, Tensor>& rule, const std::function<double(double)>& f) {
@@ -72,4 +72,4 @@ TEST(Quadrature, RefusesOtherNumbersOfNodes) {
 }
 
 }  // namespace
-}  // namespace ladon::infinite
+}  // namespace ladon::infinite::quadrature_test

@@ -4,7 +4,7 @@
 #include "ladon/tests/layers/infinite/monte_carlo.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::containers_test {
 namespace {
 
 using infinite::limit;
@@ -207,4 +207,4 @@ TEST(ContainersLimit, LayerwiseIsTheContractionOfJacobians) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::containers_test

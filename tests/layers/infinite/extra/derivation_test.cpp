@@ -10,7 +10,7 @@
 #include "ladon/layers/layers.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::derivation_test {
 namespace {
 
 using infinite::limit;
@@ -78,4 +78,4 @@ TEST(Derivation, OfImagesAndOfWhatItIsGiven) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::derivation_test

@@ -8,7 +8,7 @@
 #include "ladon/layers/parameter_uses.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::empirical_test {
 namespace {
 
 using infinite::empirical_kernel;
@@ -212,4 +212,4 @@ TEST(MonteCarlo, IsTheSameAtAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::empirical_test

@@ -21,7 +21,7 @@
 #include "ladon/optim/samplers/log_density.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::evaluation_test {
 namespace {
 
 using test::expect_error;
@@ -261,4 +261,4 @@ TEST(Evaluation, ByDrawsThereIsNoKernelOfABatchNormThatSawNoBatch) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::evaluation_test

@@ -5,7 +5,7 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/tests/layers/infinite/monte_carlo.h"
 
-namespace ladon {
+namespace ladon::every_layer_test {
 namespace {
 
 using infinite::Inputs;
@@ -336,4 +336,4 @@ TEST(EveryLimit, WithoutTokensIsZeroAfterPooling) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::every_layer_test

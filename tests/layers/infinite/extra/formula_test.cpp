@@ -14,7 +14,7 @@
 #include "ladon/tests/registry/every_layer.h"
 #include "ladon/tests/support.h"
 
-namespace ladon::test {
+namespace ladon::test::formula_test {
 namespace {
 
 using infinite::Inputs;
@@ -684,4 +684,4 @@ TEST(Formula, ThatSaysNothingIsRefused) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::formula_test

@@ -6,7 +6,7 @@
 #include "ladon/tests/layers/infinite/monte_carlo.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::extra_layers_test {
 namespace {
 
 using infinite::Inputs;
@@ -318,4 +318,4 @@ TEST(ActivationLimit, NeedsGaussianInputs) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::extra_layers_test

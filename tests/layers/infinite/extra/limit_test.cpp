@@ -4,7 +4,7 @@
 #include "ladon/tests/layers/infinite/monte_carlo.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::limit_test {
 namespace {
 
 using infinite::Inputs;
@@ -265,4 +265,4 @@ TEST(Limit, KeepsATemporary) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::limit_test

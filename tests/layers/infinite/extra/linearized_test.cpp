@@ -10,7 +10,7 @@
 #include "ladon/tests/layers/infinite/empirical.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::linearized_test {
 namespace {
 
 using namespace infinite;
@@ -232,4 +232,4 @@ TEST(Linearized, TrainedByGradientDescentFollowsTheFlow) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::linearized_test

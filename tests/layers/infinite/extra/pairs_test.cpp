@@ -17,7 +17,7 @@
 #include "ladon/tests/layers/infinite/extra/pairs_table.h"
 #include "ladon/tests/sources.h"
 
-namespace ladon {
+namespace ladon::pairs_test {
 namespace {
 
 using test::matches;
@@ -105,7 +105,7 @@ TEST(Pairs, AgreeInEveryLayout) {
       for (std::size_t layout = 0; layout < layouts; ++layout) {
         Tensors laid_out;
         for (const Tensor& x : inputs) {
-          const Tensors all = testing::layouts(x);
+          const Tensors all = layout::layouts(x);
           laid_out.push_back(all[layout % all.size()]);
         }
         expect_pair(row, laid_out);
@@ -226,4 +226,4 @@ TEST(Pairs, NobodyElseAsksWhetherSomethingIsRecorded) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::pairs_test

@@ -3,7 +3,7 @@
 #include "ladon/tests/layers/infinite/monte_carlo.h"
 #include "ladon/tests/support.h"
 
-namespace ladon {
+namespace ladon::pooling_test {
 namespace {
 
 using infinite::Inputs;
@@ -124,4 +124,4 @@ TEST(PoolingLimit, AverageOverEvenWindows) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::pooling_test

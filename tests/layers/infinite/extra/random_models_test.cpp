@@ -7,7 +7,7 @@
 #include "ladon/layers/infinite/gram/backward.h"
 #include "ladon/tests/layers/infinite/gram/gram_networks.h"
 
-namespace ladon {
+namespace ladon::random_models_test {
 namespace {
 
 using infinite::Entries;
@@ -257,4 +257,4 @@ TEST(RandomModels, HaveTheSameKernelsHoweverTheyAreComputed) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::random_models_test

@@ -12,7 +12,7 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/tests/layers/infinite/gram/gram_networks.h"
 
-namespace ladon {
+namespace ladon::gram_checkpoint_test {
 namespace {
 
 using infinite::gram;
@@ -215,4 +215,4 @@ TEST_F(GramCheckpoint, RefusesAForeignManifest) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::gram_checkpoint_test

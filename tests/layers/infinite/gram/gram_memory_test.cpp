@@ -13,7 +13,7 @@
 #include "ladon/layers/infinite/gram/backward.h"
 #include "ladon/tests/layers/infinite/gram/gram_networks.h"
 
-namespace ladon {
+namespace ladon::gram_memory_test {
 namespace {
 
 using infinite::gram;
@@ -217,4 +217,4 @@ TEST(Gram, RefusesMalformedRequests) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::gram_memory_test

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <string>
 
 #include "ladon/autograd/ops.h"
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/layers/layers.h"
+#include "ladon/tests/same_bits.h"
 #include "ladon/tests/support.h"
 
 namespace ladon::test {
@@ -42,15 +42,6 @@ inline Sequential attention_net(std::int64_t in) {
 inline Tensor draw(const Shape& shape, std::uint64_t seed = 2) {
   Generator rng(seed);
   return normal(shape, rng, 0, 1, f64);
-}
-
-inline bool same_bits(const Tensor& a, const Tensor& b) {
-  if (a.defined() != b.defined()) return false;
-  if (!a.defined()) return true;
-  const Tensor x = contiguous(a), y = contiguous(b);
-  return x.shape() == y.shape() &&
-         std::memcmp(x.data<double>(), y.data<double>(),
-                     static_cast<std::size_t>(x.count()) * sizeof(double)) == 0;
 }
 
 inline void expect_same_bits(const infinite::Gram& a, const infinite::Gram& b,

@@ -9,7 +9,7 @@
 #include "ladon/core/extra/data/metrics.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon::infinite {
+namespace ladon::infinite::classification_test {
 namespace {
 
 using test::expect_error;
@@ -123,4 +123,4 @@ TEST(ClassProbabilities, RefuseWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon::infinite
+}  // namespace ladon::infinite::classification_test

@@ -9,7 +9,7 @@
 #include "ladon/tests/layers/infinite/gram/gram_networks.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::conjugate_gradients_test {
 namespace {
 
 using test::expect_error;
@@ -243,4 +243,4 @@ TEST_F(CgSolverTest, RefusesMalformedRequests) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::conjugate_gradients_test

@@ -4,7 +4,7 @@
 #include "ladon/tests/layers/infinite/gram/gram_networks.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::distributed_factor_test {
 namespace {
 
 // By many ranks: tests/ranks.
@@ -24,4 +24,4 @@ TEST(DistributedFactor, OfOneAloneIsTheStoredFactor) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::distributed_factor_test

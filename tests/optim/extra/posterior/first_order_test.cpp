@@ -6,7 +6,7 @@
 #include "ladon/tests/optim/posterior/one_channel.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::first_order_test {
 namespace {
 
 using namespace test::one_channel;
@@ -98,4 +98,4 @@ TEST(FirstOrder, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::first_order_test

@@ -18,7 +18,7 @@
 #include "ladon/optim/posterior/predict.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::kinds_test {
 namespace {
 
 using infinite::Get;
@@ -203,9 +203,9 @@ TEST(NegativeVariance, ByRoundingIsZero) {
   Generator rng(3);
   for (const double jitter : {1e-8, 1e-10, 1e-12, 1e-14})
     for (const double length : {1.0, 0.1}) {  // the smaller, the nearer to singular
-      const Tensor x = length * normal({150, 2}, rng, 0, 1, f64), k = test::rbf(x, x);
+      const Tensor x = length * normal({150, 2}, rng, 0, 1, f64), k = test::unit_rbf(x, x);
       const Tensor some = concat({slice(x, 0, {.stop = 40}), x + 1e-7}, 0);
-      const Tensor cross = test::rbf(some, x), y = test::gaussian({150}, 4);
+      const Tensor cross = test::unit_rbf(some, x), y = test::gaussian({150}, 4);
       std::unique_ptr<GaussianProcess> gp;
       try {
         gp = std::make_unique<GaussianProcess>(k, y, GpOptions{.jitter = jitter});
@@ -216,9 +216,9 @@ TEST(NegativeVariance, ByRoundingIsZero) {
       const Tensor variance = gp->predict(cross, ones({190}, f64)).covariance;
       EXPECT_GE(amin(variance).item(), 0);
       EXPECT_LT(amax(variance).item(), 1e-2);
-      EXPECT_NO_THROW(gp->predict(cross, test::rbf(some, some)));
+      EXPECT_NO_THROW(gp->predict(cross, test::unit_rbf(some, some)));
     }
-  const Tensor x = normal({60, 2}, rng, 0, 1, f64), k = cast(test::rbf(x, x), f32);
+  const Tensor x = normal({60, 2}, rng, 0, 1, f64), k = cast(test::unit_rbf(x, x), f32);
   const GaussianProcess single(k, test::gaussian({60}, 4), {.jitter = 1e-5});
   EXPECT_NO_THROW(single.predict(k, cast(ones({60}, f64), f32)));
 }
@@ -252,7 +252,7 @@ TEST(NegativeVariance, OfDrawnKernelsAsksForLandmarks) {
 TEST(ChooseNoise, RefusesAnIndefiniteKernelAsGaussianProcessDoes) {
   Generator rng(1);
   const Tensor y = test::gaussian({10}, 2), x = normal({10, 2}, rng, 0, 1, f64);
-  const Tensor good = test::rbf(x, x);
+  const Tensor good = test::unit_rbf(x, x);
   for (const double shift : {0.5, 1e-3, 1e-6}) {
     const auto [values, vectors] = eigh(good);
     Tensor lowered = clone(values.detach());
@@ -318,4 +318,4 @@ TEST(PredictCenter, OfEqualTargets) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::kinds_test

@@ -24,7 +24,7 @@
 #include "ladon/optim/posterior/latent_posterior.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::rounding_test {
 namespace {
 
 using infinite::Get;
@@ -377,4 +377,4 @@ TEST(PivotedCholesky, ComparesEachElementOfTheDiagonalWithItsRow) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::rounding_test

@@ -13,7 +13,7 @@
 #include "ladon/tests/layers/infinite/gram/gram_networks.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::solver_test {
 namespace {
 
 using infinite::Get;
@@ -211,4 +211,4 @@ TEST(CgSolver, NamesTheProductOfAnotherShape) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::solver_test

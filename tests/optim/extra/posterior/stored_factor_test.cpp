@@ -13,7 +13,7 @@
 #include "ladon/tests/layers/infinite/gram/gram_networks.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::stored_factor_test {
 namespace {
 
 using infinite::Get;
@@ -161,4 +161,4 @@ TEST_F(StoredFactorTest, NamesTheRowsThatAreNotPositiveDefinite) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::stored_factor_test

@@ -12,7 +12,7 @@
 #include "ladon/optim/samplers/hmc.h"
 #include "ladon/tests/optim/posterior/prediction.h"
 
-namespace ladon {
+namespace ladon::witness_test {
 namespace {
 
 constexpr double noise = 0.1;
@@ -135,4 +135,4 @@ TEST(Witness, RanksOfTruthsAreUniform) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::witness_test

@@ -6,7 +6,7 @@
 
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::calibration_test {
 namespace {
 
 // Q(½, x/2) = erfc √(x/2); of 2 and 4 degrees e^−x/2 and e^−x/2·(1 + x/2).
@@ -138,4 +138,4 @@ TEST(RankHistogram, RefusesBadInputAndAddsNothingThen) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::calibration_test

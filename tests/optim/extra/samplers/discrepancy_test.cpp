@@ -6,7 +6,7 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::discrepancy_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -269,4 +269,4 @@ TEST(MmdPValue, RefusesBadInput) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::discrepancy_test

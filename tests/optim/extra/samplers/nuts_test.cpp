@@ -7,7 +7,7 @@
 
 #include "ladon/tests/optim/samplers/densities.h"
 
-namespace ladon::test {
+namespace ladon::test::nuts_test {
 namespace {
 
 /// v ~ N(0, s²), x_i | v ~ N(0, e^v), D − 1 of them (Neal 2003).
@@ -115,4 +115,4 @@ TEST(Nuts, RefusesBadDepths) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::nuts_test

@@ -6,7 +6,7 @@
 #include "ladon/core/machine/parallel.h"
 #include "ladon/tests/optim/samplers/densities.h"
 
-namespace ladon::test {
+namespace ladon::test::samplers_test {
 namespace {
 
 struct Course {
@@ -231,4 +231,4 @@ TEST(Samplers, RefuseDensitiesThatMixRows) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::samplers_test

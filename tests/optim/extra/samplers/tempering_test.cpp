@@ -4,7 +4,7 @@
 
 #include "ladon/tests/optim/samplers/densities.h"
 
-namespace ladon::test {
+namespace ladon::test::tempering_test {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -140,4 +140,4 @@ TEST(Tempering, RefusesBadLadders) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::tempering_test

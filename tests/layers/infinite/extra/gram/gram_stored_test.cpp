@@ -12,7 +12,7 @@
 #include "ladon/layers/extra/tiles/stored.h"
 #include "ladon/tests/layers/infinite/gram/gram_networks.h"
 
-namespace ladon {
+namespace ladon::gram_stored_test {
 namespace {
 
 using infinite::Get;
@@ -261,4 +261,4 @@ TEST_F(StoredGramTest, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::gram_stored_test

@@ -9,7 +9,7 @@
 #include "ladon/layers/infinite/gram/plan.h"
 #include "ladon/tests/layers/infinite/gram/gram_networks.h"
 
-namespace ladon {
+namespace ladon::gram_test {
 namespace {
 
 using infinite::gram;
@@ -218,4 +218,4 @@ TEST(Gram, AveragesReplicatesAndTellsTheirError) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::gram_test
