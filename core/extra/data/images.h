@@ -1,5 +1,5 @@
 #pragma once
-// Labelled images: readers, patches and standardization. No gradients.
+// Labelled images: readers, patches and standardization. No gradients are recorded.
 
 #include <cstdint>
 #include <string>
@@ -64,7 +64,7 @@ struct Standardization {
   /// Computes mean and deviation of `images`, f32 [N, H, W, C] with N > 0.
   Standardization(const Tensor& images, Grouping grouping);
   /// Standardizes images:  f32 [M, H, W, C] → [M, H, W, C]. Throws Error if H, W or C differs from
-  /// the training set's.
+  /// the size of this axis of `mean`, unless that size is 1.
   Tensor operator()(const Tensor& images) const;
 };
 

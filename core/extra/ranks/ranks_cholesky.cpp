@@ -51,7 +51,7 @@ int rows_of_ranks() {
   return rows;
 }
 
-/// One block of A + ridge·I.
+/// The block [rows, columns] of A + ridge·I that begins at (row, column); `block` gives that of A.
 Tensor ridged(const Cholesky::Block& block, double ridge, std::int64_t row, std::int64_t column,
               std::int64_t rows, std::int64_t columns) {
   const Tensor a = block(row, column, rows, columns);
@@ -140,7 +140,7 @@ struct Local {
   std::vector<double> values;
 };
 
-/// Fills in the lower triangle of A + ridge·I.
+/// Fills a with this rank's blocks of the lower triangle of A + ridge·I.
 void fill(Local& a, double ridge, const Cholesky::Block& block) {
   a.for_each_block([&](std::int64_t row, std::int64_t column, int rows, int columns, double* to) {
     if (row + rows <= column) return;
@@ -241,7 +241,7 @@ struct Shared {
 struct Cholesky::State {
   std::int64_t n = 0;
   double log_determinant = 0;
-  Tensor factor;  // for a group of one rank
+  Tensor factor;  // the factor L in a group of one rank; undefined if several ranks share it
 #ifdef LADON_SCALAPACK
   std::unique_ptr<Shared> shared;
 #endif

@@ -57,7 +57,8 @@ bool by_channels(DType dtype, const Sizes& s) {
          });
 }
 
-/// y ← the convolution plus `row`, for by_channels(): vector lanes are channels of several groups.
+/// y ← the convolution plus the bias `row`, if by_channels() is true: vector lanes are channels of
+/// several groups.
 void multiply_channels(const Tensor& x, const Tensor& weight, const Tensor& row,
                        const PatchRows& rows, const Sizes& s, Tensor& y) {
   const Tensor by_taps =  // [taps·in/groups, out]
@@ -233,7 +234,7 @@ void add_channels(const PatchRows& rows, const Sizes& s, const T* x, const T* g,
   });
 }
 
-// The sum over windows is cut into a few parts, which are added in order.
+// The gradient is a sum over windows. It is cut into a few partial sums, which are added in order.
 Tensor convolution_by_weight(const Tensor& x, const Tensor& g, const Windows& w,
                              std::int64_t groups) {
   if (mapped::any(x, g)) {
