@@ -6,7 +6,7 @@
 
 namespace ladon::kernels {
 
-/// Number of blocks that are generated together.
+/// Number of blocks of random words that are generated together.
 inline constexpr std::int64_t block_group = 16;
 
 struct RandomLoops {

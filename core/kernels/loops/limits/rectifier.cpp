@@ -44,7 +44,7 @@ void rectifier_sums(double alpha2, double beta2, double r, const double* rho,
   (all ? sums_of<true> : sums_of<false>)(alpha2, beta2, r, rho, w, n, sums);
 }
 
-// Powers x^k … x^(k+7), eight at a time.
+// The powers of x, eight at a time: x^k … x^(k+7), from k = 0 on.
 class Powers {
  public:
   static constexpr int lanes = 8;
