@@ -32,7 +32,7 @@ constexpr std::size_t item_size(DType t) {
   return t == DType::boolean ? 1 : is_half(t) ? 2 : t == DType::f32 ? 4 : 8;
 }
 
-/// "bool", "i64", "f16", "bf16", "f32" or "f64".
+/// The name of t: "bool", "i64", "f16", "bf16", "f32" or "f64".
 std::string_view to_string(DType t);
 std::ostream& operator<<(std::ostream& out, DType t);
 

@@ -111,7 +111,8 @@ Tensor batched(const F& f, const Tensors&... x) {
 /// run in parallel. Throws Error naming `operation` for a shape that no tensor can have.
 Tensor drawn(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
              const std::function<Tensor(Generator& own)>& draw);
-/// drawn() for a distribution with a parameter: `draw` is called with the parameter of its example.
+/// drawn() for a distribution with a parameter, which may be mapped: there is one draw for each of
+/// its examples too, and `draw` is called with the parameter of its example.
 Tensor drawn(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
              const Tensor& parameter,
              const std::function<Tensor(Generator& own, const Tensor& parameter)>& draw);

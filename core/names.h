@@ -1,5 +1,5 @@
 #pragma once
-// Look-up of a choice by its name.
+// Look-up of an option, such as the name of an activation, in a list of names.
 
 #include <span>
 #include <string_view>

@@ -56,7 +56,7 @@ class Generator {
 
   std::uint64_t seed() const { return seed_; }
   std::uint64_t stream() const { return stream_; }
-  /// Blocks used so far.
+  /// Number of blocks used so far.
   std::uint64_t position() const;
   void set_position(std::uint64_t blocks);
 

@@ -17,7 +17,7 @@ namespace ladon {
 struct MemoryUse {
   std::size_t in_use;  ///< Held by tensors.
   std::size_t kept;    ///< Free, and kept for reuse.
-  std::size_t most;    ///< The most that was in use at once since the last release_memory().
+  std::size_t most;    ///< Largest value of in_use since the last release_memory().
 };
 MemoryUse memory_use();
 

@@ -96,7 +96,7 @@ int syevd(bool vectors, int n, T* a, T* values) {
   return info;
 }
 
-// Uses LAPACK's divide-and-conquer method.
+// Calls LAPACK's divide-and-conquer method for tridiagonal matrices.
 template <class T>
 int stedc(int n, T* d, T* e, T* z) {
   use_one_thread();

@@ -59,7 +59,7 @@ void getrf(int n, T* a, int* swaps) {
   }
 }
 
-// A = Pᵀ·L·U and Aᵀ = Uᵀ·Lᵀ·P.
+// Solves the systems of A = Pᵀ·L·U, or of Aᵀ = Uᵀ·Lᵀ·P, one factor after the other.
 template <class T>
 void getrs(bool transposed, int n, int k, const T* lu, const int* swaps, T* b) {
   const Triangle<T> l{{lu, 1, n}, true, true}, u{{lu, 1, n}, false, false};
