@@ -216,9 +216,9 @@ template <class... T>
 concept Numbers = (std::is_arithmetic_v<T> && ...);
 }  // namespace detail
 
-/// start, start + step, … while below (above, for a negative step) stop. Integer arguments give
-/// i64, a floating-point one f32, unless the dtype is given. Throws Error if step is 0, the number
-/// of elements is not finite, or the dtype cannot hold one of them.
+/// The numbers start, start + step, … below stop (above, for a negative step). Integer arguments
+/// give i64, a floating-point one f32, unless the dtype is given. Throws Error if step is 0, the
+/// number of elements is not finite, or the dtype cannot hold one of them.
 template <class Start, class Stop, class Step>
 requires detail::Numbers<Start, Stop, Step> Tensor arange(Start start, Stop stop, Step step,
                                                           DType dtype) {
@@ -231,7 +231,7 @@ template <class Start, class Stop, class Step = int>
 requires detail::Numbers<Start, Stop, Step> Tensor arange(Start start, Stop stop, Step step = 1) {
   return arange(start, stop, step, detail::Integers<Start, Stop, Step> ? i64 : f32);
 }
-/// 0, 1, … while below stop.
+/// The numbers 0, 1, … below stop.
 template <class Stop>
 requires detail::Numbers<Stop> Tensor arange(Stop stop) { return arange(0, stop); }
 

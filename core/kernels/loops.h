@@ -76,10 +76,10 @@ struct LoopsOf {
   const UnaryLoop* unary;                              ///< One per Unary, in its order.
   const BinaryLoop* binary;                            ///< One per Binary, in its order.
   const CompareLoop* compare;                          ///< One per Compare, in its order.
-  const PiecewiseLoop<T>* piecewise;                   ///< One per Piecewise: (x, y, n, p).
-  const PiecewiseGradientLoop<T>* piecewise_gradient;  ///< (g, x, dx, n, p).
-  const LossLoop<T>* loss;                             ///< One per Loss: (x, t, y, n, p).
-  const LossGradientLoop<T>* loss_gradient;            ///< (g, x, t, dx, n, p).
+  const PiecewiseLoop<T>* piecewise;                   ///< One per Piecewise; arguments x, y, n, p.
+  const PiecewiseGradientLoop<T>* piecewise_gradient;  ///< Arguments g, x, dx, n, p.
+  const LossLoop<T>* loss;                             ///< One per Loss; arguments x, t, y, n, p.
+  const LossGradientLoop<T>* loss_gradient;            ///< Arguments g, x, t, dx, n, p.
   /// y = condition ? a : b.
   void (*select)(const bool* condition, const T* a, const T* b, T* y, std::int64_t n);
   /// x ← a·x + b·y.

@@ -1,6 +1,5 @@
 #pragma once
-// Checks and row-major copies of LAPACK operands. Internal to core/linalg/lapack.cpp and
-// lapack_eigen.cpp.
+// Checks and copies of LAPACK operands. Internal to core/linalg/lapack.cpp and lapack_eigen.cpp.
 
 #include <algorithm>
 #include <atomic>

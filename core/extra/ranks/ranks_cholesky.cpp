@@ -99,7 +99,7 @@ class Grid {
   int system_, context_;
 };
 
-/// This rank's blocks of a matrix [m, n], column-major.
+/// The blocks of a matrix [m, n] that this rank holds, stored as one column-major matrix.
 struct Local {
   Local(const Grid& grid, std::int64_t of_rows, std::int64_t of_columns, std::int64_t down,
         std::int64_t across)
@@ -120,8 +120,8 @@ struct Local {
     values.assign(static_cast<std::size_t>(stride) * static_cast<std::size_t>(std::max(1, columns)),
                   0.0);
   }
-  /// Calls f(row, column, rows, columns, values) for each block: its position in the matrix, its
-  /// size, and its values here.
+  /// Calls f(row, column, rows, columns, values) for each block that this rank holds: its position
+  /// in the matrix, its size, and the address of its values in this rank.
   template <class F>
   void for_each_block(const F& f) {
     for (int c = 0; c < columns; c += side_n)

@@ -52,7 +52,7 @@ class BytePairTokenizer {
   BytePairTokenizer(std::vector<std::string> tokens, std::vector<Merge> merges)
       : BytePairTokenizer(std::move(tokens), std::move(merges), "") {}
 
-  /// GPT-2's files, encoder.json and vocab.bpe, or others of their formats:
+  /// Reads GPT-2's files, encoder.json and vocab.bpe, or other files of these formats:
   ///   {"token": number, …}, numbers being 0, 1, …, n − 1 in any order
   ///   `#version: 0.2`, and then a line `left right` for every merge, the earliest first
   /// where a byte is written as a visible character (byte_alphabet.h). Throws Error, naming the

@@ -1,6 +1,6 @@
 #pragma once
-// Shared by the forward and the backward kernel of attention: addresses of heads, and the logits of
-// one tile. Private to the .cpp files of this folder.
+// Code that the forward and the backward kernel of attention share: addresses of heads, and the
+// logits of one tile. Private to the .cpp files of this folder.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
-// Random numbers, sixteen blocks at a time. This file is compiled without contraction to fused
-// multiply-adds (CMakeLists.txt), so that numbers have the same bits at every instruction level.
+// Random numbers, from sixteen blocks of random words at a time. This file is compiled without
+// contraction to fused multiply-adds (CMakeLists.txt), so that numbers have the same bits at every
+// instruction level.
 
 #include "ladon/core/kernels/loops/random.h"
 
@@ -54,8 +55,8 @@ void bernoulli(const uint32_t* w, uint64_t threshold, bool* y, int64_t n) {
 
 // --- numbers from words ---
 
-// unit() is in [0, 1). positive(), in (0, 1], and centred(), in (−1, 1), give midpoints of equal
-// cells.
+// Conversions of a word to a number: unit() is in [0, 1). positive(), in (0, 1], and centred(), in
+// (−1, 1), are midpoints of intervals of equal length.
 LADON_INLINE uint32_t raw(const uint32_t* w, int64_t i, float) { return w[i]; }
 LADON_INLINE float unit(uint32_t x) {
   return static_cast<float>(static_cast<std::int32_t>(x >> 8)) * 0x1p-24f;

@@ -39,8 +39,8 @@ void dormtr_(const char* side, const char* uplo, const char* transposed, const i
 namespace ladon::routines {
 namespace {
 
-// A row-major lower triangle is a column-major upper one: LAPACK sees the transpose, which for a
-// symmetric matrix is the matrix itself.
+// LAPACK reads the row-major lower triangle of a matrix as the column-major upper triangle of its
+// transpose, which for a symmetric matrix is the matrix itself.
 constexpr char upper = 'U';
 constexpr int block = 64;  // largest number of columns that LAPACK's reductions take at a time
 

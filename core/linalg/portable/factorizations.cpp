@@ -42,7 +42,7 @@ void eliminate_panel(int64_t n, int64_t first, int64_t end, T* a, int* swaps) {
 
 }  // namespace
 
-// Right-looking, by panels of columns (Golub and Van Loan, 3.4):
+// LU factorization, right-looking, by panels of columns (Golub and Van Loan, 3.4):
 //   P·[A11; A21] = [L11; L21]·U11;  U12 = L11⁻¹·(P·A)12;  A22 −= L21·U12.
 template <class T>
 void getrf(int n, T* a, int* swaps) {

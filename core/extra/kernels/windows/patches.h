@@ -43,9 +43,9 @@ class PatchRows {
   struct Row {
     std::int64_t at = 0, low = 0, high = 0;
   };
-  /// Windows [first, last) of a line along the last axis. For each row of their patches, `starts`
-  /// has the index of the first position of the line of the input that the row reads, or −1 if that
-  /// line is outside the input.
+  /// Windows [first, last) of one line along the last axis. Row r of their patches reads a line of
+  /// the input: starts[r] is the index of the first position of that line, or −1 if the line is
+  /// outside the input.
   struct Line {
     std::int64_t image, first, last;
     std::vector<std::int64_t> starts;
