@@ -19,7 +19,7 @@ LADON_INLINE T tanh_slope(T x) {
   return T(4) * sigmoid_slope(T(2) * x);
 }
 
-/// The number above/below, which is divided only when it is used.
+/// A quotient, kept as numerator and denominator until it is multiplied by another number.
 template <class T>
 struct Ratio {
   T above, below;

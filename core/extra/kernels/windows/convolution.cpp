@@ -164,8 +164,9 @@ Tensor reversed(const Tensor& weight, const Windows& w, const Sizes& s) {
   return y;
 }
 
-// Windows of one image overlap, so a task computes whole images. If all strides are 1, the gradient
-// is itself computed as a convolution, which is faster unless there are few channels.
+// The gradient is itself computed as a convolution where that is faster: by_channels(), or if all
+// strides are 1 and there are enough channels. Otherwise the gradients of patches are added to the
+// images; windows of one image overlap, so no two tasks work on the same image.
 Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows& w,
                             std::int64_t groups) {
   if (mapped::any(g, weight)) {
