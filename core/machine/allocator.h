@@ -5,9 +5,9 @@
 // comes back page by page, cleared, which costs more than most operations on it.
 //
 // Sizes are rounded up to eight classes per power of two, so that a block can be reused for similar
-// sizes. The memory in use and the memory kept are together at most 1.25 times the most that was
-// ever in use at once; above this limit, blocks are returned to the system in the order in which
-// they were freed.
+// sizes. The memory in use and the memory kept are together at most 1.25 times the most that was in
+// use at once since the last release_memory(); above this limit, blocks are returned to the system
+// in the order in which they were freed.
 
 #include <cstddef>
 
