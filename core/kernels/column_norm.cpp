@@ -94,7 +94,7 @@ InUnits in_units(const Tensor& x, double eps) {
   return {binary(Binary::div, x, unit), unit, binary(Binary::div, over, unit)};
 }
 
-/// (x − mean − rest)·rstd·weight + bias.
+/// Returns (x − mean − rest)·rstd·weight + bias, with the moments f of the columns of x.
 template <class T>
 Tensor normalized(const Tensor& x, const ColumnMoments& f, const Tensor& weight,
                   const Tensor& bias) {

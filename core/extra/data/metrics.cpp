@@ -45,7 +45,7 @@ std::vector<std::int64_t> checked_labels(const char* operation, const Tensor& la
   return values;
 }
 
-/// The mean over rows of figure(row, label).
+/// The mean over rows i of figure(rows, i, label of row i).
 template <class F>
 double mean_over_rows(const char* operation, const Tensor& probabilities, const Tensor& labels,
                       const F& figure, Reads reads = Reads::values) {
@@ -172,7 +172,9 @@ std::vector<Level> levels(const char* operation, const std::vector<double>& posi
 }  // namespace
 
 double auroc(const std::vector<double>& positives, const std::vector<double>& negatives) {
-  double above = 0, wins = 0;  // positives with larger scores; pairs that the positive wins
+  // above: number of positives with larger scores. wins: number of pairs (positive, negative) in
+  // which the positive has the larger score; a tie counts half.
+  double above = 0, wins = 0;
   for (const Level& level : levels("auroc", positives, negatives)) {
     wins += level.negatives * (above + level.positives / 2);
     above += level.positives;
@@ -203,7 +205,7 @@ double fpr95(const std::vector<double>& positives, const std::vector<double>& ne
 
 namespace {
 
-/// The mean over rows of figure(p, q, row), with probabilities p and reference q.
+/// The mean over rows i of figure(p, q, i), with probabilities p and reference q.
 template <class F>
 double mean_of_both(const char* operation, const Tensor& probabilities, const Tensor& reference,
                     const F& figure, Reads reads = Reads::values) {

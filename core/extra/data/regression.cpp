@@ -87,12 +87,14 @@ std::vector<double> at_levels(const std::vector<double>& levels, const Share& sh
   return shares;
 }
 
-constexpr double rounding = 1e-9;  // of a rank: the error of 1 − level, times S + 1
+// Bound on the rounding error of the rank of a draw: the error of 1 − level, times S + 1.
+constexpr double rounding = 1e-9;
 
 /// The sorted draw of rank `place`, counted from 1, interpolated linearly between two draws.
 double at_place(const Numbers& sorted, double place) {
   const double last = static_cast<double>(sorted.size());
-  // An end of an interval is a draw itself where only rounding keeps its rank from being whole.
+  // A rank that differs from an integer by rounding alone is replaced by that integer, so that the
+  // quantile is exactly a draw.
   if (std::abs(place - std::round(place)) <= rounding) place = std::round(place);
   const double below = std::floor(std::clamp(place, 1.0, last));
   const auto k = static_cast<std::size_t>(below) - 1;
@@ -107,7 +109,7 @@ std::vector<double> interval_coverage(const Tensor& mean, const Tensor& variance
   const Gaussians p("interval_coverage", mean, variance, targets);
   return at_levels(levels, [&](double level) {
     return p.average([=](double error, double v) {
-      // P(|z| < |error|/σ) ≤ level
+      // The target is covered if P(|z| < |error|/σ) ≤ level, for z ~ N(0, 1).
       return error == 0 || (v > 0 && std::erf(std::abs(error) / std::sqrt(2 * v)) <= level);
     });
   });

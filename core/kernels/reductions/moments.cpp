@@ -32,7 +32,7 @@ Tensor kept_if(bool keep, Tensor y, const std::vector<int>& axes) {
   return y;
 }
 
-/// The limits of a dtype's numbers, as double.
+/// Largest finite number, smallest normal number and ε of a dtype, as double.
 struct Range {
   double largest, least_normal, epsilon;
 };
@@ -76,7 +76,7 @@ Deviations deviations(const Tensor& x, const std::vector<int>& axes) {
 bool all_within(const Tensor& x, double low, double high) {
   if (x.mapped()) return all_within(mapped::show(x), low, high);
   constexpr std::int64_t grain = 1 << 14;    // elements that stay in cache for the second pass
-  const double size = std::min(-low, high);  // if Σ|x| is at most this, so is each |x|
+  const double size = std::min(-low, high);  // if Σ|x| is at most `size`, so is each |x|
   const Tensor row = contiguous(x);
   std::atomic<bool> within = true;
   visit_dtype(x.dtype(), [&]<class T>() {

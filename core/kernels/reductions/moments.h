@@ -21,10 +21,11 @@ Tensor scale_of(const Tensor& x, const std::vector<int>& axes);
 
 /// Mean Σx/n over the axes, which have n elements; NaN if n is 0.
 Tensor mean(const Tensor& x, const std::vector<int>& axes, bool keep);
-/// sqrt(Σx²/divisor).
+/// The root mean square sqrt(Σx²/divisor) over the axes.
 Tensor root_mean_square(const Tensor& x, const std::vector<int>& axes, bool keep, double divisor);
-/// Σ(x − mean)²/divisor, and its square root. If the mean is large compared with the deviations
-/// x − mean, the deviations are corrected for the rounding error of the mean.
+/// The variance Σ(x − mean)²/divisor, and its square root, deviation(). If the mean is large
+/// compared with the deviations x − mean, the deviations are corrected for the rounding error of
+/// the mean.
 Tensor variance(const Tensor& x, const std::vector<int>& axes, bool keep, double divisor);
 Tensor deviation(const Tensor& x, const std::vector<int>& axes, bool keep, double divisor);
 
