@@ -193,7 +193,9 @@ struct TransformerOptions {
   /// the encoder attends to all tokens.
   TransformerEncoderLayerOptions layer;
   std::int64_t encoder_layers = 6, decoder_layers = 6;
-  std::optional<bool> final_norm = {};  ///< Of both stacks. (PyTorch always has both.)
+  /// Whether encoder and decoder end in a norm, as in TransformerEncoderOptions. (In PyTorch's
+  /// nn.Transformer both always do.)
+  std::optional<bool> final_norm = {};
 };
 
 /// Encoder and decoder:  sources [batch, S, dim], targets [batch, T, dim] → [batch, T, dim].

@@ -41,7 +41,7 @@ struct LanguageModel : Callable<LanguageModel> {
   Tensor forward(const Tensor& tokens) const override { return forward_masked(tokens, {}); }
   Tensor forward_masked(const Tensor& tokens, const Tensor& mask) const override;
   /// Logits for new tokens that follow those in the cache; mask: bool [batch, T], false = padding.
-  /// Not recorded.
+  /// Runs under NoGrad.
   Tensor forward(const Tensor& tokens, DecodingCache& cache, const Tensor& mask = {}) const;
   void visit(Visitor& v) override;
   std::string describe() const override;

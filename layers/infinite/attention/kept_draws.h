@@ -31,7 +31,7 @@ class KeptDraws {
 
   /// Keeps at most `bytes`.
   explicit KeptDraws(double bytes = few_bytes) : most_bytes_(bytes) {}
-  /// Keeps at most `bytes` from now on; what is kept already stays.
+  /// Keeps at most `bytes` from now on; matrices that are kept already stay.
   void allow(double bytes);
 
   /// Z of draw `number`. Calls draw() to make it unless it is kept. If several threads ask for it

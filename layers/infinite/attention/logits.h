@@ -48,7 +48,7 @@ class SharedDraws {
   Generator rng_;
   std::int64_t rank_, first_;
   KeptDraws* kept_;
-  std::mutex mutex_;  // of the members below
+  std::mutex mutex_;  // protects the members below
   std::int64_t group_ = -1;
   Tensor orthogonal_;  // [r², r, r]: the first r = first_ rows and columns of a group's Z
 };

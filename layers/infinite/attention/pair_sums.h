@@ -23,7 +23,7 @@ struct DrawnPair {
 /// Linear relations of a pair's tangent kernels to its other kernels, where they exist.
 struct Upstream;
 
-/// What the blocks of a list of pairs have in common.
+/// Properties common to all blocks of a list of pairs.
 struct PairForm {
   std::int64_t rank;  ///< R
   bool same_kernels;  ///< Whether k and v are the same.

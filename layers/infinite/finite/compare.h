@@ -101,9 +101,9 @@ struct CompareOptions {
 /// block, Generator::reserve, per point), on all threads, and compares them with
 /// limit(*make_network(size)). Every network is run once; results have the same bits with any
 /// number of threads. The limit must not depend on the number of heads, or the comparison is
-/// meaningless. Masked positions do not count: more padding changes no figure but by rounding.
-/// Throws Error as limit() and empirical_kernel() do, for points of fewer than 3 draws, and if all
-/// positions of outputs [N, T, C] are masked.
+/// meaningless. Masked positions do not count: additional padding changes the figures only by
+/// rounding. Throws Error as limit() and empirical_kernel() do, for points of fewer than 3 draws,
+/// and if all positions of outputs [N, T, C] are masked.
 Comparison compare(const SizedFactory& make_network, const Inputs& x,
                    const std::vector<SweepPoint>& sweep, const CompareOptions& options,
                    Generator& rng);

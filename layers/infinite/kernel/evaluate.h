@@ -1,8 +1,9 @@
 #pragma once
 // Evaluates a limit's graph in one walk over its steps. Without draws, the walk computes for each
-// step i in order value[i] = step.map(pairs of the values of its input steps); everything else
-// saves work, or serves steps that draw. Self-kernels (of each of N inputs with itself) are needed
-// by all N² pairs, so they can be cached per step in one walk and read in others.
+// step i in order value[i] = step.map(pairs of the values of its input steps); the rest of this
+// file saves work, or serves steps that average over draws. Self-kernels (of each of N inputs with
+// itself) are needed by all N² pairs, so they can be cached per step in one walk and read in
+// others.
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-// What gram() tells the limits of attention about a pass over pairs of inputs, so that they can
-// save work.
+// Options of a pass over pairs of inputs, and a cache of draws, by which gram() lets the limits of
+// attention save work.
 
 #include "ladon/core/modes.h"
 
