@@ -82,7 +82,8 @@ std::int64_t ContinuousBatch::add(const Tensor& prompt, const GenerateOptions& o
   DecodingCache own;
   const Tensor logits = call_model(unsqueeze(prompt, 0), own);
   LADON_CHECK(next_, "ContinuousBatch", "was moved inside the model function, in add()");
-  const std::int64_t most = own.most_positions;  // the last token needs no position
+  // The last generated token is not processed, and so needs no position.
+  const std::int64_t most = own.most_positions;
   LADON_CHECK(most == 0 || options.length <= most + 1 - prompt.count(), "ContinuousBatch",
               "a prompt of ", prompt.count(), " tokens and ", options.length,
               " more do not fit into the model's ", most, " positions; ask for ",

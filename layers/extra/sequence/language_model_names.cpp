@@ -88,7 +88,7 @@ std::vector<ForeignTensor> llama_names(const LanguageModel& model) {
       names.add(own + "attention." + name + "_bias", to + ".bias", heads_joined,
                 heads_apart(heads));
     };
-    if (attention) {  // a layer that replaced it has no names in Llama
+    if (attention) {  // a layer that replaced attention has no names in Llama
       project("query", "q_proj", attention->heads());
       project("key", "k_proj", attention->kv_heads());
       project("value", "v_proj", attention->kv_heads());

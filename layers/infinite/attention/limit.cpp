@@ -13,8 +13,8 @@
 namespace ladon::infinite {
 namespace {
 
-/// Kernels of the values. The tangent kernel includes what their trained biases add to it
-/// (AttentionLimit::value_bias_trained).
+/// Kernels of the values. Their tangent kernel includes the constant that trained biases of the
+/// values add (AttentionLimit::value_bias_trained).
 Pairs with_bias(const AttentionLimit& layer, const Pairs& values) {
   Pairs moved = values;
   if (values.ntk.defined() && layer.value_bias_trained != 0)

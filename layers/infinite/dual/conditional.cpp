@@ -58,7 +58,7 @@ struct ExponentialUnit {
 
   double value(double x) const { return x > 0 ? above * x : below * std::expm1(x); }
   double slope(double x) const { return x > 0 ? above : below * std::exp(x); }
-  double jump() const { return above - below; }  // of the slope at 0
+  double jump() const { return above - below; }  // jump of the slope at 0
   /// φ'' without its term jump·δ(x).
   double curvature(double x) const { return x > 0 ? 0 : below * std::exp(x); }
 

@@ -229,7 +229,7 @@ Tensor pairs_of(const Kernel& k, const Rows& a, const Rows& b) {
       "input_kernel", {a.source, b.source},
       [&] {
         if (k.entries == Entries::diagonal) return diagonal_products(a, b);
-        const Tensor y = inner_products(a, b);  // keep the axes of a single position
+        const Tensor y = inner_products(a, b);  // without axes of positions if T = 1
         return k.has_positions() && y.rank() == 2 ? reshape(y, {a.n, b.n, 1, 1}) : y;
       },
       [&] { return composed_products(a, b, k.has_positions(), k.entries); });
