@@ -31,7 +31,7 @@ struct AttentionPrior {
   /// dim].
   Init init = Init::xavier_uniform;
   Parameterization parameterization = Parameterization::standard;
-  // ntk parameterization (the only bias is then that of the output):
+  // In ntk parameterization, in which only the output has a bias:
   double query_key_std = 1;     ///< QK = σ_Q·σ_K
   double value_output_std = 1;  ///< OV = σ_O·σ_V
   double bias_std = 0;          ///< σ_b; 0 means no bias.

@@ -33,7 +33,7 @@ std::vector<bool> token_flags(std::int64_t batch, std::int64_t count, const Tens
   return {values.begin(), values.end()};
 }
 
-/// Positions of queries [count] or [batch, count] as [batch, count].
+/// Positions of queries, given as [count] or [batch, count], expanded to [batch, count].
 Tensor checked_positions(const Tensor& positions, std::int64_t batch, std::int64_t count) {
   LADON_CHECK(positions.dtype() == i64 &&
                   (positions.shape() == Shape{count} || positions.shape() == Shape({batch, count})),

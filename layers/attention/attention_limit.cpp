@@ -1,4 +1,5 @@
-// MultiHeadAttention::limit: describes the layer to infinite/attention/limit.h.
+// MultiHeadAttention::limit(): translates the layer into the description (AttentionLimit) from
+// which infinite/attention/limit.h computes its kernels.
 
 #include <algorithm>
 #include <array>

@@ -128,7 +128,7 @@ std::vector<Generated> write_by_drawing(Writer& writer, std::size_t batch, const
   return written;
 }
 
-/// A text of a beam, and its row in the writer.
+/// A candidate text of beam search, and its row in the Writer.
 struct Candidate {
   Generated text;
   std::int64_t row;

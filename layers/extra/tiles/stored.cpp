@@ -46,8 +46,8 @@ std::int64_t tile_side(std::int64_t n, std::int64_t wanted, double budget) {
   return std::clamp(side / vector_unit * vector_unit, vector_unit, most);
 }
 
-/// Whether this rank holds a tile. It is the rank that holds the transposed block of a Cholesky
-/// factor, which has the lower triangle.
+/// Whether this rank holds a tile. A tile on or above the diagonal belongs to the rank that holds
+/// the transposed block of a distributed Cholesky factor, which is lower triangular.
 bool mine(const GramTile& tile, std::int64_t side) {
   return ranks::holder(tile.column / side, tile.row / side) == ranks::rank();
 }

@@ -38,7 +38,8 @@ struct StoredGramProgress {
 };
 
 struct StoredGramOptions {
-  /// Which kernel is stored. No default: GaussianProcess needs nngp, gradient descent ntk.
+  /// The kernel that is stored. It has no default: GaussianProcess needs nngp, gradient descent
+  /// needs ntk.
   std::optional<Get> get = {};
   DType dtype = f64;  ///< Dtype of stored tiles, f64 or f32. Computation is always in f64.
   /// Inputs per side of a tile, rounded up to a multiple of vector_unit. 0 means the tile size in

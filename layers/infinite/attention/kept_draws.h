@@ -39,9 +39,9 @@ class KeptDraws {
   /// loops inside draw() run no other task on it.
   Tensor get(const Source& source, std::int64_t number, const std::function<Tensor()>& draw);
 
-  /// Notes that a step uses the first `draws` matrices of a source.
+  /// Records, for expected_bytes(), that a step uses the first `draws` matrices of a source.
   void expect(const Source& source, std::int64_t draws);
-  /// Bytes of all matrices that were noted.
+  /// Bytes of all matrices that expect() has recorded.
   double expected_bytes() const;
 
  private:

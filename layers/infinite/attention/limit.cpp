@@ -38,7 +38,8 @@ PairKernels by_weights(const AttentionLimit& layer, const Tensor& left, const Te
   return y;
 }
 
-/// Logits are their means: QK·k(n, n) for tied queries and keys, 0 otherwise.
+/// With linear scaling, logits equal their means: QK·k(n, n) for tied queries and keys, 0
+/// otherwise.
 PairKernels linear_scaling(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
   LADON_CHECK(seen.self() || !layer.form.tied, "MultiHeadAttention",
               "no limit is known for cross-attention with tied queries and keys; untie them");

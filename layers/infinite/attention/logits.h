@@ -59,7 +59,7 @@ class SharedDraws {
 /// the same numbers with any padding.
 class OwnNumbers {
  public:
-  /// Numbers for inputs with the residual roots Ψ [.., T, T].
+  /// Numbers for the inputs of `root`, whose residual roots Ψ are [.., T, T].
   explicit OwnNumbers(const Root& root);
   /// Numbers for inputs whose queries and keys see different tokens: [3, Tq, Tk], keyed by the
   /// hashes of both.

@@ -65,7 +65,7 @@ Measured head_kurtosis(const std::function<Tensor(const Tensor&)>& zeta, double 
 /// distribution functions.
 struct KolmogorovSmirnov {
   double distance = 0;
-  /// P(a larger distance), if the samples are independent draws of that distribution.
+  /// Probability of a larger distance, if samples are independent draws of the tested distribution.
   double p_value = 1;
   std::int64_t count = 0;
 };

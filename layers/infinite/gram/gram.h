@@ -27,7 +27,7 @@ namespace ladon::infinite {
 /// Cost of a Gram matrix.
 struct GramEstimate {
   std::uint64_t result_bytes = 0;  ///< Bytes of the matrices returned.
-  /// Bound of all other memory: the tiles that all threads work on.
+  /// Bound of all other memory: the tiles in progress on all threads, and all that tiles share.
   std::uint64_t working_bytes = 0;
   double seconds = 0;      ///< Time on all threads (and ranks), with no tile stored yet.
   std::int64_t tile = 0;   ///< Inputs per side of a tile; the last may be smaller.
@@ -84,7 +84,8 @@ struct Gram {
   /// that are missing because of this share. Empty if no layer draws, if there are no inputs, and
   /// for gram_diagonal(), which pairs no two inputs.
   std::vector<double> unexplained = {};
-  /// For each such layer, the largest unexplained share of any token (Limit::most_unexplained).
+  /// For each layer that draws, in order: the largest unexplained share of any token
+  /// (Limit::most_unexplained).
   std::vector<double> most_unexplained = {};
 
   /// One line: "closed"; or "drawn, with standard errors of the NNGP kernel up to 0.0012;

@@ -85,10 +85,10 @@ Kernel gram_tile(const GramPlan& plan, const GramTile& tile, std::size_t replica
 GramPlan of_first(const GramPlan& plan, std::int64_t rows, std::int64_t columns,
                   PassSample* sample = nullptr);
 
-/// "12.3 MB", in units of 1000.
+/// A number of bytes as text, such as "12.3 MB"; 1 kB is 1000 bytes.
 std::string in_bytes(double bytes);
 
-/// "about 52 s: 120 tiles of 256 × 256 inputs".
+/// Text such as "about 52 s: 120 tiles of 256 × 256 inputs".
 std::string time_and_tiles(double seconds, std::int64_t tiles, std::int64_t side);
 
 }  // namespace ladon::infinite

@@ -68,7 +68,7 @@ class Evaluation {
   }
 
   Entries input_layout() const { return layout_[0]; }
-  /// Known self-kernels of the network's inputs.
+  /// Self-kernels of the network's inputs, if they are known from an earlier walk; else undefined.
   Tensor known_input(int block) const { return rows_of(block).known ? known(0, block) : Tensor(); }
   bool needs_input_pairs() const { return demand_.pairs[0]; }
 
@@ -225,7 +225,8 @@ class Evaluation {
       if (variances[i] > 0) all[number].add(left[i] / variances[i]);
   }
 
-  /// Random numbers of a step, and the coordinates of its inputs' tokens (`roots`).
+  /// Selects the random numbers of a step, and finds the coordinates of its inputs' tokens
+  /// (`roots`).
   Drawn drawn_for(const Placed& step, const std::vector<Kernel>& inputs,
                   std::vector<std::array<Root, 2>>& roots) {
     Drawn drawn;

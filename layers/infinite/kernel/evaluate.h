@@ -48,7 +48,7 @@ struct SelfRows {
   std::int64_t count = 0;
 };
 
-/// Options of one walk.
+/// Options of one walk over a graph's steps (evaluate()).
 struct Walk {
   Entries wanted = Entries::full;  ///< Entries of the model's outputs, if they have positions.
   Get get = Get::ntk;              ///< Get::nngp leaves out the tangent kernels of a graph.

@@ -84,7 +84,7 @@ std::string plus(double summand);
 /// stands for means of 0.
 using MeanMap = std::function<Tensor(const std::vector<Tensor>&)>;
 
-/// Description of a step by its layer, except for its map.
+/// Description of a step, which its layer gives together with the map of the kernels.
 struct Step {
   Law makes;  ///< Distribution of its outputs.
   std::function<Formula()> formula = {};
