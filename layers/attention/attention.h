@@ -32,8 +32,8 @@ struct AttentionPrior {
   Init init = Init::xavier_uniform;
   Parameterization parameterization = Parameterization::standard;
   // In ntk parameterization, in which only the output has a bias:
-  double query_key_std = 1;     ///< QK = σ_Q·σ_K
-  double value_output_std = 1;  ///< OV = σ_O·σ_V
+  double query_key_std = 1;     ///< QK = σ_Q·σ_K, for the weights of queries and keys.
+  double value_output_std = 1;  ///< OV = σ_O·σ_V, for the weights of output and values.
   double bias_std = 0;          ///< σ_b; 0 means no bias.
 };
 

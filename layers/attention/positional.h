@@ -41,7 +41,7 @@ struct LearnedPositionsOptions {
 /// through FlattenPositions first), and for a sequence longer than max_length.
 struct LearnedPositions : Layer {
   Tensor weight;    ///< [max_length, dim]
-  double init_std;  ///< Standard deviation of a row's elements.
+  double init_std;  ///< Standard deviation of the elements at initialization.
 
   LearnedPositions(const LearnedPositionsOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;

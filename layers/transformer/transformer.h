@@ -29,7 +29,7 @@ struct TransformerEncoderLayerOptions {
   std::int64_t dim;
   std::int64_t heads;
   std::int64_t hidden = 0;  ///< Width of the feed-forward block; 0 means 4·dim.
-  double dropout = 0.1;     ///< After each branch and inside the feed-forward block.
+  double dropout = 0.1;     ///< Dropout probability, after branches and in the feed-forward block.
   NormPlacement norm_placement = NormPlacement::pre;
   Nonlinearity activation = Nonlinearity::gelu;
   /// All other options of attention, such as {.causal = true, .kv_heads = 2}. Leave dim, heads and

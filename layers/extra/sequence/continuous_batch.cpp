@@ -19,8 +19,8 @@ const char* const on_token = "on_token";
 
 struct ContinuousBatch::Row {
   detail::DrawnText text;
-  Tensor logits;  // [vocabulary] of its next token; undefined if its last token is not processed
-                  // yet
+  // Logits [vocabulary] of the next token; undefined until the model has processed the last token.
+  Tensor logits;
   bool goes_on = true;
   bool cancelled = false;
 

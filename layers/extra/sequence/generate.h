@@ -45,7 +45,7 @@ struct GenerateOptions {
 };
 
 struct Generated {
-  std::vector<std::int64_t> tokens;  ///< Without the prompt; with the stop token, if any.
+  std::vector<std::int64_t> tokens;  ///< Without the prompt, with the stop token if there is one.
   /// Σ ln p of these tokens under the model, without temperature or penalty.
   double log_probability = 0;
   /// The exception that ended a text of a ContinuousBatch; null if none did. generate() throws

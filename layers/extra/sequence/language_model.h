@@ -13,8 +13,9 @@ namespace ladon {
 struct LanguageModelOptions {
   std::int64_t vocabulary;
   std::int64_t layers;
-  TransformerEncoderLayerOptions layer;  ///< Made causal. Its hook may be rotary or ALiBi.
-  std::int64_t max_length = 0;           ///< If > 0, adds trained positions, up to this length.
+  /// Options of each layer. Attention is made causal; its hook may be RotaryPositions or AlibiBias.
+  TransformerEncoderLayerOptions layer;
+  std::int64_t max_length = 0;  ///< If > 0, adds trained positions, up to this length.
   bool tied = true;        ///< Logits are inner products with the embeddings (Press and Wolf 2017).
   double init_std = 0.02;  ///< Standard deviation of embeddings, trained positions, untied head.
 };

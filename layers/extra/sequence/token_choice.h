@@ -62,7 +62,7 @@ class TokenRanking {
 
 /// State of a text whose tokens are drawn one by one.
 struct DrawnText {
-  std::int64_t row;  ///< Argument of on_token.
+  std::int64_t row;  ///< Row of the text, the argument of on_token.
   Tokens prompt;
   GenerateOptions options;
   Generator rng;

@@ -10,7 +10,7 @@
 namespace ladon {
 
 struct TranslationModelOptions {
-  std::int64_t vocabulary;  ///< Common to sources and targets.
+  std::int64_t vocabulary;  ///< Number of tokens, common to sources and targets.
   TransformerOptions body;  ///< Its dropout also applies to embeddings.
 };
 

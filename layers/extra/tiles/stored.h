@@ -20,7 +20,7 @@ namespace ladon::infinite {
 /// Cost of storing a Gram matrix.
 struct StoredGramEstimate {
   std::uint64_t disk_bytes = 0;    ///< Bytes of all tiles; 0 if they are in memory.
-  std::uint64_t memory_bytes = 0;  ///< Maximum, without inputs and operands of multiply().
+  std::uint64_t memory_bytes = 0;  ///< Peak memory, without inputs and operands of multiply().
   double seconds = 0;              ///< Time on all threads, with no tile stored and a fast disk.
   std::int64_t tile = 0;           ///< Inputs per side of a tile; the last may be smaller.
   std::int64_t tiles = 0;          ///< Number of tiles on and above the diagonal.

@@ -75,7 +75,7 @@ class OwnNumbers {
   using Places = std::vector<std::vector<std::int64_t>>;
   static Places places_of(const Root& root);
 
-  Shape shape_;                     // of operator()'s result
+  Shape shape_;                     // shape of operator()'s result
   std::vector<std::uint64_t> key_;  // one per input; 0 if the input draws no numbers
   Places queries_, keys_;           // indices of each input's visible tokens; empty without masks
 };

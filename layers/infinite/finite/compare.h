@@ -40,9 +40,9 @@ struct Agreement {
   /// Limit, mean over networks and standard error of each entry. `se` combines the standard errors
   /// of `mean` and, if it has one, of `limit`.
   Tensor limit, mean, se;
-  double largest_z = 0;  ///< Largest |mean − limit|/se of all entries; about sqrt(2·ln 2N) for N
-                         ///< entries that agree.
-  double rms_z = 0;      ///< Root mean square of the same ratio: about 1 if mean and limit agree.
+  /// Largest |mean − limit|/se of all entries; about sqrt(2·ln 2N) for N entries that agree.
+  double largest_z = 0;
+  double rms_z = 0;       ///< Root mean square of the same ratio: about 1 if mean and limit agree.
   double mean_error = 0;  ///< |mean − limit|/|limit|, in Frobenius norms.
   /// Relative error |k − limit|/|limit| of a single network's kernel k, averaged over networks.
   Measured single_error;

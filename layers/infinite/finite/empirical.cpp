@@ -137,7 +137,7 @@ Tensor positions_merged(const Tensor& x, int leading) {
 /// One input block of a product y = x·Wᵀ: its x [N, t, in], and the gradients δ [N, R, t, out] of R
 /// outputs of the network with respect to y.
 struct Side {
-  bool indices;  // x is [N, t, 1]: indices of one-hot rows, −1 for zeros
+  bool indices;  // whether x holds indices of one-hot rows, [N, t, 1]; −1 stands for zeros
   Tensor x, delta;
   Side(const ParameterUses::Product& product, const Tensor& d)
       : indices(product.input.dtype() == i64),

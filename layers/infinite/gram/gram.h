@@ -63,8 +63,9 @@ struct GramOptions {
   /// at a time: a second one in the same folder is an Error. gram() does not delete the folder. If
   /// empty, tiles are not stored.
   std::string checkpoint = {};
-  double checkpoint_seconds = 10;  ///< Approximate seconds of work per file; 0 stands for one tile
-                                   ///< per file. Must be 10 without a checkpoint (Error otherwise).
+  /// Approximate seconds of work per file; 0 stands for one tile per file. Must be 10 without a
+  /// checkpoint (Error otherwise).
+  double checkpoint_seconds = 10;
   /// Called by one thread at a time. Its exceptions end the computation and are rethrown by gram().
   std::function<void(const GramProgress&)> progress = {};
   /// Number of independent estimates that are averaged if a layer draws, at least 2. Their indices
@@ -76,9 +77,9 @@ struct GramOptions {
 /// model's output has positions; f64, without autograd history.
 struct Gram {
   KernelMatrix nngp;
-  KernelMatrix ntk;        ///< Undefined unless requested.
-  Tensor nngp_se, ntk_se;  ///< Standard errors of the means over replicates; undefined unless a
-                           ///< layer draws (Limit::draws).
+  KernelMatrix ntk;  ///< Undefined unless requested.
+  /// Standard errors of the means over replicates; undefined unless a layer draws (Limit::draws).
+  Tensor nngp_se, ntk_se;
   /// For each layer that draws, in order: Limit::unexplained averaged over the inputs of both
   /// blocks and all replicates, between 0 and 1. The standard errors do not include the covariances
   /// that are missing because of this share. Empty if no layer draws, if there are no inputs, and

@@ -51,7 +51,7 @@ struct GramPlan {
   std::vector<Passes> passes;        ///< One per replicate.
   std::shared_ptr<KeptDraws> draws;  ///< Random matrices that all passes share.
   Kernel whole;  ///< The only tile, if measuring the cost computed it; otherwise empty.
-  std::vector<Selves> selves_a, selves_b;  ///< One per replicate; empty if they are not kept.
+  std::vector<Selves> selves_a, selves_b;  ///< Self-kernels per replicate; empty if not kept.
   std::vector<Remainder> remainders;       ///< Unexplained shares per layer, from compute_selves().
 };
 

@@ -52,8 +52,9 @@ struct SelfRows {
 struct Walk {
   Entries wanted = Entries::full;  ///< Entries of the model's outputs, if they have positions.
   Get get = Get::ntk;              ///< Get::nngp leaves out the tangent kernels of a graph.
-  bool pairs = true;  ///< Whether kernels between two blocks are computed, in addition to those of
-                      ///< each input with itself.
+  /// Whether kernels between two blocks are computed, in addition to those of each input with
+  /// itself.
+  bool pairs = true;
   std::array<SelfRows, 2> selves = {};
   /// If set, the second block is these landmarks, from which coordinates are computed.
   const Landmarks* landmarks = nullptr;

@@ -134,7 +134,7 @@ class KernelGraph {
   /// A step in the graph. The first step stands for the network's inputs, and has no input steps.
   struct Placed {
     Step step;
-    std::vector<int> inputs;  ///< Indices of the steps whose kernels it maps.
+    std::vector<int> inputs;  ///< Indices of the steps whose kernels this step maps.
     std::function<PairKernels(const std::vector<Pairs>&)> map;
     Shape positions;
     bool masked = false;
