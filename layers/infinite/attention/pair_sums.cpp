@@ -199,7 +199,7 @@ class Average {
 
   std::int64_t t_, size_, all_, s_, r_;  // T, T², all draws, draws at a time, R
   bool same_;                            // whether k and v are the same
-  Around v_, x_;                         // products of v, and of k or t
+  Around v_, x_;                         // products of v, and of k or t, with the weights
   Block w_, xv_;
 };
 

@@ -161,7 +161,7 @@ Tensor by_passes(const FiniteHeads& heads, const Inputs& x, const Latents& like,
 
 using Kernels = std::function<Tensor(const Tensor& z, std::int64_t inputs)>;
 
-/// Kernels for `held` rows at a time, on all threads.
+/// Function that computes `kernels` for `held` rows z at a time, on all threads.
 Kernels in_pieces(Kernels kernels, std::int64_t held) {
   return [kernels = std::move(kernels), held](const Tensor& z, std::int64_t inputs) {
     const NoGrad off;

@@ -165,9 +165,9 @@ class KernelGraph {
   void output() && = delete;
   Get get() const { return get_; }
   bool finite_heads() const { return finite_heads_; }
-  /// Whether a step that the output depends on draws.
+  /// Whether the output depends on a step that averages over draws (Step::draws).
   bool draws() const;
-  /// Whether a step that draws and that the output depends on has Draws::automatic.
+  /// Whether the output depends on such a step with Draws::automatic.
   bool draws_automatically() const;
   /// For each step, whether the output depends on it.
   std::vector<char> needed() const;
