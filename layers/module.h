@@ -232,8 +232,8 @@ M clone(const M& module, std::uint64_t index = 0) {
 /// the layer.
 enum class Parameterization {
   standard,  ///< The weights carry the scale: W_ij ~ N(0, σ_w²/in), y = x·Wᵀ + b.
-  ntk        ///< A factor carries the scale: W_ij ~ N(0, 1), y = σ_w/sqrt(in)·x·Wᵀ + σ_b·b
-             ///< (Jacot et al. 2018).
+  /// A factor carries the scale: W_ij ~ N(0, 1), y = σ_w/sqrt(in)·x·Wᵀ + σ_b·b (Jacot et al. 2018).
+  ntk
 };
 
 /// Makes x a trained tensor, a leaf that requires gradients: the value of a parameter member.

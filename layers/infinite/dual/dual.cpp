@@ -80,7 +80,7 @@ Tensor SlopedRule::record_by(const char* name, const Tensor& value, const Tensor
           if (sink.needs(0)) sink.give(0, g * d.second);
           if (sink.needs(2)) sink.give(2, g * d.first);
         }
-        if (sink.needs(1)) sink.give(1, g * slopes_at(q, p).second);  // E is symmetric
+        if (sink.needs(1)) sink.give(1, g * slopes_at(q, p).second);  // symmetric in p and q
       });
 }
 
@@ -110,8 +110,8 @@ void check_covariances(const char* operation, const Tensor& p, const Tensor& q, 
     LADON_CHECK(least >= -1e-9 * largest, operation, "a variance is ", least,
                 "; it must not be negative");
   }
-  // A variance may be a difference of larger numbers, whose size is not known: the usual one of
-  // this tensor stands for it.
+  // A variance may be a difference of larger numbers. Its rounding error is relative to their size,
+  // which is not known here: the median magnitude in the tensor stands for it.
   const auto deviation = [](const Tensor& x) {
     return sqrt(relu(x) + 1e-12 * kernels::median_magnitude(x));
   };
