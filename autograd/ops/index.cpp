@@ -29,8 +29,8 @@ Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
                 [axis, rows](const Tensor& g) { return take_rows(g, axis, rows); });
 }
 
-// Two more adjoint maps: masked_elements lists the elements where a mask is true, and put_masked
-// writes such a list into zeros of the mask's shape.
+// Two linear maps, adjoint to each other: masked_elements lists the elements where a mask is true,
+// and put_masked writes such a list into zeros of the mask's shape.
 Tensor put_masked(const Tensor& x, const Tensor& mask);
 
 Tensor masked_elements(const Tensor& x, const Tensor& mask) {
@@ -127,7 +127,7 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& sou
   kernels::scatter(kernels::Scatter::write, y, axis, at, source);
   return record(
       "scatter", y, {x, source},
-      [axis, at = saved(at)](const Tensor& g) {  // written elements get gradient 0
+      [axis, at = saved(at)](const Tensor& g) {  // overwritten elements of x get gradient 0
         return scatter(g, axis, *at, zeros_of(at->shape(), g.dtype()));
       },
       [axis, at = saved(at), shape = x.shape()](const Tensor& g) {
@@ -283,8 +283,8 @@ UniqueElements unique(const Tensor& x, std::optional<int> axis) {
   const std::int64_t n = list.size(a);
   const Tensor front = transpose(list, 0, a);
   const Tensor rows = reshape(front.detach(), {n, front.shape().sub(1, front.rank()).count()});
-  const std::int64_t columns = n > 1 ? rows.size(1) : 0;  // up to one row is sorted already, and
-                                                          // may have very many columns
+  const std::int64_t columns = n > 1 ? rows.size(1) : 0;  // a single row needs no sorting, and may
+                                                          // have very many columns
   Tensor order = columns == 0 ? arange(n) : Tensor();
   // Stable sorts, by the last column first and by the first column last, give lexicographic order.
   for (std::int64_t column = columns; column-- > 0;) {

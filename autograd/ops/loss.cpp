@@ -37,8 +37,8 @@ struct Targets {
   Tensor scale;
 };
 
-/// Sets index and counted, and returns the number of targets that count, of each example if they
-/// are mapped (core/mapped.h).
+/// Sets result.index and result.counted. Returns the number of targets that are not ignored, one
+/// number per example if the targets are mapped by a vmap (core/mapped.h).
 std::vector<double> read_indices(const char* operation, const Tensor& target, std::int64_t classes,
                                  std::int64_t ignored, Targets& result) {
   const Tensor all = mapped::show(target);
@@ -246,8 +246,9 @@ Tensor l1_loss(const Tensor& prediction, const Tensor& target, Reduction reducti
 namespace {
 
 /// huber_loss with δ = `bound`, divided by `divisor`. With e = prediction − target and c = e
-/// clamped to [−δ, δ], it is c·(e − c/2): e²/2 for |e| ≤ δ, and δ·(|e| − δ/2) outside. Where f32
-/// has no normal number δ, which would round to 0 or ∞, the losses are computed in f64.
+/// clamped to [−δ, δ], the loss is c·(e − c/2): e²/2 for |e| ≤ δ, and δ·(|e| − δ/2) outside. If δ
+/// is outside the range of normal f32 numbers, so that it might round to 0 or ∞, the losses are
+/// computed in f64.
 Tensor clamped_loss(const char* name, const Tensor& prediction, const Tensor& target, double bound,
                     double divisor, Reduction reduction) {
   using Narrow = std::numeric_limits<float>;

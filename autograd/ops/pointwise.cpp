@@ -230,7 +230,7 @@ Tensor round(const Tensor& x) {
 Tensor clamp(const Tensor& x, double low, double high) {
   check_defined("clamp", {x});
   LADON_CHECK(low <= high, "clamp", "the lower end ", low, " is above the upper end ", high);
-  if (is_whole(x.dtype())) {  // round inwards to integers; ±∞ is beyond their range: no bound
+  if (is_whole(x.dtype())) {  // bounds are rounded to integers; one beyond i64 bounds nothing
     Tensor y = kernels::cast(x, i64);
     low = std::ceil(low);
     high = std::floor(high);

@@ -34,7 +34,7 @@ Tensor gaussian(const Tensor& x, double c) {
 
 }  // namespace
 
-// --- slopes.h ---
+// --- derivatives of saturating functions (slopes.h) ---
 
 Tensor detail::sigmoid_slope(const Tensor& x) {
   return elementwise(Unary::sigmoid_slope, x, [x = saved(x)](const Tensor& g, const Tensor& y) {
