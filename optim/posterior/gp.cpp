@@ -64,8 +64,9 @@ Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
       });
 }
 
-// Lower bounds on the diagonal of A, [M, N]: by Cauchy and Schwarz's inequality K*_ij² ≤ A_jj·q_i
-// with q_i = K*_i A⁻¹ K*_iᵀ, from each row of K* and of S = K* A⁻¹ [M, N].
+// Lower bounds on the diagonal of A, [M, N]: one bound on A_jj from each test input i. By the
+// Cauchy–Schwarz inequality K*_ij² ≤ A_jj·q_i with q_i = K*_i A⁻¹ K*_iᵀ; k is K* and s is K* A⁻¹,
+// both [M, N].
 Tensor least(const Tensor& k, const Tensor& s) {
   const Tensor q = sum(k * s, {1}, Dims::keep);  // [M, 1]
   return square(k) / maximum(q, std::numeric_limits<double>::min());

@@ -46,7 +46,7 @@ double largest_eigenvalue(const Tensor& a) {
     const Tensor rows = slice(basis, 0, {.stop = k + 1});
     Tensor w = matmul(a, v);
     entry[k * (most_steps + 1)] = number_of("max_learning_rate", dot(v, w));
-    for (int twice = 0; twice < 2; ++twice)  // once is not enough because of rounding
+    for (int twice = 0; twice < 2; ++twice)  // rounding makes a second orthogonalization necessary
       w = w - matmul(transpose(rows), matmul(rows, w));
     const double beta = number_of("max_learning_rate", norm(w));
     if ((k + 1) % stride == 0 || beta <= tolerance * std::abs(entry[k * (most_steps + 1)])) {

@@ -87,7 +87,8 @@ RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& ta
               "no layer of the model is in NTK parameterization, in which all weights have the "
               "prior N(0, 1) that the task assumes; make its layers with "
               ".parameterization = Parameterization::ntk");
-  // The model's outputs with the parameters `row`. The gradient of `functions` below runs it again.
+  // The model's outputs with the parameters `row`. The gradient of `functions` below calls this
+  // again.
   const auto run = [&model, parameters](const Tensor& row, const Tensor& some) {
     parameters.assign_row(row);
     const detail::EvaluationScope evaluating(operation, true);

@@ -17,7 +17,7 @@ namespace ladon {
 /// Terms added to a kernel's diagonal.
 struct GpOptions {
   double noise = 0;      ///< Variance σ² of the noise on the targets.
-  double jitter = 1e-8;  ///< Also added, multiplied by the mean of the diagonal.
+  double jitter = 1e-8;  ///< Multiplied by the mean of the kernel's diagonal, and added too.
 };
 
 /// Solution X ≈ A⁻¹·B for k right-hand sides, the columns of B [N, k].

@@ -41,8 +41,8 @@ ChainOptions chain_options(const char* operation, const Options& o) {
 LogDensity of_single_rows(const char* operation, const LogDensity& density);
 LogDensity of_single_rows(const char* operation, const LogDensity&& temporary) = delete;
 
-/// Transition of all rows by one draw, which leaves their density invariant; `counts` is true after
-/// warm-up.
+/// Moves all rows by one draw, and leaves their density invariant. `counts` is true after warm-up:
+/// only then does the draw count in statistics that the kernel collects, such as rates of swaps.
 using TransitionKernel =
     std::function<Moved(const LogDensity& density, Phase& at, const Tuning& tuning,
                         RandomStreams& streams, bool counts)>;

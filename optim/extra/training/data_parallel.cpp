@@ -199,7 +199,7 @@ void OverlappedSum::begin(std::size_t bucket) {
   const NoGrad off;
   const auto before = bucket > 0 ? buckets_[bucket - 1].sum : std::shared_future<Tensor>();
   const auto add = [before, x = packed(buckets_[bucket].gradients)] {
-    if (before.valid()) before.wait();  // one message at a time
+    if (before.valid()) before.wait();  // all ranks exchange the buckets one by one, in one order
     ranks::all_reduce(x);
     return x;
   };
@@ -218,7 +218,7 @@ void OverlappedSum::finish() {
   }
   begun_ = 0;
   std::vector<std::shared_future<Tensor>> sums;
-  for (Bucket& b : buckets_) {  // ready for the next pass also if the check below throws
+  for (Bucket& b : buckets_) {  // emptied for the next pass, even if the check below throws
     b.sum.wait();
     sums.push_back(b.sum);
     b = {b.parameters, std::vector<Tensor>(b.parameters.size())};
