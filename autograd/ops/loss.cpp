@@ -28,12 +28,12 @@ using kernels::Loss;
 /// weights.
 struct Targets {
   Tensor index;    ///< i64; 0 where the target is ignored.
-  Tensor counted;  ///< bool; false where the target is ignored. Undefined if none is.
-  Tensor weight;   ///< Weight of the target's class; 0 where it is ignored. If undefined, 1.
-  Tensor total;    ///< Sum of the weights, or 1 if it is 0.
-  /// Power of two that weights of a mean and their total were divided by. If undefined, it is 1. It
-  /// is used where the total is so large or small that it or a weighted loss may leave the range of
-  /// numbers though the mean does not.
+  Tensor counted;  ///< bool; false where the target is ignored. Undefined if no target is.
+  Tensor weight;   ///< Weight of the target's class; 0 if ignored. Undefined: all classes weigh 1.
+  Tensor total;    ///< Sum of the weights of all targets that count, or 1 if the sum is 0.
+  /// Power of two by which `weight` and `total` were divided; 1 if undefined. It is set for a mean
+  /// whose total is so large or small that the total or a weighted loss may leave the range of the
+  /// dtype although the mean does not.
   Tensor scale;
 };
 

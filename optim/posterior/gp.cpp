@@ -42,8 +42,8 @@ Tensor inverse(const Tensor& a, const Tensor& factor) {
                 [](const Tensor& g, const Tensor& y) { return -matmul(y, matmul(g, y)); });
 }
 
-// ln N(Y | 0, A) as an operation on A [N, N] and Y [N, O]; `factor` is A's Cholesky factor, α =
-// A⁻¹Y.
+// ln N(Y | 0, A) as an operation on A [N, N] and Y [N, O]; `factor` is A's Cholesky factor. Its
+// gradients with respect to A and Y, with α = A⁻¹Y, are
 //   dA = ½ (ααᵀ − O A⁻¹)    (RW 5.9),   dY = −α
 Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
   const Tensor weights = lapack::cholesky_solve(factor, y.detach());

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::string_view operation = "path_relevance";
 
-/// Number of partial paths from layer `from` (from 0) on: the number of rows of that layer's U.
+/// Number of partial paths that begin in layer `from` (counted from 0), which is the number of rows
+/// of that layer's U.
 std::int64_t rows_of(const PathOptions& o, std::size_t from) {
   std::int64_t rows = 1;
   for (std::size_t l = from; l < o.heads.size(); ++l) rows *= o.heads[l];
@@ -133,8 +134,8 @@ infinite::LatentKernel path_kernel(const Tensor& paths, const PathOptions& optio
 
 namespace {
 
-/// The part of S that depends on the data, ln det(K + σ²) + yᵀ(K + σ²)⁻¹y, and its gradient with
-/// respect to U_1.
+/// The part of the action S (path_saddle()) that depends on the data, ln det(K + σ²) + yᵀ(K +
+/// σ²)⁻¹y, and its gradient with respect to U_1.
 struct Evidence {
   double value;
   Tensor slope;  // [Π, Π]
@@ -153,7 +154,8 @@ Evidence evidence(const Tensor& u, const Tensor& c, const Tensor& y, double nois
           0.5 * (slope + transpose(slope))};
 }
 
-/// S and (U_ℓ·∂S/∂U_ℓ·U_ℓ)/N_ℓ for every layer (`steps`), with u at its optimum.
+/// The action S (path_saddle()) with u at its optimum (`readout`), the steps U_ℓ·(∂S/∂U_ℓ)·U_ℓ/N_ℓ
+/// of all layers, and the largest element of |U_ℓ·∂S/∂U_ℓ|/N_ℓ (`gradient`).
 struct Action {
   double value, readout;
   std::vector<Tensor> steps;

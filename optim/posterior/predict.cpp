@@ -199,9 +199,9 @@ double largest_error(const Grams& k, bool ntk) {
   return largest;
 }
 
-/// Prediction over networks trained to convergence: the mean is that of regression with the NTK;
-/// the networks' initial functions are draws from the NNGP kernel, scaled by the amplitude that
-/// explains the targets y best.
+/// Prediction over networks trained to convergence. The mean is that of regression with the NTK.
+/// The covariance is that of networks whose initial functions are draws from the Gaussian process
+/// with the NNGP kernel, multiplied by the amplitude that explains the targets y best.
 void predict_trained(Predicted& result, const Grams& k, const Tensor& y, double jitter) {
   const GradientFlow flow(k.among.ntk, y, {.jitter = jitter + result.relative_noise});
   const GpPrediction trained =

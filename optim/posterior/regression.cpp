@@ -19,8 +19,8 @@ constexpr const char* operation = "RegressionTask";
 
 using Functions = std::function<Tensor(const Tensor& theta, std::int64_t inputs)>;
 
-/// Throws Error unless the numbers of a task are possible: users can fill a RegressionTask without
-/// make().
+/// Throws Error unless noise, targets and number of inputs of a task are valid: users may fill in a
+/// RegressionTask without make().
 void check(const RegressionTask& task) {
   LADON_CHECK(std::isfinite(task.noise) && task.noise > 0, operation, "the noise is ", task.noise,
               "; it must be positive and finite");

@@ -208,7 +208,8 @@ double ess_of(Halves halves) {
   return all / std::max(tau, 1 / std::log10(all));
 }
 
-/// figure(halves) for each dimension, or NaN where it is not defined: f64 [D], or rank 0.
+/// figure(halves) for each dimension, or NaN where it is not defined: f64 [D], or a scalar for
+/// draws [C, S].
 Tensor of_each(const char* operation, const Tensor& tensor,
                const std::function<double(Halves)>& figure) {
   const Draws draws(operation, tensor);

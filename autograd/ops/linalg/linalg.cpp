@@ -324,8 +324,8 @@ namespace {
 
 using OfPivots = std::function<std::vector<double>(const std::vector<double>& pivots, double sign)>;
 
-/// Applies of(pivots, sign) to LU factorizations of matrices A, where det A = sign·Π pivots; it
-/// returns `count` numbers:  [.., n, n] → [.., count].
+/// Applies of(pivots, sign), which returns `count` numbers, to the LU factorization of each matrix
+/// A, where det A = sign·Π pivots:  [.., n, n] → [.., count].
 Tensor of_pivots(const char* operation, const Factors& lu, std::int64_t count, const OfPivots& of) {
   const auto compute = [&](const Tensor& columns, const Tensor& row) {
     const std::vector<std::int64_t> swaps = row.to_vector<std::int64_t>();

@@ -37,8 +37,8 @@ std::string replaced(const char* operation, const ParameterSet& parameters) {
   return {};
 }
 
-/// For each parameter, whether any rank has a gradient. Throws Error, in all ranks, if parameters
-/// differ between ranks, or if one was replaced in any rank.
+/// For each parameter, whether any rank has a gradient of it. Throws Error, in all ranks, if
+/// parameters differ between ranks, or if a parameter was replaced in any rank.
 std::vector<bool> with_gradient(const char* operation, const ParameterSet& parameters) {
   ranks::check_alike(operation, description(parameters));
   std::vector<std::byte> own;
