@@ -248,7 +248,7 @@ kernels::AttentionGradients gradients(const Inputs& given, const AttentionOption
     const Tensor odd = detail::odd_queries(in.q, in.k, in.v, may_see(in, options));
     if (odd.defined()) in = without(in, logical_and(odd, all(equal(g.detach(), 0), -1, keep_dims)));
   }
-  const auto over_group = [&](const Tensor& x) {  // [.., Hkv, group, Tk, d] or [.., H, Tk, d]
+  const auto over_group = [&](const Tensor& x) {  // sum over query heads that share a key head
     return given.group == 1 ? x : sum(in.group == 1 ? group_heads(x, given.group) : x, -3);
   };
   const Tensor s = logits(in, options), p = weights(in, capped(s, options.softcap), options);

@@ -179,7 +179,7 @@ Tensor scattered_product(const Scattering& s) {
 
 Tensor scattered_extreme(const Scattering& s, kernels::Scatter op) {
   const Tensor alone =
-      s.include_self ? zeros(s.x.shape(), boolean) : s.counts() > 0;  // where x is left out
+      s.include_self ? zeros(s.x.shape(), boolean) : s.counts() > 0;  // where x does not count
   const Tensor begin = s.include_self ? s.x : scatter(s.x, s.axis, s.index, s.source);
   Tensor y = mapped::room(kernels::clone(begin.detach()), {&s.index, &s.source});
   kernels::scatter(op, y, s.axis, s.index, s.source);
@@ -217,7 +217,7 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
       const Tensor n = cast(include_self ? s.counts() + 1 : maximum(s.counts(), 1), x.dtype());
       const Tensor y = scatter_add(s.own(0), axis, s.index, source) / n;
       if (all(isfinite(mapped::show(y))).item<bool>()) return y;
-      const Tensor of_parts =  // where a sum has overflowed
+      const Tensor of_parts =  // divided before the sum, for means whose sum overflows
           scatter_add(s.own(0) / n, axis, s.index, source / gather(n, axis, s.index));
       return where(isfinite(y.detach()), y, of_parts);
     }

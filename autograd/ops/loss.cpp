@@ -125,7 +125,7 @@ Tensor weighted(const Tensor& w, const Tensor& x) {
   return w * masked_fill(x, logical_and(equal(w, 0), equal(abs(x), HUGE_VAL)), 0);
 }
 
-/// −weight·log_p[target]:  log_p [.., classes] → [..].
+/// The loss −weight·log_p[target] of each row, before any reduction:  log_p [.., classes] → [..].
 Tensor pick(const Tensor& log_p, const Targets& t) {
   const Tensor own = squeeze(gather(log_p, -1, unsqueeze(t.index, -1)), -1);
   return -(t.weight.defined() ? weighted(t.weight, own) : own);
@@ -149,7 +149,7 @@ Tensor reduce(const Tensor& rows, const Targets& t, Reduction reduction) {
   if (reduction == Reduction::sum) return sum(loss);
   const Tensor mean = sum(loss) / t.total;
   if (all(isfinite(mapped::show(mean))).item<bool>()) return mean;
-  return sum(loss / t.total);  // where the sum has overflowed
+  return sum(loss / t.total);  // the sum above has overflowed, the mean need not
 }
 
 }  // namespace

@@ -266,7 +266,7 @@ Tensor extreme(const char* name, Reduce op, const Tensor& x, const Axes& axes, D
                     others = where(isnan(most), logical_not(isnan(x)), others);
                   const Tensor ties = sum(logical_not(others), reduced.axes, keep_dims);
                   const Tensor share = reshape(g, reduced.kept) / ties;
-                  return masked_fill(expand(share, reduced.from), others, 0);  // 1/ties where equal
+                  return masked_fill(expand(share, reduced.from), others, 0);  // 1/ties at ties
                 });
 }
 

@@ -233,7 +233,7 @@ void ParticleMethod::write(const ParticleBlock& block, Tensor gradient, const No
   block.set_gradients(std::move(gradient));
   const std::vector<Tensor>& parameters = block.parameters();
   std::vector<Tensor> units(parameters.size());
-  const double unit = target_.temperature / target_.count;  // ε = r·T/N for rate r = 1
+  const double unit = target_.temperature / target_.count;  // T/N: a step of rate r has ε = r·T/N
   if (noise.unit.defined()) units = block.pieces(noise.unit);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     Rewrite rewrite{.by = name(), .prior = target_.prior_precision > 0};

@@ -32,7 +32,7 @@ struct Work {
   Generator rng;
   Tensor theta;                // weights of P networks, [P, D], a leaf
   std::int64_t gradients = 0;  // number of gradient evaluations of single networks
-  std::int64_t batch = 0;      // targets per gradient, drawn again for each gradient; 0 for all
+  std::int64_t batch = 0;      // number of targets drawn at random for each gradient; 0 for all
 
   Work(const RegressionTask& of, const CompareOptions& with, Generator from)
       : task(of), options(with), rng(std::move(from)) {

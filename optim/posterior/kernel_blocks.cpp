@@ -210,7 +210,7 @@ Tensor proper_covariance(std::string_view operation, const Tensor& left, const T
   const double* priors = before.data<double>();
   double* values = c.mutable_data<double>();
   const double relative = std::sqrt(epsilon_of(precision));
-  Tensor more;  // allowed(), computed when needed
+  Tensor more;  // result of allowed(), which is called only when needed
   std::int64_t worst = -1;
   double most = 0;  // largest amount by which a variance is below its bound
   for (std::int64_t i = 0; i < m; ++i) {

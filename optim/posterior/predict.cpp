@@ -128,7 +128,7 @@ double checked(const char* caller, double noise, double amplitude) {
 
 NoiseChoice chosen(const Spectrum& spectrum, NoiseCriterion by) {
   constexpr double low = 1e-6, high = 1e3;
-  constexpr int steps = 36;  // of a grid in ln noise; golden section search refines its best point
+  constexpr int steps = 36;  // of the grid in ln noise, whose best point golden section refines
   const double ratio = std::log(high / low) / steps;
   const auto at = [&](double log_noise) { return spectrum.judge(std::exp(log_noise), by); };
   NoiseChoice best = at(std::log(low));

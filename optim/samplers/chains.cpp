@@ -104,7 +104,7 @@ void fold(std::vector<double>& x) {
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
   const double upper = *middle,
-               lower = *std::max_element(sorted.begin(), middle);  // the size is even
+               lower = *std::max_element(sorted.begin(), middle);  // x.size() is even
   for (double& v : x) v = std::abs(v - (lower + 0.5 * (upper - lower)));
 }
 

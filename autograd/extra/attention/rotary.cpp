@@ -43,7 +43,7 @@ Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, b
       "rotary_embedding", kernels::rotate_pairs(x, cos, sin, interleaved), {x, cos, sin},
       with_forward(
           [=, cos = saved(cos), sin = saved(sin)](const Tensor& g) {
-            return rotary_embedding(g, cos, -*sin, interleaved);  // rotates back: Rᵀ
+            return rotary_embedding(g, cos, -*sin, interleaved);  // the transposed rotation
           },
           [=, cos = saved(cos), sin = saved(sin)](const Tensor& t) {
             return rotary_embedding(t, cos, sin, interleaved);

@@ -42,7 +42,7 @@ Tensor gru_cell(const Tensor& input_gates, const Tensor& hidden_gates, const Ten
   const std::int64_t n = units("gru_cell", input_gates, hidden_gates, h);
   const auto a = parts("gru_cell", input_gates, n, 3), b = parts("gru_cell", hidden_gates, n, 3);
   const Tensor r = sigmoid(a[0] + b[0]), update = a[1] + b[1], z = sigmoid(update);
-  return sigmoid(-update) * tanh(a[2] + r * b[2]) + z * h;  // 1 − z = σ(−x)
+  return sigmoid(-update) * tanh(a[2] + r * b[2]) + z * h;  // 1 − z = σ(−update)
 }
 
 namespace {

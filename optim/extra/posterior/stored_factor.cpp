@@ -188,7 +188,7 @@ class Factorization {
   const std::function<void(const StoredFactorProgress&)>& progress_;
   std::int64_t held_ = 0, done_ = 0;
   double work_ = 0;
-  std::vector<Tensor> column_;  // U_ki for k < i; undefined where memory does not suffice
+  std::vector<Tensor> column_;  // tiles U_ki, k < i, of column i; undefined for k ≥ held_
 };
 
 }  // namespace
