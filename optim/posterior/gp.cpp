@@ -144,7 +144,7 @@ GpPrediction GaussianProcess::predict(const infinite::KernelMatrix& cross,
       return known.error.defined() ? rounding(z.x) + known.error : rounding(z.x);
     });
     posterior.covariance_error = known.error;
-  } else {  // K*A⁻¹K*ᵀ = K*Z + ZᵀS + SᵀA⁻¹S
+  } else {  // K*A⁻¹K*ᵀ = K*Z + ZᵀS + SᵀA⁻¹S, with the solution Z and its residual S
     Tensor known = matmul(k, z.x);
     if (z.residual.defined()) known = known + matmul(transpose(z.x), z.residual);
     posterior.covariance = proper(prior - known, [&] { return rounding(z.x); });

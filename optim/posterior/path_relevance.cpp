@@ -61,7 +61,7 @@ Tensor checked_paths(const Tensor& paths, const PathOptions& o) {
 Tensor repeated(const Tensor& a, std::int64_t heads) {
   const std::int64_t r = a.size(0);
   const Tensor grid = unsqueeze(unsqueeze(eye(heads, f64), 1), 3) * unsqueeze(unsqueeze(a, 0), 2);
-  return reshape(grid, {heads * r, heads * r});  // [H, r, H, r]
+  return reshape(grid, {heads * r, heads * r});  // [H, r, H, r] → [H·r, H·r]
 }
 
 /// Sum of the H diagonal blocks [r, r] of a matrix [H·r, H·r].
@@ -138,7 +138,7 @@ namespace {
 /// σ²)⁻¹y, and its gradient with respect to U_1.
 struct Evidence {
   double value;
-  Tensor slope;  // [Π, Π]
+  Tensor slope;  // the gradient, [Π, Π]
 };
 Evidence evidence(const Tensor& u, const Tensor& c, const Tensor& y, double noise) {
   const std::int64_t p = u.size(0), n = y.size(0);

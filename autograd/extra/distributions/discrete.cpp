@@ -122,7 +122,7 @@ Tensor draw_with_replacement(const Tensor& weights, std::int64_t count, Generato
   std::vector<double> sums(n);
   return draw_rows(weights, count, [&](std::int64_t r, const double* w, std::int64_t* out) {
     std::partial_sum(w, w + n, sums.begin());
-    const double below = std::nextafter(sums.back(), 0.0);  // keeps upper_bound in range
+    const double below = std::nextafter(sums.back(), 0.0);  // so that upper_bound finds a class
     for (std::int64_t i = 0; i < count; ++i) {
       const double at = std::min(u.data<double>()[r * count + i] * sums.back(), below);
       out[i] = std::upper_bound(sums.begin(), sums.end(), at) - sums.begin();
