@@ -153,7 +153,8 @@ class Sweep final : detail::GradientSink {
   template <class Arrived>
   void run(const Arrived& arrived) {
     const GradMode mode(create_graph_);
-    // operation named by Errors from inside the pass; a nested pass restores it at its end
+    // `sweeping` is the operation that Errors from inside the pass name. At the end of the pass its
+    // old value, that of an outer pass, is restored.
     const detail::Bracket scope(detail::modes.sweeping, "");
     for (const std::size_t i : order()) {
       Visit& visit = visits_[i];

@@ -62,7 +62,7 @@ std::vector<double> read_indices(const char* operation, const Tensor& target, st
   return counts;
 }
 
-/// w where the target counts, else 0.
+/// w where the target is not ignored, else 0.
 Tensor where_counted(const Targets& t, const Tensor& w) {
   return t.counted.defined() ? where(t.counted, w, scalar(0, w.dtype())) : w;
 }

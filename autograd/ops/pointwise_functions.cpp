@@ -143,7 +143,7 @@ namespace {
 Tensor scaled_elu(const char* name, const Tensor& x, double alpha, double scale) {
   check_floating(name, x);
   return piecewise(name, Piecewise::elu, x, {alpha, scale}, [=](const Tensor& g, const Tensor& u) {
-    // e^min(x, 0), so that it is finite where it is not selected
+    // with e^min(x, 0) in place of e^x, which may be ∞ where x > 0 and the other branch is taken
     const Tensor below = alpha * exp(clamp(u, -HUGE_VAL, 0));
     return g * (scale * where(greater(u, 0), 1, below));
   });

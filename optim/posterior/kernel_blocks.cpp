@@ -35,10 +35,10 @@ void check_finite(std::string_view operation, std::string_view what, const Tenso
 }
 
 /// Rounding errors of the elements of a kernel matrix. An element is often a difference of larger
-/// numbers (a centred kernel, a kernel given other inputs), so its error is not relative to itself.
-/// The size of these numbers is not known. It is estimated by the median of all variances, which a
-/// few inputs of another scale do not change, and by the variances of the two inputs of the
-/// element.
+/// numbers (a centred kernel, a kernel given other inputs), so its error is not proportional to its
+/// own size. The size of these numbers is not known. It is estimated by the median of all
+/// variances, which a few inputs of another scale do not change, and by the variances of the two
+/// inputs of the element.
 struct ElementErrors {
   ElementErrors(const Tensor& block, DType precision)
       : usual(std::pow(epsilon_of(precision), 0.75) * kernels::median_magnitude(diagonal(block))),

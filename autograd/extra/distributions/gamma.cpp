@@ -134,7 +134,8 @@ Tensor by_size(const Tensor& mask, bool rows, const Usual& usual, const Large& l
 }
 
 /// Remainder of ln Γ beyond its tangent: ln Γ(b) − ln Γ(a) − ψ(a)·(b − a) ≥ 0, for close a and b.
-/// Γ(x + 1) = x·Γ(x) leads to large arguments, where the terms of Stirling's formula cancel.
+/// The recursion Γ(x + 1) = x·Γ(x) raises both arguments by 32; there the large terms of Stirling's
+/// formula cancel analytically.
 Tensor lgamma_beyond_tangent(Tensor a, Tensor b) {
   Tensor y = zeros_like(a - b);
   for (int k = 0; k < 32; ++k, a = a + 1, b = b + 1) y = y + detail::excess(b, a);
@@ -177,7 +178,7 @@ Tensor density_of_usual_gamma(const Tensor& a, const Tensor& rate, const Tensor&
 }
 Tensor density_of_large_gamma(const Tensor& a, const Tensor& rate, const Tensor& x) {
   const Tensor scaled = rate * x, d = (scaled - a) / a, m = a - 1;
-  // ln(rate·x), in two parts where the product leaves the range of numbers
+  // m·ln(rate·x), as m·ln x + m·ln rate where the product rate·x overflows or underflows
   constexpr double least = std::numeric_limits<double>::min();
   const Tensor whole = logical_and(greater_equal(scaled, least), less(scaled, HUGE_VAL));
   const Tensor parts = times_log(m, where(whole, 1, x)) + m * log(where(whole, 1, rate));

@@ -72,7 +72,8 @@ Tensor step(RecurrentCell cell, const Tensor& a, const Tensor& b, const Tensor& 
 /// The recurrence over at least one step, in operations with derivatives of every order.
 Tensor composed(const Form& f, const Operands& x) {
   const auto& [given, weight, bias, initial] = x;
-  // At masked steps gates may be NaN or ∞, which derivatives would multiply by 0.
+  // At masked steps the gates may be NaN or ∞. They are replaced by 0, because derivatives would
+  // multiply them by 0, and 0·∞ is NaN.
   const Tensor gates =
       f.mask.defined() ? masked_fill(given, logical_not(unsqueeze(f.mask, -1)), 0) : given;
   const std::int64_t count = gates.size(1);

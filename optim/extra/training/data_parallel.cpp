@@ -209,7 +209,7 @@ void OverlappedSum::begin(std::size_t bucket) {
 void OverlappedSum::finish() {
   if (ranks::count() == 1) return parameters_.check_in_place("OverlappedSum");
   const NoGrad off;
-  // gradients that the backward pass did not reach count as zeros
+  // The gradient of a parameter that the backward pass did not reach counts as zeros.
   for (; begun_ < buckets_.size(); ++begun_) {
     Bucket& b = buckets_[begun_];
     for (std::size_t i = 0; i < b.gradients.size(); ++i)
