@@ -107,7 +107,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   if (x.size(-1) == 0) return weight.defined() ? x * cast(weight, x.dtype()) : x;
   const Tensor w = cast_if_defined(weight, x.dtype());
   const kernels::RmsNormResult f = kernels::rms_norm(x, w, eps);
-  const double bound = x.dtype() == f32 ? 0x1p20 : 0x1p150;  // its fifth power does not overflow
+  const double bound = x.dtype() == f32 ? 0x1p20 : 0x1p150;  // bound⁵ does not overflow
   if (!kernels::all_within(f.r, 1 / bound, bound))
     return w.defined() ? rms_scaled(x, eps) * w : rms_scaled(x, eps);
   const auto rule = [x = saved(x), w = saved(w), r = f.r, eps](const Tensor& g,

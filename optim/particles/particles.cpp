@@ -184,7 +184,7 @@ void ParticleBlock::set_gradients(Tensor g) const {
       target = empty_like(parameters_[i].detach());
     copy_(target, from[i]);
     Tensor(parameters_[i])
-        .set_grad(std::move(target));  // needed even if it is the same tensor: resets its marks
+        .set_grad(std::move(target));  // clears the leaf's marks, even if `target` was its gradient
   }
 }
 

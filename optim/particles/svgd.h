@@ -40,7 +40,7 @@ class Svgd : public ParticleMethod {
   /// Throws Error unless α is `automatic`, or finite and ≥ 0; apply() throws if the kernel's
   /// results are invalid (kernel.h, checked_at).
   explicit Svgd(Particles particles, SvgdOptions options = {});
-  /// Without particles: for use with act_on() only.
+  /// The method without particles, for use with act_on() only.
   explicit Svgd(SvgdOptions options) : Svgd(Particles(), std::move(options)) {}
   std::string name() const override { return "svgd"; }
 

@@ -24,7 +24,7 @@ class Wgd : public ParticleMethod {
   /// Throws Error unless α is `automatic`, or finite and ≥ 0; apply() throws if a sum Σ_j k_ij is
   /// not positive, or if the kernel's results are invalid (kernel.h, checked_at).
   explicit Wgd(Particles particles, WgdOptions options = {});
-  /// Without particles: for use with act_on() only.
+  /// The method without particles, for use with act_on() only.
   explicit Wgd(WgdOptions options) : Wgd(Particles(), std::move(options)) {}
   std::string name() const override { return "wgd"; }
 

@@ -197,8 +197,8 @@ struct TwoSets {
 
   std::int64_t first, count;  // M and M + N
   double h2;
-  Tensor kernel, totals;  // [M + N, M + N]; its row sums [M + N]
-  double total;           // sum of all elements
+  Tensor kernel, totals;  // kernel values [M + N, M + N], and the sum of each row [M + N]
+  double total;           // sum of all kernel values
 };
 
 }  // namespace
@@ -215,7 +215,7 @@ double mmd_p_value(const Tensor& x, const Tensor& y, std::int64_t permutations,
               sets.count - sets.first);
   LADON_CHECK(permutations >= 1 && permutations <= 1'000'000, "mmd_p_value", "there are ",
               permutations, " permutations; there must be 1 to 1,000,000");
-  constexpr double rounding = 1e-12;  // of sums over the same partition in another order
+  constexpr double rounding = 1e-12;  // error of `unbiased` by the order of summation
   const double observed = sets.given().unbiased - rounding;
   const Generator deals = rng.split(rng.reserve(1));
   std::vector<char> as_large(permutations);
