@@ -53,7 +53,7 @@ struct MethodRun {
 };
 
 struct Study {
-  std::vector<Point> points;    ///< Softmax first; by data set, then by N, ascending.
+  std::vector<Point> points;    ///< Sorted: softmax first; by data set, then by N.
   std::vector<MethodRun> runs;  ///< Runs with softmax attention.
   bool interrupted = false;     ///< If so, only finished results are included.
 };

@@ -84,13 +84,13 @@ Predictions predict(const Classifier& model, const std::vector<TextBatch>& batch
 /// One training run of a method with a seed. A study's observer (Watch) measures its figures.
 struct Run {
   std::uint64_t seed = 0;
-  std::vector<double> figures = {};     ///< In the order of the study's columns.
+  std::vector<double> figures = {};     ///< Measured figures, one per column of the table.
   Tensor before = {}, after = {};       ///< Matrix [heads, …] that the study draws.
   std::int64_t leading = 0;             ///< Leaders::heads after training, if known.
   std::vector<double> train_loss = {};  ///< An entry per epoch.
   std::int64_t parameters = 0;
   double epoch_seconds = 0;
-  int diverged_in_epoch = 0;  ///< From 1 (figures are then NaN); 0: it did not diverge.
+  int diverged_in_epoch = 0;  ///< Epoch, from 1, in which it diverged (figures are NaN), or 0.
   std::string diverged_because = {};
 };
 

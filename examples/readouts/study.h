@@ -53,7 +53,7 @@ enum class Attention {
 struct Readout {
   const char* name;
   Attention attention = Attention::none;
-  bool norm = false;     ///< Whether LayerNorm follows.
+  bool norm = false;     ///< Whether LayerNorm follows the attention.
   bool flat = false;     ///< Concatenates all positions; otherwise averages them.
   bool trained = false;  ///< Whether networks of finite width are trained with it.
 };
