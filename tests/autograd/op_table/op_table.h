@@ -116,7 +116,7 @@ class OpTable {
   Generator rng_{20260};
 };
 
-/// Registers the rows of a family; each file op_table_<family>.cpp defines one constant of this
+/// Registers the rows of a family; each file `op_table_<family>.cpp` defines one constant of this
 /// type.
 struct Family {
   explicit Family(void (*add_rows)(OpTable&));
