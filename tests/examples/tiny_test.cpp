@@ -1,4 +1,5 @@
-// The whole in one file, held against the library: the same gradients, steps, forces and kernels.
+// The one-file program tiny.cpp, compared with the library: equal gradients, optimizer steps,
+// forces and kernels.
 
 // Headers of tiny.cpp, outside of its namespace.
 #include <cmath>

@@ -1,5 +1,6 @@
-// Options that some other option leaves unread: set to another value than the default they are an
-// Error that names the option, its value and what to set instead, and are not ignored in silence.
+// Options that have no effect because of the value of another option: if they are not at their
+// defaults, they cause an Error that names the option, its value and what to set instead; they are
+// not silently ignored.
 
 #include <gtest/gtest.h>
 

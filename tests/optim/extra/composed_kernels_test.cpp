@@ -1,4 +1,5 @@
-// Kernels made of others, against their formulas and central differences of these.
+// Stein kernels composed of other kernels, compared with their formulas and central differences of
+// these.
 
 #include "ladon/optim/extra/particles/composed_kernels.h"
 

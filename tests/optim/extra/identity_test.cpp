@@ -1,5 +1,5 @@
-// What is one tensor, and what stands in a model: sets that hold a tensor twice, tied tensors in
-// files, a model's own tensors as a state, and parameters whose places others have taken.
+// Identity of tensors: sets of parameters that contain a tensor twice, tied tensors in files, a
+// model's own tensors as a state, and parameters that were replaced in their model.
 
 #include <algorithm>
 #include <map>

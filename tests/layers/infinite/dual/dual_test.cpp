@@ -1,5 +1,5 @@
-// Closed forms of dual activations against quadrature, and what they promise of gradients, limits
-// and bits.
+// Closed forms of dual activations, compared with quadrature; and their documented gradients,
+// limiting cases and reproducibility in every bit.
 
 #include "ladon/layers/infinite/dual/dual.h"
 
