@@ -154,9 +154,10 @@ DualResult dual_of_computed(const DualFunction& f, const Tensor& p, const Tensor
                             const Tensor& c, bool with_derivative);
 
 /// Throws Error naming `operation` if normal variables cannot have variances p and q and covariance
-/// c (f64; p and q broadcast to c), beyond rounding: if a variance is below −1e-9 of the largest
-/// number of all three, or |c| exceeds √(pq) by more than 1e-6 of it, where 1e-12 of the largest
-/// number stands for a variance ≤ 0. NaN and ∞ pass.
+/// c (f64; p and q broadcast to c), beyond rounding: if a variance is below −1e-9 of the upper
+/// median of all variances but zeros, or |c| exceeds √(pq) by more than 1e-6 of it, where each of p
+/// and q, with 0 for a negative variance, is increased by 1e-12 of its tensor's median. NaN and ∞
+/// pass.
 void check_covariances(const char* operation, const Tensor& p, const Tensor& q, const Tensor& c);
 
 }  // namespace ladon::infinite
