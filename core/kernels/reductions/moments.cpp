@@ -108,12 +108,15 @@ Tensor power_of_two(const Tensor& x) {
   return y;
 }
 
-Tensor scale_of(const Tensor& x, const std::vector<int>& axes) {
-  if (x.mapped())
-    return mapped::batched([&](const Tensor& u) { return scale_of(u, mapped::next(axes)); }, x);
+Tensor scale_of(const Tensor& x, const std::vector<int>& axes, double least) {
+  if (x.mapped()) {
+    const auto of_all = [&](const Tensor& u) { return scale_of(u, mapped::next(axes), least); };
+    return mapped::batched(of_all, x);
+  }
   const Tensor above = reduce(Reduce::max, x, axes, true),
                below = reduce(Reduce::min, x, axes, true);
-  return power_of_two(binary(Binary::maximum, above, unary(Unary::neg, below)));
+  const Tensor largest = binary(Binary::maximum, above, unary(Unary::neg, below));
+  return power_of_two(least > 0 ? binary(Binary::maximum, largest, least) : largest);
 }
 
 Tensor mean(const Tensor& x, const std::vector<int>& axes, bool keep) {

@@ -16,8 +16,9 @@ bool all_within(const Tensor& x, double low, double high);
 /// For each positive finite element the largest power of two not above it; 1 for all other
 /// elements.
 Tensor power_of_two(const Tensor& x);
-/// power_of_two() of the largest magnitude over the axes, which are kept with size 1.
-Tensor scale_of(const Tensor& x, const std::vector<int>& axes);
+/// power_of_two() of the largest magnitude over the axes, or of `least` if that is larger; the axes
+/// are kept with size 1.
+Tensor scale_of(const Tensor& x, const std::vector<int>& axes, double least = 0);
 
 /// Mean Σx/n over the axes, which have n elements; NaN if n is 0.
 Tensor mean(const Tensor& x, const std::vector<int>& axes, bool keep);

@@ -141,9 +141,10 @@ Probe probe(const GramPlan& plan, Get get, double budget, bool may_be_whole) {
     const Measured now = measure(plan, block, found.self_bytes > 0);
     const double pairs = static_cast<double>(block.rows * block.columns),
                  computed = computed_pairs(plan, block);
-    // Lower bound: the size of a pair's tensors in any layer.
-    const double least = drawn ? 8 * least_bytes(plan.a, plan.wanted, get) : 0;
-    found.pair_bytes = std::max(now.peak - found.tile_bytes, least) / pairs;
+    // Lower bound where layers draw, since draws of one pair may take more than the block's pairs:
+    // a pair's own kernels.
+    const double least = drawn ? least_bytes(plan.a, plan.wanted, get) : 0;
+    found.pair_bytes = std::max((now.peak - found.tile_bytes) / pairs, least);
     const double of_pairs = now.seconds - now.of_inputs, of_one = one.seconds - one.of_inputs;
     found.pair_seconds = std::max(of_pairs - of_one, 0.1 * of_pairs) / computed;
     found.tile_seconds = std::max(0.0, of_one - found.pair_seconds);
