@@ -10,6 +10,8 @@ namespace ladon::detail {
 /// Throws Error if the value of an option differs from `usual`, its default, although the other
 /// options leave nothing that reads it. `why` ends the sentence "OPTION is VALUE, but …" and says
 /// what to set instead. An option that asks for what happens anyway needs no check.
+/// Nor does an option that is unread at one end of a number's range only, such as the kernel of
+/// particles without repulsion (α = 0): a study may vary that number, all else being equal.
 template <class Value>
 void check_unread(std::string_view operation, const char* option, const Value& value,
                   const std::type_identity_t<Value>& usual, const char* why) {
