@@ -11,6 +11,8 @@ namespace ladon::detail {
 /// other options have such values that nothing reads this one. `why` ends the sentence "OPTION is
 /// VALUE, but …" and says what to set instead. An option needs no check if its value asks for what
 /// happens anyway.
+/// Nor does an option that is unread at one end of a number's range only, such as the kernel of
+/// particles without repulsion (α = 0): a study may vary that number, all else being equal.
 template <class Value>
 void check_unread(std::string_view operation, const char* option, const Value& value,
                   const std::type_identity_t<Value>& usual, const char* why) {

@@ -142,7 +142,8 @@ class Module {
   /// Copies values into the module's tensors. Floating and half-precision dtypes (a bf16
   /// checkpoint) are cast; names, shapes and all other dtypes must agree exactly, unless
   /// options.strict is false. If they do not agree, throws Error naming the first mismatch, and
-  /// leaves the module unchanged; likewise if two names of one tied tensor have different values.
+  /// leaves the module unchanged; likewise if two names of one tied tensor, or two tensors that
+  /// share memory, have different values for one element.
   ///   std::cout << model.load("old.safetensors", {.strict = false});   // lists what did not fit
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {});
   /// Writes the state dict to a safetensors file, or reads it. Throws Error whenever the file

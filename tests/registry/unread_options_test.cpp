@@ -362,5 +362,29 @@ TEST(UnreadOptions, MayAskForWhatHappensAnyway) {
                       {.draws = 2, .warmup = 0, .step = 0.5, .adapt_mass = false}, source()));
 }
 
+// The kernel and the bound of repulsion that has the weight 0: a study varies α down to 0, all else
+// being equal, and the kernel's bandwidth is still reported.
+TEST(UnreadOptions, MayBeSetAtTheEndOfARange) {
+  const SteinKernel kernel = imq({.bandwidth = Bandwidth::fixed, .h2 = 4.0});
+  const Tensor start = gaussian({3, 2}), gradient = gaussian({3, 2}, 2);
+  const auto unchanged = [&](const auto& make) {
+    Tensor x = parameter(clone(start));
+    const auto method = make(particles_of_rows(x));
+    x.set_grad(clone(gradient));
+    method->apply();
+    EXPECT_EQ(method->report()[0].h2, 4);
+    EXPECT_EQ(method->report()[0].repulsive, 0);
+    return all_close(x.grad() * (method->name() == "wgd" ? 1 : 3), gradient, 1e-6, 1e-6);
+  };
+  const SvgdOptions options{.kernel = kernel, .alpha = 0, .smoothing = false, .max_ratio = 2};
+  EXPECT_TRUE(unchanged([&](const Particles& p) { return std::make_unique<Svgd>(p, options); }));
+  EXPECT_TRUE(unchanged([&](const Particles& p) {
+    return std::make_unique<Spos>(p, SposOptions{.svgd = options, .diffusion = 0}, source());
+  }));
+  EXPECT_TRUE(unchanged([&](const Particles& p) {
+    return std::make_unique<Wgd>(p, WgdOptions{.kernel = kernel, .alpha = 0, .max_ratio = 2});
+  }));
+}
+
 }  // namespace
 }  // namespace ladon::test

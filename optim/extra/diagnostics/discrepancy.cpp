@@ -24,8 +24,9 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// Checks that x is a finite matrix [M, D] with M, D > 0, and returns it as contiguous f64.
 Tensor checked(const char* operation, const char* what, const Tensor& x) {
   LADON_CHECK(x.defined() && x.rank() == 2 && x.count() > 0 && is_floating(x.dtype()), operation,
-              what, " must be floating [M, D] with M, D > 0, got ", x.dtype(), " of shape ",
-              x.shape());
+              what, " must be floating [M, D] with M, D > 0, got ",
+              x.defined() ? ladon::detail::join(x.dtype(), " of shape ", x.shape())
+                          : "an undefined tensor");
   const Tensor rows = contiguous(cast(x.detach(), f64));
   const double* value = rows.data<double>();
   for (std::int64_t p = 0; p < rows.count(); ++p)
