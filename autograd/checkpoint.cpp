@@ -156,7 +156,7 @@ Tensor checkpoint(const TensorFunction& f, const std::vector<Tensor>& inputs) {
   }
   const bool dual = std::any_of(inputs.begin(), inputs.end(),
                                 [](const Tensor& x) { return detail::visible(x) != nullptr; });
-  if (dual || detail::visible(output))  // forward mode stores no intermediate results anyway
+  if (dual || detail::visible(output))  // forward mode stores nothing that could be saved
     return before.run_again(f, inputs);
   before.captured = captured_by(output, leaves, first);
   sources.insert(sources.end(), before.captured.begin(), before.captured.end());

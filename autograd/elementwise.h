@@ -10,8 +10,8 @@
 
 namespace ladon {
 
-/// y = op(x). Integers are converted to f32 where the kernel has no integer loop. `rule` is as for
-/// record(): rule(g) or rule(g, y).
+/// y = op(x). Integers are converted to f32 where the kernel has no integer loop. rule(g), or
+/// rule(g, y), returns the gradient of x, given the gradient g of y (as for record()).
 ///
 ///   Tensor sqrt(const Tensor& x) {
 ///     return elementwise(Unary::sqrt, x, [](auto& g, auto& y) { return 0.5 * g / y; });
@@ -24,7 +24,7 @@ Tensor elementwise(kernels::Unary op, const Tensor& x, Rule rule) {
                 symmetric(std::move(rule)));
 }
 
-/// y = op(a, b), broadcast, with one rule per operand.
+/// y = op(a, b) with broadcasting; by_a and by_b are the gradient rules of the two operands.
 template <class RuleA, class RuleB>
 Tensor elementwise(kernels::Binary op, const Tensor& a, const Tensor& b, RuleA by_a, RuleB by_b) {
   const char* name = to_string(op);

@@ -21,7 +21,7 @@ class EvaluationScope : private Scoped<const char*> {
   }
 
  private:
-  std::optional<Scoped<bool>> alone_;  // scopes set only true: one that is alive suffices
+  std::optional<Scoped<bool>> alone_;  // sets the mode `examples_alone` to true, if asked for
 };
 
 /// Throws Error inside an EvaluationScope that forbids what the layer `who` is about to do: draw

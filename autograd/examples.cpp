@@ -45,7 +45,7 @@ Tensor list_examples(const Tensor& x, const mapped::Level& level) {
                                [level](const Tensor& t) { return list_examples(t, level); }));
   if (!levels_of(x).contains(level)) return copies(x, level);
   const Tensor nothing = map_examples(copies(zeros_like(x), level), level);
-  return list_examples(x + nothing, level);  // x is not mapped by the level, but a tangent is
+  return list_examples(x + nothing, level);  // x is not mapped by the level, but its tangent is
 }
 
 Tensor repeat_examples(Tensor x, const mapped::Levels& levels) {

@@ -304,8 +304,9 @@ Tensor CustomFunction::operator()(const std::vector<Tensor>& inputs) const {
                       [operation, rule = gradient, kept](const Tensor& g, const Tensor& y,
                                                          detail::GradientSink& sink) {
                         const std::vector<Tensor> saved_inputs(kept.begin(), kept.end());
-                        const auto run = [&] {  // with the levels of y, each example draws separate
-                                                // random numbers, even after its vmap has ended
+                        const auto run = [&] {  // with the vmap levels of y, so that each example
+                                                // draws separate random numbers even after its
+                                                // vmap has ended
                           const mapped::Scope scope(mapped::running().with(y.levels()));
                           return rule(g, saved_inputs, y);
                         };

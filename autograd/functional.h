@@ -12,13 +12,13 @@ namespace ladon {
 /// A function of tensors. The functions below require it to be deterministic.
 using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 
-// Derivatives nest, in any order: like the result of an operation, the result of a derivative is
-// recorded if an input or a tensor captured by f requires a gradient, and carries tangents if an
-// input or a captured tensor does. Under NoGrad no intermediate results of f are kept. Inside
-// another derivative f may receive tensors that require no gradient, or dual numbers: vjp()
-// differentiates with respect to any of them, while grad() (graph.h) and per_example_gradients()
-// (vmap.h) throw Error for tensors that require no gradient. vjp(f, {x}, scalar(1, f64)) returns
-// the value and the gradient of a scalar f.
+// Calls of the functions below may be nested in any order: like the result of an operation, a
+// derivative is recorded if an input or a tensor captured by f requires a gradient, and carries
+// tangents if an input or a captured tensor does. Under NoGrad no intermediate results of f are
+// kept. Inside another derivative f may receive tensors that require no gradient, or dual numbers:
+// vjp() differentiates with respect to any of them, while grad() (graph.h) and
+// per_example_gradients() (vmap.h) throw Error for tensors that require no gradient. vjp(f, {x},
+// scalar(1, f64)) returns the value and the gradient of a scalar f.
 
 /// Vector–Jacobian product: the value of f, and cotangentᵀ·J as one gradient per input.
 struct VjpResult {

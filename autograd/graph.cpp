@@ -98,7 +98,7 @@ class Sweep final : detail::GradientSink {
   struct Visit {
     std::shared_ptr<detail::Node> node;
     Tensor gradient;
-    std::size_t first_input = 0;  // in input_visits_
+    std::size_t first_input = 0;  // index in input_visits_ of the entry for the node's first input
     bool wanted = true;
     Tensor take() { return std::exchange(gradient, Tensor()); }
     /// The node as a leaf, or null. The test for inputs comes first, since it is cheaper than the
@@ -153,7 +153,8 @@ class Sweep final : detail::GradientSink {
   template <class Arrived>
   void run(const Arrived& arrived) {
     const GradMode mode(create_graph_);
-    // operation named by Errors from inside the pass; a nested pass restores it at its end
+    // `sweeping` is the operation that Errors from inside the pass name. At the end of the pass its
+    // old value, that of an outer pass, is restored.
     const detail::Bracket scope(detail::modes.sweeping, "");
     for (const std::size_t i : order()) {
       Visit& visit = visits_[i];
@@ -188,8 +189,9 @@ class Sweep final : detail::GradientSink {
     const detail::Node& node = *visit.node;
     const mapped::Levels levels = mapped::running().with(node.levels());
     const detail::Node::Hooks hooks = node.hooks();  // a copy: a hook may add another
-    const auto call = [&](const auto& hook) {  // with these levels, each example draws separate
-                                               // random numbers, even after its vmap has ended
+    const auto call = [&](const auto& hook) {  // with the node's vmap levels, so that each example
+                                               // draws separate random numbers even after its vmap
+                                               // has ended
       const mapped::Scope scope(levels);
       return hook(visit.gradient);
     };

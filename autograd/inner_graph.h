@@ -22,9 +22,10 @@ Tensor alias(const Tensor& x);
 std::vector<Tensor> grad_up_to(const std::vector<Tensor>& ends, const Tensor& output,
                                const Tensor& cotangent, bool create_graph);
 
-/// Tensors that a function captured: the leaves on which its `output` depends, and those results of
-/// operations on which it depends whose node has a number below `first`. Each is returned as a
-/// scalar that shares the tensor's node; tensors in `known` are left out.
+/// Tensors that a function captured, found from its `output`: the leaves on which `output` depends,
+/// and the results of operations that were recorded before the function ran (their nodes have
+/// numbers below `first`). Each is returned as a scalar that shares the tensor's node. Tensors in
+/// `known`, such as the function's arguments, are left out.
 std::vector<Tensor> captured_by(const Tensor& output, const std::vector<Tensor>& known,
                                 std::uint64_t first);
 

@@ -15,8 +15,9 @@ namespace {
 
 std::atomic<std::uint64_t> next_number{0};
 
-// Nodes of this thread that wait to be destroyed; null if there are none. A pointer, because it has
-// no destructor: a static tensor may be destroyed after the thread's variables with destructors.
+// Nodes of this thread that wait to be destroyed; null if there are none. The list is held by a
+// plain pointer, which has no destructor, because a static tensor may be destroyed after those
+// variables of the thread that have destructors.
 thread_local std::vector<std::shared_ptr<detail::Node>>* graveyard = nullptr;
 thread_local bool draining = false;
 

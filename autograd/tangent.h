@@ -31,8 +31,8 @@ class Tangent {
       : value(std::move(derivative)), level(at), below(std::move(next)) {}
   virtual ~Tangent() = default;
 
-  /// The tangents of the node's output, one for each visible level of the inputs' tangents; null if
-  /// no level is visible.
+  /// The tangents of the node's output: one for each level of the inputs' tangents that is visible,
+  /// which means below modes.tangents_below; null if no level is visible.
   virtual std::shared_ptr<const Tangent> push_forward(Node& node, const Tangents& inputs) const = 0;
 
   const Tensor value;

@@ -12,13 +12,13 @@
 
 namespace ladon::detail {
 
-/// std::bit_cast.
+/// Returns the bits of x as a value of type To, as std::bit_cast does.
 template <class To, class From>
 constexpr To bit_cast(const From& x) {
   return __builtin_bit_cast(To, x);
 }
 
-/// std::make_unique_for_overwrite<T[]>.
+/// Allocates n uninitialized elements, as `std::make_unique_for_overwrite<T[]>(n)` does.
 template <class T>
 std::unique_ptr<T[]> array_for_overwrite(std::size_t n) {
   return std::unique_ptr<T[]>(new T[n]);
@@ -31,7 +31,7 @@ inline const char* parse(const char* at, const char* end, double& value) {
   const auto [next, error] = std::from_chars(at, end, value);
   return error == std::errc() ? next : at;
 #else
-  // strtod would also take spaces, hexadecimal digits and a plus.
+  // strtod would also accept leading spaces, hexadecimal digits and a plus sign.
   const std::string_view all(at, static_cast<std::size_t>(end - at));
   const std::string text(all.substr(0, all.find_first_not_of("0123456789+-.eEinftyaINFTYA")));
   char* next = nullptr;
@@ -41,7 +41,7 @@ inline const char* parse(const char* at, const char* end, double& value) {
 #endif
 }
 
-/// Operations of std::atomic_ref<T>, with relaxed memory order.
+/// Atomic operations on x, like those of `std::atomic_ref<T>`, with relaxed memory order.
 template <class T>
 T atomic_fetch_add(T& x, T more) {
   return __atomic_fetch_add(&x, more, __ATOMIC_RELAXED);

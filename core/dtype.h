@@ -10,11 +10,12 @@
 
 namespace ladon {
 
-/// Ordered by promotion: an operation on two dtypes computes in the larger one. f16 and bf16
-/// take half the memory of f32 and are for storage only: their tensors can be made, viewed, copied,
-/// cast, saved and printed. Operations that accept integer tensors also accept f16 and bf16, and
-/// compute in f32; operations that need a floating-point tensor throw Error (convert with
-/// cast(x, f32), which is exact). f16 and bf16 tensors have no gradients.
+/// The element types of a tensor, in the order on which promote() relies: it gives the dtype in
+/// which an operation on two dtypes computes. f16 and bf16 take half the memory of f32 and are for
+/// storage only: their tensors can be made, viewed, copied, cast, saved and printed. Operations
+/// that accept integer tensors also accept f16 and bf16, and compute in f32; operations that need a
+/// floating-point tensor throw Error (convert with cast(x, f32), which is exact). f16 and bf16
+/// tensors have no gradients.
 enum class DType : std::uint8_t { boolean, i64, f16, bf16, f32, f64 };
 
 inline constexpr DType boolean = DType::boolean;
@@ -32,7 +33,7 @@ constexpr std::size_t item_size(DType t) {
   return t == DType::boolean ? 1 : is_half(t) ? 2 : t == DType::f32 ? 4 : 8;
 }
 
-/// "bool", "i64", "f16", "bf16", "f32" or "f64".
+/// The name of t: "bool", "i64", "f16", "bf16", "f32" or "f64".
 std::string_view to_string(DType t);
 std::ostream& operator<<(std::ostream& out, DType t);
 

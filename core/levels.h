@@ -51,7 +51,7 @@ class Levels {
   const Level* end() const { return shared_ ? begin() + shared_->levels.size() : nullptr; }
   /// Product of the numbers of examples of a range of levels; 1 for an empty range.
   static std::int64_t count(const Level* from, const Level* to);
-  /// Position of the level in the list, or the position at which it would be inserted.
+  /// Pointer to the level in the list, or to the place at which it would be inserted.
   const Level* place(const Level& level) const;
 
   Levels with(const Levels& others) const;

@@ -135,7 +135,8 @@ Tensor drawn(std::string_view operation, const Shape& shape, DType dtype, Genera
   if (all.none()) return draw(rng, parameter);
   const Scope outside{Levels()};
   const Generator source = rng.split(rng.reserve(1));
-  const detail::Bracket unwatched(detail::modes.watchers, {});  // DrawTapes record only reserve(1)
+  // A DrawTape of this thread records reserve(1), but not the draws of the examples.
+  const detail::Bracket unwatched(detail::modes.watchers, {});
   Shape of_all = shape;
   of_all.insert(0, all.examples());
   detail::checked_count(operation, of_all);

@@ -106,12 +106,13 @@ Tensor batched(const F& f, const Tensors&... x) {
   return hide(y, std::move(all));
 }
 
-/// Returns draw(rng), or, inside a Scope, one draw per example. Then `rng` advances by one block
-/// and is split once, example i draws from split(i) of the generator that results, and the draws
-/// run in parallel. Throws Error naming `operation` for a shape that no tensor can have.
+/// Returns draw(rng), or, inside a Scope, one draw per example. In a Scope, `rng` advances by one
+/// block and is split once, example i draws from split(i) of the generator that results, and the
+/// draws run in parallel. Throws Error naming `operation` for a shape that no tensor can have.
 Tensor drawn(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
              const std::function<Tensor(Generator& own)>& draw);
-/// drawn() for a distribution with a parameter: `draw` is called with the parameter of its example.
+/// drawn() for a distribution with a parameter, which may be mapped: there is one draw for each of
+/// its examples too, and `draw` is called with the parameter of its example.
 Tensor drawn(std::string_view operation, const Shape& shape, DType dtype, Generator& rng,
              const Tensor& parameter,
              const std::function<Tensor(Generator& own, const Tensor& parameter)>& draw);

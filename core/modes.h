@@ -3,7 +3,8 @@
 //
 // Each mode is set by a scope in users' code (NoGrad, DetectAnomaly, ...): a Scoped of one member.
 // Scopes may end in any order. The pieces of a parallel loop (parallel.h) and background tasks
-// (background.h) have the modes of the thread that started them, but none of its watchers.
+// (background.h) have the modes of the thread that started them, but none of its watchers. (A loop
+// of a single piece is a plain call, which keeps the watchers.)
 
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,7 @@ class RecordDraws;
 class RecordReads;
 class ReplayDraws;
 
+/// The modes of one thread. Where the comment of a mode is a name, the scope of that name sets it.
 struct Modes {
   bool recording = true;                  ///< GradMode
   bool detecting = false;                 ///< DetectAnomaly
@@ -35,7 +37,7 @@ struct Modes {
   const PackedWeights* packed = nullptr;  ///< PackedWeights
   bool pushing = false;                   ///< A tangent is being computed (forward.h).
   std::uint64_t tangents_below = 2;  ///< Tangents of this level and above are ignored (forward.h).
-  const mapped::Levels* mapped_levels = nullptr;  ///< mapped::Scope; null outside of one.
+  const mapped::Levels* mapped_levels = nullptr;  ///< mapped::Scope; null outside of any Scope.
   bool looking = false;                           ///< LookThrough
   const char* sweeping = "";  ///< Operation whose gradient the backward pass is computing.
   /// Restrictions of the living EvaluationScopes (autograd/evaluation.h), stored by value because a

@@ -1,5 +1,5 @@
 #pragma once
-// Look-up of a choice by its name.
+// Look-up of a name, such as that of an activation function, in a list of names.
 
 #include <span>
 #include <string_view>

@@ -51,7 +51,7 @@ class PackedWeights : private detail::Scoped<const PackedWeights*> {
   /// they were recorded for autograd.
   std::int64_t passed_over() const { return passed_over_.load(std::memory_order_relaxed); }
 
-  // --- for products ---
+  // --- for the functions that compute products ---
 
   void pass_over(const Tensor& matrix) const;
   struct Matrix;

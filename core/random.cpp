@@ -47,10 +47,10 @@ std::array<std::uint32_t, 2> key_of(const Generator& rng) {
   return {low_word(rng.seed()), high_word(rng.seed())};
 }
 
-constexpr std::int64_t at_once = 256;  // blocks generated together
+constexpr std::int64_t at_once = 256;  // number of blocks that are generated together
 
-// Fills `out` with `PerBlock` elements from each of consecutive blocks, several blocks at a time:
-// draw(words, values, number of values).
+// Fills `out` with `PerBlock` elements from each of consecutive blocks. For up to at_once blocks at
+// a time, draw(words, values, n) computes n values from the words of the blocks.
 template <int PerBlock, class T, class Draw>
 Tensor fill(Tensor out, Generator& rng, const Draw& draw) {
   constexpr std::int64_t grain = 4096;
@@ -120,8 +120,8 @@ Words Generator::block(std::uint64_t position) const {
       {low_word(seed_), high_word(seed_)});
 }
 
-// Nested replays read the innermost tape; every RecordDraws on this thread records the position
-// returned.
+// If replays are nested, the innermost tape gives the position. Every RecordDraws on this thread
+// records the position that is returned.
 std::uint64_t Generator::reserve(std::uint64_t blocks) {
   LADON_CHECK(!mapped::active(), "random",
               "a single number drawn inside vmap would be the same for every example; draw a "

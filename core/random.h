@@ -32,9 +32,10 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key);
 
 /// A random generator: a seed, a stream and a position in their sequence, which drawing advances.
-/// It is passed explicitly. Copies draw the same numbers. Several threads may draw from the same
-/// generator at once: no number is then drawn twice, but which thread gets which number varies from
-/// run to run. For reproducible results give thread i its own generator split(i).
+/// Functions that draw take it as an argument. Copies draw the same numbers. Several threads may
+/// draw from the same generator at once: no number is then drawn twice, but which thread gets which
+/// number varies from run to run. For reproducible results give thread i its own generator
+/// split(i).
 class Generator {
  public:
   explicit Generator(std::uint64_t seed, std::uint64_t stream = 0);
@@ -56,7 +57,7 @@ class Generator {
 
   std::uint64_t seed() const { return seed_; }
   std::uint64_t stream() const { return stream_; }
-  /// Blocks used so far.
+  /// Number of blocks used so far.
   std::uint64_t position() const;
   void set_position(std::uint64_t blocks);
 

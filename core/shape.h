@@ -60,7 +60,7 @@ class Shape {
   std::int8_t rank_ = 0;
 };
 
-/// "[2, 3]".
+/// Writes the sizes in brackets, such as "[2, 3]".
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
 namespace detail {

@@ -18,7 +18,7 @@ namespace detail {
 
 /// State of a generator: i64 [3] with the bits of seed, stream and position.
 Tensor state_of(const Generator& rng);
-/// State of a counter: i64 of rank 0.
+/// State of a counter: an i64 tensor of rank 0.
 Tensor state_of(std::int64_t count);
 
 /// Reads a state, entry by entry. A missing entry, or an entry of another dtype or shape, throws

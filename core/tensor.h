@@ -1,5 +1,5 @@
 #pragma once
-// The tensor: a value-semantic handle to a strided window on shared storage.
+// The tensor: a handle to a strided window on shared storage.
 
 #include <algorithm>
 #include <cstddef>
@@ -20,7 +20,7 @@
 namespace ladon {
 
 // A tensor's node in the autograd graph, and its tangent in forward mode (autograd/record.h). Core
-// never looks inside.
+// never uses their members.
 namespace detail {
 class Node;
 class Tangent;
@@ -49,7 +49,8 @@ class Tensor {
 
   bool defined() const { return static_cast<bool>(storage_); }
   DType dtype() const { return dtype_; }
-  // Getters of a temporary return by value: for (auto n : transpose(x).shape()) is safe.
+  // Getters of a temporary tensor return by value, so that for (auto n : transpose(x).shape()) is
+  // safe.
   const Shape& shape() const& { return shape_; }
   Shape shape() && { return shape_; }
   const Shape& strides() const& { return strides_; }
@@ -143,7 +144,7 @@ class Tensor {
   const std::shared_ptr<detail::Node>& history() const& { return history_; }
   std::shared_ptr<detail::Node> history() && { return std::move(history_); }
   void set_history(std::shared_ptr<detail::Node> history) { history_ = std::move(history); }
-  /// Null except for a dual number (autograd/extra/transforms/forward.h).
+  /// The tangent of a dual number (autograd/extra/transforms/forward.h); null for other tensors.
   const std::shared_ptr<const detail::Tangent>& tangent() const { return tangent_; }
   void set_tangent(std::shared_ptr<const detail::Tangent> tangent) {
     tangent_ = std::move(tangent);
@@ -185,16 +186,17 @@ std::string to_string(const Tensor& x);
 Tensor empty(const Shape& shape, DType dtype = f32);
 Tensor zeros(const Shape& shape, DType dtype = f32);
 Tensor ones(const Shape& shape, DType dtype = f32);
-/// Throws Error if dtype cannot hold `value`: a fraction, or out of range.
+/// A tensor filled with `value`. Throws Error if dtype cannot hold `value`, for instance a fraction
+/// in i64 or a number out of range.
 Tensor full(const Shape& shape, double value, DType dtype = f32);
 Tensor empty_like(const Tensor& x);
 Tensor zeros_like(const Tensor& x);
 Tensor ones_like(const Tensor& x);
-/// A tensor of rank 0. Errors as for full.
+/// A tensor of rank 0. Throws Error whenever full() throws it.
 Tensor scalar(double value, DType dtype = f32);
-/// n evenly spaced values, both ends included. Errors as for full.
+/// n evenly spaced values, both ends included. Throws Error whenever full() throws it.
 Tensor linspace(double start, double stop, std::int64_t n, DType dtype = f32);
-/// [n, n] with ones on the diagonal.
+/// The identity matrix [n, n]: ones on the diagonal, and zeros elsewhere.
 Tensor eye(std::int64_t n, DType dtype = f32);
 /// Row-major values in the given shape (one axis if none is given). Throws Error if counts differ,
 /// or if dtype cannot hold a value.
@@ -214,9 +216,9 @@ template <class... T>
 concept Numbers = (std::is_arithmetic_v<T> && ...);
 }  // namespace detail
 
-/// start, start + step, … while below (above, for a negative step) stop. Integer arguments give
-/// i64, a floating-point one f32, unless the dtype is given. Throws Error if step is 0, the number
-/// of elements is not finite, or the dtype cannot hold one of them.
+/// The numbers start, start + step, … below stop (above, for a negative step). Integer arguments
+/// give i64, a floating-point one f32, unless the dtype is given. Throws Error if step is 0, the
+/// number of elements is not finite, or the dtype cannot hold one of them.
 template <class Start, class Stop, class Step>
 requires detail::Numbers<Start, Stop, Step> Tensor arange(Start start, Stop stop, Step step,
                                                           DType dtype) {
@@ -229,7 +231,7 @@ template <class Start, class Stop, class Step = int>
 requires detail::Numbers<Start, Stop, Step> Tensor arange(Start start, Stop stop, Step step = 1) {
   return arange(start, stop, step, detail::Integers<Start, Stop, Step> ? i64 : f32);
 }
-/// 0, 1, … while below stop.
+/// The numbers 0, 1, … below stop.
 template <class Stop>
 requires detail::Numbers<Stop> Tensor arange(Stop stop) { return arange(0, stop); }
 

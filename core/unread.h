@@ -1,5 +1,5 @@
 #pragma once
-// Check of options that nothing reads, for authors of layers and optimizers.
+// Check for options that are set but have no effect, for authors of layers and optimizers.
 
 #include <type_traits>
 
@@ -7,9 +7,12 @@
 
 namespace ladon::detail {
 
-/// Throws Error if the value of an option differs from `usual`, its default, although the other
-/// options leave nothing that reads it. `why` ends the sentence "OPTION is VALUE, but …" and says
-/// what to set instead. An option that asks for what happens anyway needs no check.
+/// Throws Error if the value of an option differs from `usual`, its default. To be called where the
+/// other options have such values that nothing reads this one. `why` ends the sentence "OPTION is
+/// VALUE, but …" and says what to set instead. An option needs no check if its value asks for what
+/// happens anyway.
+/// Nor does an option that is unread at one end of a number's range only, such as the kernel of
+/// particles without repulsion (α = 0): a study may vary that number, all else being equal.
 template <class Value>
 void check_unread(std::string_view operation, const char* option, const Value& value,
                   const std::type_identity_t<Value>& usual, const char* why) {

@@ -35,7 +35,7 @@ Tensor transpose(const Tensor& x, int a, int b) {
 
 // Walks the old and the new shape from the right. A group of old axes that is evenly spaced in
 // memory (stride[i] = stride[i+1]·size[i+1]) may be cut into new axes in any way. If a new axis
-// would straddle two groups, there is no such view.
+// would extend over two groups, no view has the new shape.
 Tensor try_reshape(const Tensor& x, const Shape& shape) {
   if (x.contiguous() || x.count() == 0)
     return window(x, shape, detail::contiguous_strides(shape), x.offset());

@@ -16,7 +16,7 @@ Tensor transpose(const Tensor& x, int a, int b);
 /// View of x with `shape`, which must have no −1, and as many elements as x. Returns an undefined
 /// tensor if the strides of x allow no such view.
 Tensor try_reshape(const Tensor& x, const Shape& shape);
-/// Stretches axes of size 1 and adds leading axes, with stride 0.
+/// View of x with `shape`: stretches axes of size 1, and adds leading axes, with stride 0.
 Tensor expand(const Tensor& x, const Shape& shape);
 /// `length` elements of an axis from `start`, every `step`-th; step may be negative.
 Tensor slice(const Tensor& x, int axis, std::int64_t start, std::int64_t length, std::int64_t step);

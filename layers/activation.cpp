@@ -34,7 +34,7 @@ infinite::KernelNode limit_of(const std::string& layer, const DualFunction& f,
 // --- activations ---
 
 Activation::Activation(Nonlinearity f, std::optional<double> p) : function(f), parameter(p) {
-  detail::checked_parameter(f, p);  // throws
+  detail::checked_parameter(f, p);  // throws Error for a parameter that f does not take
 }
 
 infinite::KernelNode Activation::limit(const infinite::KernelNode& k) const {
@@ -61,7 +61,7 @@ void check_coefficients(const std::vector<double>& coefficients) {
 }  // namespace
 
 Polynomial::Polynomial(std::vector<double> c, Basis b) : coefficients(std::move(c)), basis(b) {
-  dual_function();  // throws for a wrong number of coefficients
+  dual_function();  // throws Error for a wrong number of coefficients
 }
 
 Polynomial Polynomial::monomial(int n) {

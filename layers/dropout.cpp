@@ -16,7 +16,8 @@ Dropout::Dropout(double probability, Generator& source)
 
 Tensor Dropout::forward(const Tensor& x) const { return training() ? dropout(x, p, rng) : x; }
 
-// Draws once, whatever stands in padding; the inherited forward_masked() may run forward() twice.
+// Draws once, whatever numbers the padding contains; the inherited forward_masked() may run
+// forward() twice.
 Tensor Dropout::forward_masked(const Tensor& x, const Tensor& mask) const {
   check_mask(x, mask);
   return detail::blank_masked(forward(detail::blank_masked(x, mask)), mask);

@@ -18,10 +18,11 @@ enum class Init {
   xavier_normal,     ///< N(0, gain²·2/(fan_in + fan_out))
   kaiming_uniform,   ///< U(±gain·sqrt(3/fan_in))   (He et al. 2015; gain sqrt(2) for relu)
   kaiming_normal,    ///< N(0, gain²/fan_in)
-  lecun_normal,      ///< N(0, gain²/fan_in) truncated at 2 standard deviations, rescaled to that
-                     ///< variance
-  orthogonal,  ///< gain·Q; its rows or columns, whichever are fewer, are orthonormal (Saxe et al.
-               ///< 2014)
+  /// N(0, gain²/fan_in) truncated at 2 standard deviations, rescaled to that variance
+  lecun_normal,
+  /// gain·Q, where the rows or the columns of Q, whichever are fewer, are orthonormal (Saxe et al.
+  /// 2014)
+  orthogonal,
 };
 
 /// The initializer named `name` ("xavier_uniform"). Throws Error listing all names if there is

@@ -98,7 +98,7 @@ std::vector<std::string> place_of(const Layer& layer) {
   std::vector<std::string> place{outermost->describe()};
   if (&layer == outermost) return place;
   const std::optional<std::string> path = outermost->path_of(layer);
-  if (!path) place.push_back(layer.describe());  // its owner's visit() does not list it
+  if (!path) place.push_back(layer.describe());  // no visit() lists it
   std::istringstream members(path.value_or(""));
   for (std::string member; std::getline(members, member, '.');) place.push_back(member);
   return place;

@@ -1,6 +1,9 @@
 #include "ladon/layers/load_state.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <ostream>
 #include <set>
@@ -13,7 +16,6 @@
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
 #include "ladon/core/io/tensors/safetensors.h"
-#include "ladon/layers/parameter_set.h"
 
 namespace ladon {
 namespace {
@@ -109,23 +111,96 @@ bool same_bits(const Tensor& a, const Tensor& b) {
                      static_cast<std::size_t>(a.count()) * item_size(a.dtype())) == 0;
 }
 
-/// Throws Error if the state has different values for two names of one tensor of the module: the
-/// value loaded last would overwrite the first.
+/// The bytes from the first to the last element of x; empty if x has none, or is mapped.
+std::pair<const std::byte*, const std::byte*> extent(const Tensor& x) {
+  if (x.count() == 0 || x.mapped()) return {nullptr, nullptr};
+  std::int64_t before = 0, behind = 1;  // elements from x's first one
+  for (int i = 0; i < x.rank(); ++i) {
+    const std::int64_t reach = (x.shape()[i] - 1) * x.strides()[i];
+    (reach < 0 ? before : behind) += reach;
+  }
+  const auto size = static_cast<std::int64_t>(item_size(x.dtype()));
+  return {x.strided_bytes() + before * size, x.strided_bytes() + behind * size};
+}
+
+/// Loads values into a copy of the memory in which several tensors of the module lie, to find those
+/// that another one overwrites.
+class Rehearsal {
+ public:
+  Rehearsal(const StateDict& own, const StateDict& given, const std::byte* begin,
+            const std::byte* end)
+      : own_(own),
+        given_(given),
+        begin_(begin - reinterpret_cast<std::uintptr_t>(begin) % 64),  // aligned as the copy is
+        memory_(static_cast<std::size_t>(end - begin_)) {}
+
+  void load(const std::string& name) { copy_(window(name), given_.at(name).detach()); }
+  /// Whether the elements of `name` are those that load(name) writes.
+  bool holds(const std::string& name) const {
+    const Tensor& x = own_.at(name);
+    Tensor value = empty(x.shape(), x.dtype());
+    copy_(value, given_.at(name).detach());
+    return same_bits(contiguous(window(name)), value);
+  }
+
+ private:
+  Tensor window(const std::string& name) const {
+    const Tensor& x = own_.at(name);
+    const auto size = static_cast<std::int64_t>(item_size(x.dtype()));
+    return {memory_, x.dtype(), x.shape(), x.strides(), (x.strided_bytes() - begin_) / size};
+  }
+
+  const StateDict &own_, &given_;
+  const std::byte* begin_;
+  Storage memory_;
+};
+
+/// Throws Error if the state has different values for an element that two of these tensors of the
+/// module have in common: the value loaded last would overwrite the first. Their elements lie
+/// between `begin` and `end`.
+void check_common(const std::vector<std::string>& names, const StateDict& own,
+                  const StateDict& given, const std::byte* begin, const std::byte* end) {
+  Rehearsal copy(own, given, begin, end);
+  for (const std::string& name : names) copy.load(name);
+  const auto lost = std::ranges::find_if_not(names, [&](const auto& x) { return copy.holds(x); });
+  if (lost == names.end()) return;
+  copy.load(*lost);
+  const auto other = std::find_if(lost + 1, names.end(), [&](const std::string& name) {
+    copy.load(name);
+    return !copy.holds(*lost);
+  });
+  const bool tied = same_elements(own.at(*lost), own.at(*other));
+  detail::fail("load_state_dict", "`", *lost, "` and `", *other,
+               tied ? "` are one tensor in the module, but differ in the state; give both the same "
+                      "values, or untie them in the module"
+                    : "` share memory in the module, but the state has different values for their "
+                      "common elements; give both the same values there, or clone() one in the "
+                      "module");
+}
+
+/// check_common() for all tensors to load.
 void check_ties(const LoadReport& report, const StateDict& own, const StateDict& given) {
-  std::map<detail::Identity, std::string> first;
+  struct Place {
+    const std::byte *begin, *end;
+    std::string name;
+  };
+  std::vector<Place> places;
   for (const std::string& name : report.loaded) {
-    const Tensor& x = own.at(name);
-    const auto [at, alone] = first.emplace(detail::identity(x), name);
-    if (alone) continue;
-    const auto value = [&](const std::string& of) {
-      Tensor y = empty(x.shape(), x.dtype());
-      copy_(y, given.at(of).detach());
-      return y;
-    };
-    LADON_CHECK(same_bits(value(at->second), value(name)), "load_state_dict", "`", at->second,
-                "` and `", name,
-                "` are one tensor in the module, but differ in the state; give both the same "
-                "values, or untie them in the module");
+    const auto [begin, end] = extent(own.at(name));
+    if (begin != end) places.push_back({begin, end, name});
+  }
+  std::ranges::sort(places, std::less(), &Place::begin);
+  for (auto first = places.begin(); first != places.end();) {
+    const std::byte* end = first->end;
+    std::vector<std::string> names{first->name};
+    auto next = first + 1;
+    for (; next != places.end() && std::less()(next->begin, end); ++next) {
+      names.push_back(next->name);
+      end = std::max(end, next->end, std::less());
+    }
+    std::ranges::sort(names);  // in the order in which they are loaded
+    if (names.size() > 1) check_common(names, own, given, first->begin, end);
+    first = next;
   }
 }
 

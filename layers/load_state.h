@@ -42,10 +42,10 @@ void check_writable(const char* operation, const std::string& name, const Tensor
 
 /// Copies `state` into the tensors of `own`, which share storage with the module; `state` may
 /// contain the same tensors. Floating and half-precision dtypes are cast. Throws Error, and changes
-/// nothing, if a strict load does not fit (as load_state_dict); if two names of one tied tensor
-/// have different values (strict or not); if a finite element is beyond the range of the module's
-/// dtype; if a tensor of the module is expanded; if no entry has the prefix; and if `own` is not
-/// empty but no tensor can be loaded.
+/// nothing, if a strict load does not fit (as load_state_dict); if two names of one tied tensor, or
+/// two tensors that share memory, have different values for one element (strict or not); if a
+/// finite element is beyond the range of the module's dtype; if a tensor of the module is expanded;
+/// if no entry has the prefix; and if `own` is not empty but no tensor can be loaded.
 LoadReport load_state(const StateDict& own, const StateDict& state, const LoadOptions& options);
 /// Calls load_state() with the state dict in a safetensors file. Throws Error for the file of a
 /// saved TrainingRun. Errors name the file.

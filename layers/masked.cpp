@@ -14,8 +14,8 @@ namespace {
 /// Magnitude from which a number counts as "odd", as NaN and ∞ do: its square may overflow.
 double odd_from(DType dtype) { return dtype == f64 ? 0x1p500 : 0x1p60; }
 
-/// Whether padding of x [N, .., d] may contain an odd number; true without a search if x or the
-/// mask is mapped by vmap or not contiguous.
+/// Whether padding of x [N, .., d] may contain NaN, ∞ or a number from odd_from() on; true without
+/// a search if x or the mask is mapped by vmap or not contiguous.
 bool may_hold_odd(const Tensor& x, const Tensor& mask) {
   if (x.mapped() || mask.mapped() || !x.contiguous() || !mask.contiguous()) return true;
   const bool* visible = mask.data<bool>();
@@ -30,7 +30,7 @@ bool may_hold_odd(const Tensor& x, const Tensor& mask) {
   });
 }
 
-/// True where an element of x is odd.
+/// True where an element of x is NaN, ∞ or in magnitude at least odd_from().
 Tensor odd_of(const Tensor& x) { return logical_not(less(abs(x.detach()), odd_from(x.dtype()))); }
 
 /// Whether `mask` is a mask of the positions of x, so that its padding can be replaced.

@@ -13,10 +13,11 @@ namespace ladon::detail {
 Shape mask_shape(const Tensor& x);
 
 /// Returns x with elements at masked positions, where `mask` (bool [N, positions]) is false,
-/// replaced by 0. In floating x [N, .., d] only elements are replaced that are not finite, or so
-/// large that their square may overflow; in indices i64 [N, T] all. Without this, NaN in padding
-/// would make gradients of weights NaN, since 0·NaN is NaN. Returns x itself if there is no mask or
-/// nothing to replace, and for a mask of a wrong shape, which the layer then rejects.
+/// replaced by 0. In floating x [N, .., d], only elements that are not finite, or so large that
+/// their square may overflow, are replaced; in indices i64 [N, T], all masked elements are. Without
+/// this, NaN in padding would make gradients of weights NaN, since 0·NaN is NaN. Returns x itself
+/// if there is no mask or nothing to replace, and for a mask of a wrong shape, which the layer then
+/// rejects.
 ///
 /// layer(x, mask) calls it for every layer, user-written ones too. Code that takes a mask in
 /// another way (AttentionMask, a cache, a memory) calls it itself. Other padding values stay, so

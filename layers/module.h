@@ -142,7 +142,8 @@ class Module {
   /// Copies values into the module's tensors. Floating and half-precision dtypes (a bf16
   /// checkpoint) are cast; names, shapes and all other dtypes must agree exactly, unless
   /// options.strict is false. If they do not agree, throws Error naming the first mismatch, and
-  /// leaves the module unchanged; likewise if two names of one tied tensor have different values.
+  /// leaves the module unchanged; likewise if two names of one tied tensor, or two tensors that
+  /// share memory, have different values for one element.
   ///   std::cout << model.load("old.safetensors", {.strict = false});   // lists what did not fit
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options = {});
   /// Writes the state dict to a safetensors file, or reads it. Throws Error whenever the file
@@ -232,8 +233,8 @@ M clone(const M& module, std::uint64_t index = 0) {
 /// the layer.
 enum class Parameterization {
   standard,  ///< The weights carry the scale: W_ij ~ N(0, σ_w²/in), y = x·Wᵀ + b.
-  ntk        ///< A factor carries the scale: W_ij ~ N(0, 1), y = σ_w/sqrt(in)·x·Wᵀ + σ_b·b
-             ///< (Jacot et al. 2018).
+  /// A factor carries the scale: W_ij ~ N(0, 1), y = σ_w/sqrt(in)·x·Wᵀ + σ_b·b (Jacot et al. 2018).
+  ntk
 };
 
 /// Makes x a trained tensor, a leaf that requires gradients: the value of a parameter member.

@@ -22,7 +22,7 @@ struct Row {
   std::string_view name;
   Tensor (*apply)(const Tensor& x, double parameter);
   DualFunction (*dual)(double parameter);
-  double parameter;  // its default value; `none` if the function has no parameter
+  double parameter;  // default of the parameter; `none` if the function has none
 };
 
 constexpr std::array<Row, 19> rows = {{

@@ -229,8 +229,8 @@ double ParameterSet::norm() const {
   for (const auto& [name, x] : once)
     squares += number_of("norm", sum(square(cast(x.detach(), f64))));
   if (std::isfinite(squares) && squares >= 1e-280) return std::sqrt(squares);
-  std::vector<Tensor> norms{
-      zeros({1}, f64)};  // the squares over- or underflowed; ladon::norm() rescales first
+  // The squares over- or underflowed; ladon::norm() rescales its operand first.
+  std::vector<Tensor> norms{zeros({1}, f64)};
   for (const auto& [name, x] : once)
     norms.push_back(reshape(ladon::norm(cast(x.detach(), f64)), {1}));
   return number_of("norm", ladon::norm(concat(norms, 0)));
@@ -306,7 +306,8 @@ void ParameterSet::share_with(Module& model) const {
         given.emplace(name, x).second || detail::identity(given.at(name)) == detail::identity(x),
         "share_with", "two different parameters are named `", name,
         "`, but the other model has only one of this name; share a set with distinct names");
-  std::map<detail::Identity, std::pair<std::string, Tensor>> instead;  // name and new tensor
+  // name and new tensor, by the identity of the tensor that is replaced
+  std::map<detail::Identity, std::pair<std::string, Tensor>> instead;
   std::set<std::string> found;
   detail::for_each_parameter(model, [&](const std::string& path, Tensor& place) {
     const auto mine = given.find(path);

@@ -168,7 +168,8 @@ class Apart {
   const std::string* add(const std::string& name, const Tensor& x);
 
  private:
-  std::map<const std::byte*, std::pair<const std::byte*, std::string>> taken_;  // begin: end, name
+  // end and name of each tensor, by the address of its first byte
+  std::map<const std::byte*, std::pair<const std::byte*, std::string>> taken_;
 };
 }  // namespace detail
 

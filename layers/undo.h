@@ -1,5 +1,5 @@
 #pragma once
-// Undoes what a call that throws has done to the arguments that it changes, such as a cache.
+// Restores the arguments that a call changes, such as a cache, if the call throws.
 
 #include <concepts>
 #include <exception>
@@ -16,7 +16,7 @@ concept HasSnapshot = std::is_nothrow_move_assignable_v<T> && requires(const T& 
 
 /// An argument of type `Argument` during a call. If an exception leaves the block in which this
 /// object lives, an argument that the call may change (an lvalue that is not const) and that has
-/// snapshots is again what it was at the beginning. Nothing is done about other arguments.
+/// snapshots is restored to its value at the beginning. Other arguments are left as they are.
 template <class Argument>
 class Undo {
  public:
@@ -36,7 +36,8 @@ class Undo<T&> {
  private:
   T& x_;
   T before_;
-  int exceptions_ = std::uncaught_exceptions();  // a call may be made while another one unwinds
+  // Not 0 if the call is made by a destructor while an earlier exception unwinds the stack.
+  int exceptions_ = std::uncaught_exceptions();
 };
 template <class T>
 Undo(T&) -> Undo<T&>;

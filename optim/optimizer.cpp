@@ -188,7 +188,7 @@ void Optimizer::load_state_dict(const StateDict& state) {
     const std::string& name = names[present.index];
     Item item = present;
     const std::string count = entry(name, "steps");
-    item.steps = reader.has(count) ? reader.count(count) : 0;  // may be missing in version 0.1
+    item.steps = reader.has(count) ? reader.count(count) : 0;  // states of version 0.1 may lack it
     item.moments.clear();
     if (const std::string shape = entry(name, "shape"); reader.has(shape))
       reader.entry(shape, i64, {item.parameter.rank()});

@@ -34,7 +34,7 @@ namespace ladon {
 /// Parameters with a learning-rate factor and a weight decay that differ from the optimizer's.
 struct ParameterGroup {
   ParameterSet parameters;
-  double lr_scale = 1;                      ///< Their learning rate is lr·lr_scale.
+  double lr_scale = 1;                      ///< The group's learning rate is lr·lr_scale.
   std::optional<double> weight_decay = {};  ///< Overrides the optimizer's weight decay.
 };
 
@@ -108,7 +108,7 @@ class Optimizer {
     double lr_scale;
     double weight_decay;
     std::uint64_t taken;     ///< Time stamp of its ParameterSet (argument of Leaf::check_in_place).
-    std::int64_t steps = 0;  ///< Updates so far, the one in progress included.
+    std::int64_t steps = 0;  ///< Number of updates so far, including the one in progress.
     std::vector<Tensor> moments = {};  ///< In the order of moment_names; empty before the first
                                        ///< update.
   };
@@ -155,11 +155,12 @@ bool bias_or_vector(const std::string& name, const Tensor& parameter);
 ///   AdamW adam(decay_except(model, [](auto& name, auto&) { return name == "embedding.weight"; }));
 ParameterGroups decay_except(const ParameterSet& parameters,
                              const ParameterChoice& spared = bias_or_vector);
-/// Splits parameters as above. Those without weight decay are given by a pattern of names, which
-/// must match at least one parameter (ParameterSet::choose).
+/// Splits parameters into two groups, with and without weight decay, like the decay_except() that
+/// takes a function. The parameters without weight decay are those whose names match the pattern
+/// `spared`, which must match at least one parameter (ParameterSet::choose).
 ParameterGroups decay_except(const ParameterSet& parameters, const std::string& spared);
-/// Splits parameters as above, with several patterns, each of which must match at least one
-/// parameter.
+/// Like the decay_except() that takes one pattern, with several patterns, each of which must match
+/// at least one parameter.
 ///   AdamW adam(decay_except(model, {"*.bias", "embedding.weight"}));
 ParameterGroups decay_except(const ParameterSet& parameters,
                              std::initializer_list<const char*> spared);

@@ -30,7 +30,8 @@ std::vector<bool> to_be_numbered(const ParameterSet& parameters) {
   return meet && !part ? alone : std::vector<bool>(alone.size(), false);
 }
 
-/// Text of at most eight names, such as "`a`, `b` and 3 more".
+/// Text that lists at most eight of the names, and says how many more there are: "`a`, `b`, … and 3
+/// more".
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size() && i < 8; ++i)

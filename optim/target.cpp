@@ -19,7 +19,7 @@ void detail::check_target(const char* operation, const TargetDensity& target) {
 }
 
 Tensor mean_gradient(const TargetDensity& target, const Tensor& theta, const Tensor& g) {
-  if (target.prior_precision == 0) return g;  // keeps −0, and saves a pass over memory
+  if (target.prior_precision == 0) return g;  // adding 0·theta would turn −0 into 0, and cost time
   return g + theta * (target.prior_precision / target.count);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Declarations of public headers: for tests that hold tables against them.
+// Functions declared in public headers, for tests that a table has a row for each of them.
 
 #include <cctype>
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace ladon::test {
 
-/// The free functions that a header declares outside of namespace detail, one entry a declaration:
-/// what stands before "(" in a line that begins with a type.
+/// Names of the free functions that a header declares outside of namespace detail, one entry per
+/// declaration: the word before "(" in a line that begins with a type.
 inline std::vector<std::string> declared_functions(const std::filesystem::path& header) {
   std::ifstream in(header);
   std::vector<std::string> names;
@@ -28,7 +28,7 @@ inline std::vector<std::string> declared_functions(const std::filesystem::path& 
   return names;
 }
 
-/// Headers that declare operations: those of ladon and, where it is built, of ladon_extra.
+/// Headers that declare operations: those of the library ladon, and of ladon_extra if it is built.
 inline std::vector<std::filesystem::path> operation_headers(const std::filesystem::path& source) {
   std::vector<std::filesystem::path> headers, folders{source / "autograd/ops"};
 #ifndef LADON_WITHOUT_EXTRA

@@ -1,10 +1,10 @@
 #pragma once
-// Where the checkout stands.
+// Path of the source folder.
 
 namespace ladon::test {
 
-/// The root of the checkout. Its path is compiled into folders.cpp alone, so that a compiler's
-/// cache shares all other objects of the tests between checkouts.
+/// Root folder of the sources. Its path is compiled only into folders.cpp, so that a compiler cache
+/// can reuse all other objects of the tests for another copy of the sources.
 const char* source_folder();
 
 }  // namespace ladon::test

@@ -1,7 +1,7 @@
 // main() of the programs of tests. One that skipped a case returns 77, and ctest then says
 // "Skipped" (SKIP_RETURN_CODE in CMakeLists.txt); googletest's own main would return 0, which reads
-// as passed. What failed counts first: a pattern in the output (SKIP_REGULAR_EXPRESSION) would hide
-// it.
+// as passed. A failure takes precedence over a skip; a pattern in the output
+// (SKIP_REGULAR_EXPRESSION) would hide the failure.
 
 #include <gtest/gtest.h>
 

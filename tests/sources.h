@@ -1,5 +1,5 @@
 #pragma once
-// The sources of the library as text: for tests that hold tables against them.
+// The library's source files as text, for tests that compare tables with them.
 
 #include <filesystem>
 #include <fstream>
@@ -12,7 +12,7 @@
 
 namespace ladon::test {
 
-/// The sources of the library without their comments, by path.
+/// Text of each source file of the library without comments, by path.
 inline std::map<std::string, std::string> sources() {
   const std::filesystem::path root = source_folder();
   std::map<std::string, std::string> texts;

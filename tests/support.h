@@ -1,5 +1,5 @@
 #pragma once
-// Helpers of the tests of all floors.
+// Helpers that the tests of all parts of the library use.
 
 #include <gtest/gtest.h>
 
@@ -25,13 +25,14 @@ inline void expect_error(const std::function<void()>& action, const std::string&
   }
 }
 
-/// Standard normal numbers, f64.
+/// Tensor of independent N(0, 1) numbers, f64.
 inline Tensor gaussian(const Shape& shape, std::uint64_t seed = 1) {
   Generator rng(seed);
   return normal(shape, rng, 0, 1, f64);
 }
 
-/// The folder of real data beside the repository, if it is there. Tests skip without it.
+/// Folder of real data sets next to the repository, which may not exist. Tests that need it are
+/// then skipped.
 inline std::filesystem::path shared_data() {
   return std::filesystem::path(source_folder()) / ".." / "shared" / "data";
 }

@@ -8,7 +8,7 @@
 
 namespace ladon::test {
 
-/// A new folder in `parent`, removed at the end of the scope.
+/// A new folder in `parent`, which the destructor removes.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(

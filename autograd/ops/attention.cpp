@@ -70,7 +70,8 @@ Inputs check_inputs(const char* operation, const Tensor& q, const Tensor& k, con
               " key heads; the number of query heads must be a multiple of the number of key "
               "heads");
   check_options(operation, options);
-  // With a mask, or one query, what causal attention hides may be known to be hidden already.
+  // causal_offset without `causal` is accepted if there is a mask, which may already hide later
+  // keys, or a single query, as in decoding, for which there are no later keys.
   if (!options.causal && !options.mask.defined() && q.size(-2) > 1)
     detail::check_unread(operation, "causal_offset", options.causal_offset, 0,
                          "attention is not causal and has no mask; set causal to true");
@@ -138,7 +139,8 @@ Tensor may_see(const Inputs& in, const AttentionOptions& options) {
   return logical_and(may, mask.dtype() == boolean ? mask : not_equal(mask.detach(), -INFINITY));
 }
 
-/// Whether there is a mask, and a query, key or value that is odd.
+/// Whether some keys may be hidden (by a mask or causally), and a query, key or value is odd, that
+/// is, has an element that is NaN, ∞ or huge (attention_values.h).
 bool needs_care(const Inputs& in, const AttentionOptions& options) {
   const bool hides = in.mask.defined() || options.causal;
   return hides &&
@@ -157,8 +159,8 @@ Inputs ungrouped(const Inputs& in) {
   return {in.q, each(in.k), each(in.v), in.mask, 1, in.scale};
 }
 
-/// The inputs, in which the queries for which `rows`, bool [.., H, Tq, 1], is true are 0 and see no
-/// key.
+/// A copy of the inputs without some queries: where `rows`, bool [.., H, Tq, 1], is true, the query
+/// is replaced by 0 and may attend to no key.
 Inputs without(const Inputs& in, const Tensor& rows) {
   Inputs rest = in;
   rest.q = where(rows, scalar(0, in.q.dtype()), in.q);
@@ -206,8 +208,9 @@ AttentionResult formed(const Inputs& in, const AttentionOptions& options, const 
           p};
 }
 
-/// `rows` [.., Tq, 1] for weights of this shape. Values may have more leading axes than weights: a
-/// row is true if it is so for any of them.
+/// Reduces `rows`, flags of queries bool [.., Tq, 1], to the leading axes of attention weights of
+/// the given shape. The flags may have more leading axes than the weights, because the values may;
+/// the result is true where a flag is true at any index of those axes.
 Tensor of_weights(Tensor rows, const Shape& shape) {
   while (rows.rank() > shape.rank()) rows = any(rows, 0);
   for (int axis = 0; axis < rows.rank() - 2; ++axis)
@@ -220,10 +223,10 @@ AttentionResult composed(const Inputs& given, const AttentionOptions& options) {
   const Inputs in = ungrouped(given);
   Tensor odd = detail::odd_queries(in.q, in.k, in.v, may_see(in, options));
   if (!odd.defined()) return formed(in, options, {});
-  Shape shape = logits_shape("attention", in.q, in.k, in.k);  // that of the weights
+  Shape shape = logits_shape("attention", in.q, in.k, in.k);  // shape of the attention weights
   if (in.mask.defined()) shape = broadcast_shapes("attention", shape, in.mask.shape());
   odd = of_weights(odd, shape);
-  Tensor factors;  // the same for both parts
+  Tensor factors;  // of dropout, the same in both calls of formed()
   if (options.dropout > 0)
     factors = dropout(ones(shape, in.q.dtype()), options.dropout, *options.rng);
   return detail::joined(odd, formed(without(in, odd), options, factors),
@@ -235,8 +238,8 @@ AttentionResult composed(const Inputs& given, const AttentionOptions& options) {
 //   dV = Pᵀ·g,  dP = g·Vᵀ,  dL = P ∘ (dP − ⟨dP, P⟩),  dS = dL ∘ tanh'(S/c),
 //   dQ = scale·dS·K,  dK = scale·dSᵀ·Q.
 // Gradients of a key or value are summed over the query heads that share it. dL is computed by
-// softmax_gradient(), which keeps its digits where a weight is close to 1. As in the fused form,
-// odd queries with g = 0, whose output nobody reads, are left out.
+// softmax_gradient(), which is accurate even where a weight is close to 1. As in the fused form,
+// odd queries (attention_values.h) whose output has the gradient g = 0 are left out.
 kernels::AttentionGradients gradients(const Inputs& given, const AttentionOptions& options,
                                       const Tensor& g) {
   const bool careful = needs_care(given, options);
@@ -245,7 +248,7 @@ kernels::AttentionGradients gradients(const Inputs& given, const AttentionOption
     const Tensor odd = detail::odd_queries(in.q, in.k, in.v, may_see(in, options));
     if (odd.defined()) in = without(in, logical_and(odd, all(equal(g.detach(), 0), -1, keep_dims)));
   }
-  const auto over_group = [&](const Tensor& x) {  // [.., Hkv, group, Tk, d] or [.., H, Tk, d]
+  const auto over_group = [&](const Tensor& x) {  // sum over query heads that share a key head
     return given.group == 1 ? x : sum(in.group == 1 ? group_heads(x, given.group) : x, -3);
   };
   const Tensor s = logits(in, options), p = weights(in, capped(s, options.softcap), options);

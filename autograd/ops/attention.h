@@ -30,13 +30,16 @@ struct AttentionOptions {
 /// (grouped-query attention). Without dropout, second derivatives or a mask that requires a
 /// gradient it runs fused, in tiles, and never stores the Tq × Tk matrix (Dao et al. 2022; Rabe and
 /// Staats 2021). The fused form and the form that stores the matrix have the same gradients up to
-/// rounding. A key or value that is NaN or ∞ affects only the queries that may see it. A query that
-/// is NaN or sees NaN affects no gradient if its own output has the gradient 0, as where nobody
-/// reads it. One difference is left: if the output of such a query is read, in any example of the
-/// batch, the gradients that others must not affect are finite in the fused form, but may be NaN in
-/// the other (dropout, second derivatives, gradients per example, create_graph,
-/// attention_with_weights). Numbers beyond 2⁶⁰ in f32, or 2⁵⁰⁰ in f64, are treated as NaN is: a
-/// gradient of 0 that reaches such a query ends there, with its own derivatives.
+/// rounding.
+///
+/// A key or value that is NaN or ∞ affects only the queries that may see it. A query that is NaN or
+/// sees NaN affects no gradient if the gradient of its own output is 0, as for a position that the
+/// loss does not use. One difference between the two forms is left: if the loss uses the output of
+/// such a query, in any example of the batch, gradients that do not depend on that query are finite
+/// in the fused form, but may be NaN in the form that stores the matrix (which is used for dropout,
+/// second derivatives, gradients per example, create_graph and attention_with_weights). Elements
+/// beyond 2⁶⁰ in f32, or 2⁵⁰⁰ in f64, are treated like NaN: if a query has or sees one, and the
+/// gradient of its output is 0, that gradient is not propagated further, nor are its derivatives.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});
 

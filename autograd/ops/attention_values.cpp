@@ -47,7 +47,8 @@ std::vector<std::int64_t> seen_keys(const Tensor& odd, const Tensor& seen) {
 Tensor ordinary_part(const Tensor& x) {
   return where(ordinary(x.detach()), x, scalar(0, x.dtype()));
 }
-/// The elements of one key that ordinary_part() replaced by 0, and 0 for its others: [.., 1, d].
+/// The elements of one key that ordinary_part() replaced by 0, and 0 in place of all other elements
+/// of the key: [.., 1, d].
 Tensor rest_of(const Tensor& x, std::int64_t key) {
   const Tensor one = slice(x, -2, {.start = key, .stop = key + 1});
   return where(ordinary(one.detach()), scalar(0, x.dtype()), one);

@@ -9,8 +9,8 @@
 
 namespace ladon::detail {
 
-/// Whether x has no odd element, in one pass. Products of ordinary elements with gradients do not
-/// overflow.
+/// Whether all elements of x are ordinary, that is, not odd; takes one pass over x. Products of
+/// ordinary elements with gradients do not overflow.
 bool all_ordinary(const Tensor& x);
 
 /// weights [.., Tq, Tk] · values [.., Tk, dv] → [.., Tq, dv], where 0 times a value that is not
@@ -23,18 +23,21 @@ Tensor weighted_values(const Tensor& weights, const Tensor& values);
 /// is an odd key.
 Tensor products_of_seen(const Tensor& q, const Tensor& k, const std::function<Tensor()>& may);
 
-/// Queries that are odd, or may see an odd key or value: bool [.., Tq, 1]; undefined if none.
+/// Marks the queries that are odd, or that may see an odd key or value: bool [.., Tq, 1], or an
+/// undefined tensor if there is no such query.
 Tensor odd_queries(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& may);
 
-/// Rows of x [.., T, d] that are odd: bool [.., T, 1]; undefined if none.
+/// Marks the rows of x [.., T, d] that are odd: bool [.., T, 1], or an undefined tensor if no row
+/// is.
 Tensor odd_rows(const Tensor& x);
 
-/// x; a gradient that is 0 everywhere is not passed on, because it would then be multiplied by NaN.
+/// Returns x. If the gradient of the result is 0 everywhere, backward does not propagate it to x,
+/// because 0 times a NaN in x's history would be NaN.
 Tensor gated(const Tensor& x);
 
-/// Takes the queries `odd` from `rest`, and all others from `ordinary`, which was computed without
-/// the odd queries. If nobody reads the outputs of the odd queries (their gradients are all 0),
-/// their NaN reach no gradient.
+/// Merges two results of attention: the rows of the queries marked in `odd` are taken from `rest`,
+/// and all other rows from `ordinary`, which was computed without the odd queries. If the gradients
+/// of all rows taken from `rest` are 0, NaN in those rows affects no gradient.
 AttentionResult joined(const Tensor& odd, const AttentionResult& ordinary,
                        const AttentionResult& rest);
 

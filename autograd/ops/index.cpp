@@ -29,8 +29,8 @@ Tensor add_rows(const Tensor& x, int axis, const Tensor& rows, std::int64_t n) {
                 [axis, rows](const Tensor& g) { return take_rows(g, axis, rows); });
 }
 
-// Two more adjoint maps: masked_elements lists the elements where a mask is true, and put_masked
-// writes such a list into zeros of the mask's shape.
+// Two linear maps, adjoint to each other: masked_elements lists the elements where a mask is true,
+// and put_masked writes such a list into zeros of the mask's shape.
 Tensor put_masked(const Tensor& x, const Tensor& mask);
 
 Tensor masked_elements(const Tensor& x, const Tensor& mask) {
@@ -127,7 +127,7 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& sou
   kernels::scatter(kernels::Scatter::write, y, axis, at, source);
   return record(
       "scatter", y, {x, source},
-      [axis, at = saved(at)](const Tensor& g) {  // written elements get gradient 0
+      [axis, at = saved(at)](const Tensor& g) {  // overwritten elements of x get gradient 0
         return scatter(g, axis, *at, zeros_of(at->shape(), g.dtype()));
       },
       [axis, at = saved(at), shape = x.shape()](const Tensor& g) {
@@ -179,7 +179,7 @@ Tensor scattered_product(const Scattering& s) {
 
 Tensor scattered_extreme(const Scattering& s, kernels::Scatter op) {
   const Tensor alone =
-      s.include_self ? zeros(s.x.shape(), boolean) : s.counts() > 0;  // where x is left out
+      s.include_self ? zeros(s.x.shape(), boolean) : s.counts() > 0;  // where x does not count
   const Tensor begin = s.include_self ? s.x : scatter(s.x, s.axis, s.index, s.source);
   Tensor y = mapped::room(kernels::clone(begin.detach()), {&s.index, &s.source});
   kernels::scatter(op, y, s.axis, s.index, s.source);
@@ -217,7 +217,7 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
       const Tensor n = cast(include_self ? s.counts() + 1 : maximum(s.counts(), 1), x.dtype());
       const Tensor y = scatter_add(s.own(0), axis, s.index, source) / n;
       if (all(isfinite(mapped::show(y))).item<bool>()) return y;
-      const Tensor of_parts =  // where a sum has overflowed
+      const Tensor of_parts =  // divided before the sum, for means whose sum overflows
           scatter_add(s.own(0) / n, axis, s.index, source / gather(n, axis, s.index));
       return where(isfinite(y.detach()), y, of_parts);
     }
@@ -283,8 +283,8 @@ UniqueElements unique(const Tensor& x, std::optional<int> axis) {
   const std::int64_t n = list.size(a);
   const Tensor front = transpose(list, 0, a);
   const Tensor rows = reshape(front.detach(), {n, front.shape().sub(1, front.rank()).count()});
-  const std::int64_t columns = n > 1 ? rows.size(1) : 0;  // up to one row is sorted already, and
-                                                          // may have very many columns
+  const std::int64_t columns = n > 1 ? rows.size(1) : 0;  // a single row needs no sorting, and may
+                                                          // have very many columns
   Tensor order = columns == 0 ? arange(n) : Tensor();
   // Stable sorts, by the last column first and by the first column last, give lexicographic order.
   for (std::int64_t column = columns; column-- > 0;) {

@@ -28,17 +28,17 @@ using kernels::Loss;
 /// weights.
 struct Targets {
   Tensor index;    ///< i64; 0 where the target is ignored.
-  Tensor counted;  ///< bool; false where the target is ignored. Undefined if none is.
-  Tensor weight;   ///< Weight of the target's class; 0 where it is ignored. If undefined, 1.
-  Tensor total;    ///< Sum of the weights, or 1 if it is 0.
-  /// Power of two that weights of a mean and their total were divided by. If undefined, it is 1. It
-  /// is used where the total is so large or small that it or a weighted loss may leave the range of
-  /// numbers though the mean does not.
+  Tensor counted;  ///< bool; false where the target is ignored. Undefined if no target is.
+  Tensor weight;   ///< Weight of the target's class; 0 if ignored. Undefined: all classes weigh 1.
+  Tensor total;    ///< Sum of the weights of all targets that count, or 1 if the sum is 0.
+  /// Power of two by which `weight` and `total` were divided; 1 if undefined. It is set for a mean
+  /// whose total is so large or small that the total or a weighted loss may leave the range of the
+  /// dtype although the mean does not.
   Tensor scale;
 };
 
-/// Sets index and counted, and returns the number of targets that count, of each example if they
-/// are mapped (core/mapped.h).
+/// Sets result.index and result.counted. Returns the number of targets that are not ignored, one
+/// number per example if the targets are mapped by a vmap (core/mapped.h).
 std::vector<double> read_indices(const char* operation, const Tensor& target, std::int64_t classes,
                                  std::int64_t ignored, Targets& result) {
   const Tensor all = mapped::show(target);
@@ -62,7 +62,7 @@ std::vector<double> read_indices(const char* operation, const Tensor& target, st
   return counts;
 }
 
-/// w where the target counts, else 0.
+/// w where the target is not ignored, else 0.
 Tensor where_counted(const Targets& t, const Tensor& w) {
   return t.counted.defined() ? where(t.counted, w, scalar(0, w.dtype())) : w;
 }
@@ -125,7 +125,7 @@ Tensor weighted(const Tensor& w, const Tensor& x) {
   return w * masked_fill(x, logical_and(equal(w, 0), equal(abs(x), HUGE_VAL)), 0);
 }
 
-/// −weight·log_p[target]:  log_p [.., classes] → [..].
+/// The loss −weight·log_p[target] of each row, before any reduction:  log_p [.., classes] → [..].
 Tensor pick(const Tensor& log_p, const Targets& t) {
   const Tensor own = squeeze(gather(log_p, -1, unsqueeze(t.index, -1)), -1);
   return -(t.weight.defined() ? weighted(t.weight, own) : own);
@@ -149,7 +149,7 @@ Tensor reduce(const Tensor& rows, const Targets& t, Reduction reduction) {
   if (reduction == Reduction::sum) return sum(loss);
   const Tensor mean = sum(loss) / t.total;
   if (all(isfinite(mapped::show(mean))).item<bool>()) return mean;
-  return sum(loss / t.total);  // where the sum has overflowed
+  return sum(loss / t.total);  // the sum above has overflowed, the mean need not
 }
 
 }  // namespace
@@ -246,8 +246,9 @@ Tensor l1_loss(const Tensor& prediction, const Tensor& target, Reduction reducti
 namespace {
 
 /// huber_loss with δ = `bound`, divided by `divisor`. With e = prediction − target and c = e
-/// clamped to [−δ, δ], it is c·(e − c/2): e²/2 for |e| ≤ δ, and δ·(|e| − δ/2) outside. Where f32
-/// has no normal number δ, which would round to 0 or ∞, the losses are computed in f64.
+/// clamped to [−δ, δ], the loss is c·(e − c/2): e²/2 for |e| ≤ δ, and δ·(|e| − δ/2) outside. If δ
+/// is outside the range of normal f32 numbers, so that it might round to 0 or ∞, the losses are
+/// computed in f64.
 Tensor clamped_loss(const char* name, const Tensor& prediction, const Tensor& target, double bound,
                     double divisor, Reduction reduction) {
   using Narrow = std::numeric_limits<float>;

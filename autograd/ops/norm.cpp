@@ -53,8 +53,16 @@ kernels::LayerNormGradients norm_gradients(const Tensor& g, const Tensor& x, con
                        // allocated
   // x is scaled by a power of two s, and the rounded mean is subtracted first; both are constants
   // in gradients. Thus all values stay in range, and deviations from the mean keep their precision.
-  const Tensor s = unit_of(r, mu);
-  const Tensor shifted = x * s - kernels::binary(Binary::mul, mu, s);
+  Tensor s = unit_of(r, mu);
+  Tensor shifted = x * s - kernels::binary(Binary::mul, mu, s);
+  // A large mean makes s much smaller than r. The deviations are then scaled up: otherwise eps·s²
+  // could underflow, and the derivatives of rstd = r/s overflow.
+  const Tensor ratio = kernels::binary(Binary::div, r, s);
+  if (!kernels::all_within(ratio, 1, 2)) {
+    const Tensor up = kernels::power_of_two(ratio);
+    shifted = shifted * up;
+    s = kernels::binary(Binary::mul, s, up);
+  }
   const Tensor centred = shifted - mean(shifted, axis, keep_dims);
   const Tensor rstd = rsqrt(mean(square(centred), axis, keep_dims) + eps * s * s);
   const Tensor h = centred * rstd;
@@ -92,9 +100,7 @@ namespace {
 /// h·rsqrt(mean(h²) + eps/p²) with h = x/p and a power of two p per row. The result does not depend
 /// on p, so p is a constant in gradients.
 Tensor rms_scaled(const Tensor& x, double eps) {
-  const Tensor least = scalar(std::sqrt(eps), x.dtype());
-  const Tensor p = kernels::power_of_two(
-      kernels::binary(Binary::maximum, kernels::scale_of(x, {x.rank() - 1}), least));
+  const Tensor p = kernels::scale_of(x, {x.rank() - 1}, std::sqrt(eps));
   const Tensor h = x / p;
   return h * rsqrt(mean(square(h), -1, keep_dims) + eps / p / p);
 }
@@ -107,7 +113,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   if (x.size(-1) == 0) return weight.defined() ? x * cast(weight, x.dtype()) : x;
   const Tensor w = cast_if_defined(weight, x.dtype());
   const kernels::RmsNormResult f = kernels::rms_norm(x, w, eps);
-  const double bound = x.dtype() == f32 ? 0x1p20 : 0x1p150;  // its fifth power does not overflow
+  const double bound = x.dtype() == f32 ? 0x1p20 : 0x1p150;  // bound⁵ does not overflow
   if (!kernels::all_within(f.r, 1 / bound, bound))
     return w.defined() ? rms_scaled(x, eps) * w : rms_scaled(x, eps);
   const auto rule = [x = saved(x), w = saved(w), r = f.r, eps](const Tensor& g,

@@ -95,8 +95,8 @@ Tensor pow(const Tensor& a, const Tensor& b) {
 Tensor pow(const Tensor& x, double exponent) {
   return elementwise(Binary::pow, x, exponent, [x = saved(x), s = exponent](const Tensor& g) {
     if (s == 0) return zeros_like(g);
-    const Tensor power = pow(x, s - 1);   // s·x^(s−1)
-    const bool exact = s == 1 || s == 2;  // s·x^(s−1) is 1 or 2x
+    const Tensor power = pow(x, s - 1);   // (x^s)' = s·x^(s−1)
+    const bool exact = s == 1 || s == 2;  // then (x^s)' is 1 or 2x, which is in range
     const Tensor out = exact ? Tensor() : out_of_range(power, x, s);
     if (!out.defined()) return g * (s * power);
     return times_power(g, scalar(s, x->dtype()), x, scalar(s - 1, x->dtype()), out,
@@ -110,8 +110,8 @@ Tensor maximum(const Tensor& a, const Tensor& b) {
   };
   return elementwise(
       Binary::maximum, a, b,
-      [=, a = saved(a), b = saved(b)](const Tensor& g) { return share(g, a, b); },   // [a > b]
-      [=, a = saved(a), b = saved(b)](const Tensor& g) { return share(g, b, a); });  // [b > a]
+      [=, a = saved(a), b = saved(b)](const Tensor& g) { return share(g, a, b); },   // ∂/∂a
+      [=, a = saved(a), b = saved(b)](const Tensor& g) { return share(g, b, a); });  // ∂/∂b
 }
 
 Tensor minimum(const Tensor& a, const Tensor& b) {
@@ -120,19 +120,19 @@ Tensor minimum(const Tensor& a, const Tensor& b) {
   };
   return elementwise(
       Binary::minimum, a, b,
-      [=, a = saved(a), b = saved(b)](const Tensor& g) { return share(g, a, b); },   // [a < b]
-      [=, a = saved(a), b = saved(b)](const Tensor& g) { return share(g, b, a); });  // [b < a]
+      [=, a = saved(a), b = saved(b)](const Tensor& g) { return share(g, a, b); },   // ∂/∂a
+      [=, a = saved(a), b = saved(b)](const Tensor& g) { return share(g, b, a); });  // ∂/∂b
 }
 
 Tensor maximum(const Tensor& x, double s) {
   return elementwise(Binary::maximum, x, s, [x = saved(x), s](const Tensor& g) {
-    return where(equal(x, s), 0.5 * g, masked_fill(g, less(x, s), 0));  // [x > s]
+    return where(equal(x, s), 0.5 * g, masked_fill(g, less(x, s), 0));  // 1 if x > s, ½ if x = s
   });
 }
 
 Tensor minimum(const Tensor& x, double s) {
   return elementwise(Binary::minimum, x, s, [x = saved(x), s](const Tensor& g) {
-    return where(equal(x, s), 0.5 * g, masked_fill(g, greater(x, s), 0));  // [x < s]
+    return where(equal(x, s), 0.5 * g, masked_fill(g, greater(x, s), 0));  // 1 if x < s, ½ if x = s
   });
 }
 
@@ -230,7 +230,7 @@ Tensor round(const Tensor& x) {
 Tensor clamp(const Tensor& x, double low, double high) {
   check_defined("clamp", {x});
   LADON_CHECK(low <= high, "clamp", "the lower end ", low, " is above the upper end ", high);
-  if (is_whole(x.dtype())) {  // round inwards to integers; ±∞ is beyond their range: no bound
+  if (is_whole(x.dtype())) {  // bounds are rounded to integers; one beyond i64 bounds nothing
     Tensor y = kernels::cast(x, i64);
     low = std::ceil(low);
     high = std::floor(high);
@@ -238,7 +238,7 @@ Tensor clamp(const Tensor& x, double low, double high) {
     return high < 0x1p63 ? kernels::binary(Binary::minimum, y, high) : y;
   }
   return piecewise("clamp", kernels::Piecewise::clamp, x, {low, high},
-                   [=](const Tensor& g, const Tensor& u) {  // 1 inside, 0 outside
+                   [=](const Tensor& g, const Tensor& u) {  // slope 1 in [low, high], else 0
                      return masked_fill(g, logical_or(less(u, low), greater(u, high)), 0);
                    });
 }

@@ -34,7 +34,7 @@ Tensor gaussian(const Tensor& x, double c) {
 
 }  // namespace
 
-// --- slopes.h ---
+// --- derivatives of saturating functions (slopes.h) ---
 
 Tensor detail::sigmoid_slope(const Tensor& x) {
   return elementwise(Unary::sigmoid_slope, x, [x = saved(x)](const Tensor& g, const Tensor& y) {
@@ -48,7 +48,7 @@ Tensor detail::tanh_slope(const Tensor& x) { return 4 * sigmoid_slope(2 * x); }
 
 Tensor sqrt(const Tensor& x) {
   return elementwise(Unary::sqrt, x,
-                     [](const Tensor& g, const Tensor& y) { return 0.5 * g / y; });  // 1/(2·sqrt x)
+                     [](const Tensor& g, const Tensor& y) { return 0.5 * g / y; });  // 1/(2·√x)
 }
 
 Tensor rsqrt(const Tensor& x) {
@@ -59,7 +59,7 @@ Tensor rsqrt(const Tensor& x) {
 
 Tensor reciprocal(const Tensor& x) {
   return elementwise(Unary::reciprocal, x,
-                     [](const Tensor& g, const Tensor& y) { return -g * y * y; });  // −1/x²
+                     [](const Tensor& g, const Tensor& y) { return -g * y * y; });  // (1/x)' = −y²
 }
 
 Tensor exp(const Tensor& x) {
@@ -77,7 +77,7 @@ Tensor log(const Tensor& x) {
 
 Tensor log1p(const Tensor& x) {
   return elementwise(Unary::log1p, x,
-                     [x = saved(x)](const Tensor& g) { return g / (1 + *x); });  // 1/(1+x)
+                     [x = saved(x)](const Tensor& g) { return g / (1 + *x); });  // 1/(1 + x)
 }
 
 Tensor sin(const Tensor& x) {
@@ -98,7 +98,7 @@ Tensor tanh(const Tensor& x) {
 
 Tensor erf(const Tensor& x) {
   return elementwise(Unary::erf, x, [x = saved(x)](const Tensor& g) {
-    return g * (2 * std::numbers::inv_sqrtpi * gaussian(x, 1));  // 2/sqrt π·e^(−x²)
+    return g * (2 * std::numbers::inv_sqrtpi * gaussian(x, 1));  // erf' = 2/√π·e^(−x²)
   });
 }
 
@@ -126,7 +126,7 @@ Tensor relu(const Tensor& x) {
   return elementwise(Unary::relu, x, [](const Tensor& g, const Tensor& y) {
     return fast_or_composed(
         "relu_gradient", {g, y}, [&] { return kernels::binary(Binary::relu_gradient, g, y); },
-        [&] { return masked_fill(g, less_equal(y, 0), 0); });  // [x > 0]
+        [&] { return masked_fill(g, less_equal(y, 0), 0); });  // slope 1 for x > 0, else 0
   });
 }
 
@@ -143,7 +143,7 @@ namespace {
 Tensor scaled_elu(const char* name, const Tensor& x, double alpha, double scale) {
   check_floating(name, x);
   return piecewise(name, Piecewise::elu, x, {alpha, scale}, [=](const Tensor& g, const Tensor& u) {
-    // e^min(x, 0), so that it is finite where it is not selected
+    // with e^min(x, 0) in place of e^x, which may be ∞ where x > 0 and the other branch is taken
     const Tensor below = alpha * exp(clamp(u, -HUGE_VAL, 0));
     return g * (scale * where(greater(u, 0), 1, below));
   });

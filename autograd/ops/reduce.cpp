@@ -124,7 +124,7 @@ Tensor stddev(const Tensor& x, const Axes& axes, Dims dims, double correction) {
   const double n = std::max(static_cast<double>(reduced.count) - correction, 0.0);
   return record("stddev", kernels::deviation(x, reduced.axes, dims == Dims::keep, n), {x},
                 [reduced, n, x = saved(x)](const Tensor& g, const Tensor& y) {
-                  // (x − mean)/stddev/(n − correction), 0 at 0
+                  // (x − mean)/stddev/(n − correction), and 0 where stddev is 0
                   return share(reduced, g / n, centred(x, reduced.axes), y);
                 });
 }
@@ -133,7 +133,7 @@ Tensor norm(const Tensor& x, const Axes& axes, Dims dims) {
   check_floating("norm", x);
   const Reduced reduced("norm", x, axes);
   return record("norm", kernels::root_mean_square(x, reduced.axes, dims == Dims::keep, 1), {x},
-                [reduced, x = saved(x)](const Tensor& g, const Tensor& y) {  // x/‖x‖, 0 at 0
+                [reduced, x = saved(x)](const Tensor& g, const Tensor& y) {  // x/‖x‖, 0 at x = 0
                   return share(reduced, g, x, y);
                 });
 }
@@ -161,8 +161,9 @@ Scaled scaled(const Tensor& x) {
 
 }  // namespace
 
-// Multiplies by several powers of two in range, the first chosen so that the product with m cannot
-// overflow. Exponents are clamped to a bound beyond which every g gives 0 or ∞.
+// Multiplies g by 2^e in several steps, each by a power of two that the dtype can represent; the
+// first one is chosen so that the product with m cannot overflow. Exponents are clamped to a bound
+// beyond which every g gives 0 or ∞.
 Tensor detail::times(const Tensor& g, const Scaled& x) {
   const double step = g.dtype() == f32 ? 126 : 1022, bound = 2.5 * step;
   const Scaled y = scaled(x.m);
@@ -179,10 +180,10 @@ Tensor detail::times(const Tensor& g, const Scaled& x) {
 
 namespace {
 
-/// For each element of a row the product of all other elements:  [rows, n] → [rows, n]. Multiplies
-/// the elements in pairs and computes, by recursion, the product of all other pairs for each pair;
-/// the result for an element is that product times its partner in the pair. The work is O(n), and
-/// every derivative is exact.
+/// For each element of a row, the product of all other elements of the row:  [rows, n] → [rows, n].
+/// Multiplies the elements in pairs and computes, by recursion, the product of all other pairs for
+/// each pair; the result for an element is that product times its partner in the pair. The work is
+/// O(n), and every derivative is exact.
 Scaled product_of_others(const Scaled& x) {
   const std::int64_t rows = x.m.size(0), n = x.m.size(1);
   if (n == 1) return {ones_like(x.m), zeros_like(x.e)};
@@ -261,11 +262,11 @@ Tensor extreme(const char* name, Reduce op, const Tensor& x, const Axes& axes, D
                 [reduced, x = saved(x)](const Tensor& g, const Tensor& y) {
                   const Tensor most = reduced.spread(y.detach());
                   Tensor others = not_equal(x, most);
-                  if (!kernels::all_within(y.detach(), -HUGE_VAL, HUGE_VAL))  // NaN is the extreme
+                  if (!kernels::all_within(y.detach(), -HUGE_VAL, HUGE_VAL))  // an extreme is NaN
                     others = where(isnan(most), logical_not(isnan(x)), others);
                   const Tensor ties = sum(logical_not(others), reduced.axes, keep_dims);
                   const Tensor share = reshape(g, reduced.kept) / ties;
-                  return masked_fill(expand(share, reduced.from), others, 0);  // 1/ties where equal
+                  return masked_fill(expand(share, reduced.from), others, 0);  // 1/ties at ties
                 });
 }
 
@@ -307,7 +308,8 @@ int checked_axis(const char* operation, const Tensor& x, int axis) {
   return a;
 }
 
-/// The elements at `index`, where `axis` has size 1.
+/// The elements of x at `index`, whose size along `axis` is 1, and `index` itself; Dims::drop
+/// removes that axis from both.
 ValuesAndIndices pick(const Tensor& x, int axis, const Tensor& index, Dims dims) {
   const Tensor values = gather(x, axis, index);
   if (dims == Dims::keep) return {values, index};

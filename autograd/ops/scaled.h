@@ -11,7 +11,7 @@ struct Scaled {
   Tensor m, e;
 };
 
-/// g·m·2^e for x = (m, e), where 2^e and g·m may overflow or underflow.
+/// g·m·2^e for x = (m, e). The result is right even if 2^e or g·m overflows or underflows.
 Tensor times(const Tensor& g, const Scaled& x);
 
 }  // namespace ladon::detail

@@ -1,4 +1,4 @@
-// Running sums, products and recurrences (reduce.h).
+// cumsum(), cumprod() and linear_recurrence() of reduce.h.
 
 #include <cmath>
 

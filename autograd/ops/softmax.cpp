@@ -14,9 +14,9 @@
 namespace ladon {
 namespace {
 
-// The difference 1 − p has lost its digits where a probability p is close to 1. The gradients below
-// avoid it: since the gradients of a row sum to 0, the gradient of its largest element is minus the
-// sum of the other gradients.
+// The difference 1 − p is inaccurate, because of cancellation, where a probability p is close to 1.
+// The gradients below avoid it: since the gradients of a row sum to 0, the gradient of its largest
+// element is minus the sum of the other gradients.
 
 /// Index of the largest element along `axis`, which is kept with size 1.
 Tensor winner(const Tensor& y, int axis) { return argmax(y.detach(), axis, keep_dims); }

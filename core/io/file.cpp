@@ -67,11 +67,12 @@ fs::path folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
-// --- temporaries ---
+// --- temporary files ---
 //
-// A process locks each temporary that it writes, and the lock ends with the process, so a temporary
-// that can be locked is a leftover. Process numbers would not suffice: another container or machine
-// that shares the folder has its own numbering, and numbers are reused.
+// A process locks each temporary file that it writes, and the lock ends with the process. So a
+// temporary file that can be locked is a leftover. The process number in the file name does not
+// tell this: another container or machine that shares the folder has its own numbers, and numbers
+// are reused.
 
 // Whether `name` still refers to the open file, and that file is a regular file.
 bool names(const std::string& name, int descriptor) {
@@ -80,7 +81,7 @@ bool names(const std::string& name, int descriptor) {
          S_ISREG(opened.st_mode) && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
-// .ladon-PROCESS-NUMBER.tmp
+// Whether a file name has the form of a temporary file's: .ladon-PROCESS-NUMBER.tmp.
 bool is_temporary(std::string_view name) {
   const auto skip_number = [&] {
     const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
@@ -103,11 +104,11 @@ int open_to_lock(const std::string& name) {
 }
 
 // A process scans a folder before its first write there, and again after as many writes as the
-// folder had entries, so that n writes take O(n) time even in a folder of n files. A temporary that
-// cannot be removed stays, and the write that follows still succeeds.
+// folder had entries, so that n writes take O(n) time even in a folder of n files. A temporary file
+// that cannot be removed stays, and the write that follows still succeeds.
 void remove_stale_temporaries(const fs::path& folder) {
   static std::mutex mutex;
-  static std::map<std::string, std::int64_t> writes_left;  // until the next scan
+  static std::map<std::string, std::int64_t> writes_left;  // number of writes until the next scan
   const std::unique_lock lock(mutex, std::try_to_lock);    // waiting might hang a forked child
   if (!lock) return;
   if (writes_left.size() > 1000) writes_left.clear();

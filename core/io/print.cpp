@@ -18,7 +18,7 @@
 namespace ladon {
 namespace {
 
-/// Longer axes are abbreviated in tensors of more than PrintOptions::whole elements.
+/// Axes longer than this are abbreviated in tensors of more than PrintOptions::whole elements.
 constexpr std::int64_t longest_axis = 8;
 
 std::mutex mutex;

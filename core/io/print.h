@@ -1,5 +1,5 @@
 #pragma once
-// How tensors are printed:  std::cout << x;
+// Options for the printing of tensors:  std::cout << x;
 
 #include <cstdint>
 

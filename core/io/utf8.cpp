@@ -28,7 +28,7 @@ void append_utf8(std::string& text, std::int32_t code) {
     return;
   }
   const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-  constexpr int marks[] = {0, 0xc0, 0xe0, 0xf0};  // of a lead byte
+  constexpr int marks[] = {0, 0xc0, 0xe0, 0xf0};  // marks[n]: lead byte that n bytes follow
   text += static_cast<char>(marks[more] | code >> 6 * more);
   for (int k = more - 1; k >= 0; --k) text += static_cast<char>(0x80 | (code >> 6 * k & 0x3f));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Text encodings.
+// Reading, writing and checking of UTF-8, and conversion from Latin-1.
 
 #include <cstdint>
 #include <string>

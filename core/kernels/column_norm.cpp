@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "ladon/core/kernels/binary.h"
 #include "ladon/core/kernels/loops.h"
@@ -88,13 +89,12 @@ struct InUnits {
   Tensor x, unit, eps;  ///< eps divided by unit².
 };
 InUnits in_units(const Tensor& x, double eps) {
-  const Tensor size = view::select(scale_of(x, {0}), 0, 0);
-  const Tensor unit = power_of_two(binary(Binary::maximum, size, std::sqrt(eps)));
+  const Tensor unit = contiguous(view::select(scale_of(x, {0}, std::sqrt(eps)), 0, 0));
   const Tensor over = binary(Binary::div, eps, unit);
   return {binary(Binary::div, x, unit), unit, binary(Binary::div, over, unit)};
 }
 
-/// (x − mean − rest)·rstd·weight + bias.
+/// Returns (x − mean − rest)·rstd·weight + bias, with the moments f of the columns of x.
 template <class T>
 Tensor normalized(const Tensor& x, const ColumnMoments& f, const Tensor& weight,
                   const Tensor& bias) {
@@ -137,11 +137,20 @@ ColumnNormResult column_norm(const Tensor& x, const Tensor& weight, const Tensor
       return {normalized<T>(source, f, weight, bias), f};
     const InUnits of = in_units(source, eps);
     f = moments_of<T>(of.x);
-    f.rstd = unary(Unary::rsqrt, binary(Binary::add, f.var, of.eps));
+    const Tensor squares = binary(Binary::add, f.var, of.eps);
+    f.rstd = unary(Unary::rsqrt, squares);
+    Tensor rstd = binary(Binary::div, f.rstd, of.unit);
+    if (eps > 0) {
+      // Numbers that are equal and far above sqrt(eps): in their unit, eps underflows. Their
+      // deviations are 0, so any finite rstd gives their y.
+      const Tensor equal = compare(Compare::lt, squares, std::numeric_limits<T>::min());
+      f.rstd = where(equal, full(squares.shape(), 1, x.dtype()), f.rstd);
+      rstd = where(equal, full(squares.shape(), 1 / std::sqrt(eps), x.dtype()), rstd);
+    }
     const Tensor y = normalized<T>(of.x, f, weight, bias);
     return {y,
             {times(f.mean, of.unit), times(f.rest, of.unit), times(times(f.var, of.unit), of.unit),
-             binary(Binary::div, f.rstd, of.unit)}};
+             rstd}};
   });
 }
 

@@ -48,7 +48,7 @@ void narrow(const float* x, BFloat16* y, std::int64_t n) {
 float to_odd(double x) {
   const auto near = static_cast<float>(x);
   auto bits = detail::bit_cast<std::uint32_t>(near);
-  if (std::abs(static_cast<double>(near)) > std::abs(x)) --bits;  // toward zero
+  if (std::abs(static_cast<double>(near)) > std::abs(x)) --bits;  // rounds toward zero instead
   return static_cast<double>(near) == x ? near : detail::bit_cast<float>(bits | 1);
 }
 float to_odd(std::int64_t x) {
@@ -90,7 +90,8 @@ void convert_all(const From* x, To* y, std::int64_t n) {
     std::transform(x, x + n, y, convert<To, From>);
 }
 
-/// Throws Error for an expanded tensor: no element of a destination may be stored to twice.
+/// Throws Error for an expanded tensor, whose elements share memory: no element of a destination
+/// may be written to twice.
 void check_not_expanded(std::string_view operation, const Tensor& x) {
   for (int i = 0; i < x.rank(); ++i)
     LADON_CHECK(x.shape()[i] <= 1 || x.strides()[i] != 0, operation,
@@ -143,7 +144,7 @@ void copy_into(Tensor& y, const Tensor& x) {
                [&](const Pieces::Pointers& at, std::int64_t n) { loop(at[1], at[0], n); });
 }
 
-/// Runs loop_of<T>()(x, y, n) on the elements of x, of type T, and of y, broadcast to x's shape.
+/// Runs `loop_of<T>()(x, y, n)` on the elements of x, of type T, and of y, broadcast to x's shape.
 /// Throws Error if the dtypes of x and y differ.
 template <class LoopOf>
 void in_place(std::string_view operation, Tensor x, const Tensor& y, const LoopOf& loop_of) {

@@ -57,7 +57,7 @@ class Entries {
       begin += n;
       if (begin == end) return;
       column = 0;
-      for (int axis = rows - 1; axis >= 0; --axis) {  // the next row
+      for (int axis = rows - 1; axis >= 0; --axis) {  // advances to the next row
         p += p_.strides[axis];
         q += q_.strides[axis];
         if (++index[axis] < shape_[axis]) break;
@@ -87,7 +87,7 @@ class Entries {
   int64_t columns_;
 };
 
-/// Copies n elements of x to a block, or repeats a constant one.
+/// Copies the n elements of x that `piece` describes to a block; a constant is repeated n times.
 void gather(const double* x, Entries::Piece piece, int64_t n, double* block) {
   if (piece.constant)
     std::fill_n(block, n, x[piece.at]);
@@ -198,7 +198,7 @@ struct SeriesGroups {
         add(i + k, p.constant ? p.at : p.at + k, q.constant ? q.at : q.at + k);
     });
   }
-  /// Adds entry i, which has the variances p[ip] and q[iq].
+  /// Adds entry i of c, whose variances are elements ip of p and iq of q.
   void add(int64_t i, int64_t ip, int64_t iq) {
     const double scale = left.root_of(ip) * right.root_of(iq);
     const double rho = scale > 0 ? std::clamp(c[i] / scale, -1.0, 1.0) : 0.0;

@@ -1,6 +1,7 @@
 #pragma once
-// Dual activations of an activation function φ, as closed forms or series, on all threads; tensors
-// are f64, of any strides. No gradients: users call them through layers/infinite/dual/dual.h.
+// Dual activations E[φ(u)φ(v)] of an activation function φ for a normal pair (u, v), as closed
+// forms or series, on all threads; tensors are f64, of any strides. No gradients are recorded:
+// users call these functions through layers/infinite/dual/dual.h.
 
 #include <vector>
 
@@ -9,7 +10,7 @@
 
 namespace ladon::kernels {
 
-/// A family of closed forms, and the parameters that select a member of it (see Dual).
+/// A family of activation functions, and the parameters that select a member of it (see Dual).
 struct DualForm {
   Dual family;
   std::vector<double> parameters;

@@ -273,7 +273,8 @@ void join(const std::vector<Tensor>& parts, int axis, Tensor y) {
   }
   const auto item = static_cast<std::int64_t>(item_size(y.dtype()));
   const std::int64_t width = y.count() / rows * item;
-  std::vector<std::pair<const std::byte*, std::int64_t>> from;  // data, and bytes per row
+  // For each part: its address, and its bytes per row.
+  std::vector<std::pair<const std::byte*, std::int64_t>> from;
   for (const Tensor& x : parts) from.emplace_back(x.strided_bytes(), x.count() / rows * item);
   y.storage().bump_version();
   std::byte* const to = y.strided_bytes();

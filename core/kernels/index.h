@@ -1,6 +1,6 @@
 #pragma once
 // Reading and writing at indices. If several values are added to the same element, they are added
-// in the order of their positions, at any number of threads. No gradients: see
+// in the order of their positions, at any number of threads. No gradients are recorded: see
 // autograd/ops/index.h.
 
 #include <string_view>

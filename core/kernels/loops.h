@@ -48,7 +48,8 @@ struct PlaceLoops {
 };
 
 /// Batch norm of matrices with `rows` rows of n columns (g, x, y and dx); all other arrays have n
-/// elements. d stands for (x − mean) − rest, and sums are over rows.
+/// elements. d stands for (x − mean) − rest, where mean + rest is the mean of a column
+/// (ColumnMoments), and sums are over rows.
 template <class T>
 struct ColumnLoops {
   /// sum += Σd, squares += Σd².
@@ -75,10 +76,10 @@ struct LoopsOf {
   const UnaryLoop* unary;                              ///< One per Unary, in its order.
   const BinaryLoop* binary;                            ///< One per Binary, in its order.
   const CompareLoop* compare;                          ///< One per Compare, in its order.
-  const PiecewiseLoop<T>* piecewise;                   ///< One per Piecewise: (x, y, n, p).
-  const PiecewiseGradientLoop<T>* piecewise_gradient;  ///< (g, x, dx, n, p).
-  const LossLoop<T>* loss;                             ///< One per Loss: (x, t, y, n, p).
-  const LossGradientLoop<T>* loss_gradient;            ///< (g, x, t, dx, n, p).
+  const PiecewiseLoop<T>* piecewise;                   ///< One per Piecewise; arguments x, y, n, p.
+  const PiecewiseGradientLoop<T>* piecewise_gradient;  ///< Arguments g, x, dx, n, p.
+  const LossLoop<T>* loss;                             ///< One per Loss; arguments x, t, y, n, p.
+  const LossGradientLoop<T>* loss_gradient;            ///< Arguments g, x, t, dx, n, p.
   /// y = condition ? a : b.
   void (*select)(const bool* condition, const T* a, const T* b, T* y, std::int64_t n);
   /// x ← a·x + b·y.
@@ -96,13 +97,13 @@ struct LoopsOf {
   const ReduceLoop* reduce;                 ///< One per Reduce, in its order.
   const ReduceColumnsLoop* reduce_columns;  ///< One per Reduce, in its order.
 
-  // Rows of n floating-point elements.
+  // Functions of one row of n floating-point elements.
   void (*softmax)(const T* x, T* y, std::int64_t n);
   void (*log_softmax)(const T* x, T* y, std::int64_t n);
   T (*logsumexp)(const T* x, std::int64_t n);
   void (*softmax_backward)(const T* g, const T* y, T* dx, std::int64_t n);
   void (*log_softmax_backward)(const T* g, const T* y, T* dx, std::int64_t n);
-  /// A null weight means 1, a null bias 0.
+  /// Layer norm of one row. A null weight counts as 1, a null bias as 0.
   void (*layer_norm)(const T* x, const T* weight, const T* bias, T eps, T* y, T* mean, T* rstd,
                      std::int64_t n);
   /// Writes dx of one row and adds the row's contributions to dweight and dbias; weight, dweight

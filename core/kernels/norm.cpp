@@ -107,7 +107,7 @@ LayerNormGradients layer_norm_backward(const Tensor& g, const Tensor& x, const T
   return result;
 }
 
-// Rows stay in the first-level cache between the passes over them.
+// A row stays in the first-level cache between the passes over it.
 RmsNormResult rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   if (mapped::any(x, weight)) {
     const auto alone = [=](const std::vector<Tensor>& of) {

@@ -1,5 +1,5 @@
 #pragma once
-// Normalization of rows (the last axis), fused.
+// Layer norm and RMS norm of rows (the last axis) and batch norm of columns, each as one kernel.
 
 #include "ladon/core/tensor.h"
 

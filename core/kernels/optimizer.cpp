@@ -45,7 +45,7 @@ void update(const char* operation, Tensor& x, const Tensor& g, std::array<Tensor
       };
       std::apply(run, start);
     };
-    if (x.count() <= grain) return piece(0, x.count());  // here starting a task would cost too much
+    if (x.count() <= grain) return piece(0, x.count());  // starting a task would cost too much
     parallel::for_range(x.count(), grain, piece);
   });
 }

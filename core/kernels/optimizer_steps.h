@@ -15,7 +15,8 @@ struct SgdStep {
 /// Coefficients of one step of Adam:
 ///   g ← g + weight_decay·x;  m ← beta1·m + (1−beta1)·g;  v ← beta2·v + (1−beta2)·g²;
 ///   x ← shrink·x − lr·m/(sqrt(u)·correction + eps)
-/// with u ← max(u, v) if u is defined, else u = v.
+/// with u ← max(u, v) if u is defined, else u = v. lr includes the bias correction of m, and
+/// `correction` is that of sqrt(v). `shrink` is the factor of decoupled weight decay.
 struct AdamStep {
   double lr, beta1, beta2, correction, eps, weight_decay, shrink;
 };
@@ -36,6 +37,7 @@ struct AdagradStep {
 
 /// Coefficients of one step of Lion:
 ///   x ← shrink·x − lr·sign(beta1·m + (1−beta1)·g);  m ← beta2·m + (1−beta2)·g
+/// `shrink` is the factor of decoupled weight decay.
 struct LionStep {
   double lr, beta1, beta2, shrink;
 };

@@ -18,7 +18,7 @@ namespace ladon::kernels {
 namespace {
 
 constexpr std::int64_t work = 1 << 17;      // approximate number of multiply-adds per task
-constexpr std::int64_t row_block = 64;      // tasks begin at multiples of it
+constexpr std::int64_t row_block = 64;      // tasks begin at multiples of this row number
 constexpr std::int64_t column_block = 768;  // a multiple of the tile widths of f32 and f64
 
 template <class T>
@@ -153,7 +153,7 @@ RowSums weighted_sum(double a, const Tensor& x, double b, const Tensor& z) {
 
 namespace {
 
-/// Σ_j w_ij in T, summed in f64.
+/// The sum Σ_j w_ij of each row i of w, added up in f64 and rounded to T.
 template <class T>
 std::vector<T> totals(const T* w, std::int64_t m) {
   std::vector<T> total;

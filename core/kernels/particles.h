@@ -1,6 +1,6 @@
 #pragma once
-// Sums over particles x_i, the m > 0 rows of a floating-point matrix x [m, n]. No gradients. The
-// order of summation depends on the shape alone.
+// Sums over particles x_i, the m > 0 rows of a floating-point matrix x [m, n]. No gradients are
+// recorded. The order of summation depends on the shape alone.
 
 #include <array>
 #include <vector>
@@ -15,7 +15,7 @@ namespace ladon::kernels {
 /// accurate enough, all of them are computed again in f64.
 Tensor squared_distances(const Tensor& x);
 
-/// x_i·x_j, in f64.  → f64 [m, m], exactly symmetric.
+/// The inner products x_i·x_j, computed in f64.  → f64 [m, m], exactly symmetric.
 Tensor inner_products(const Tensor& x);
 
 /// y_i = Σ_j w_ij x_j. w and y have the dtype of x.  [m, m], [m, n] → [m, n].
@@ -24,13 +24,13 @@ Tensor mix(const Tensor& w, const Tensor& x);
 /// y_i = Σ_j w_ij (x_i − x_j). w and y have the dtype of x.  [m, m], [m, n] → [m, n].
 Tensor mix_differences(const Tensor& w, const Tensor& x);
 
-/// ‖x_i‖², in f64.
+/// The squared norms ‖x_i‖², computed in f64.
 std::vector<double> squared_norms(const Tensor& x);
 
 /// Whether every element of x is finite.
 bool all_finite(const Tensor& x);
 
-/// y = a·x + b·z, and the squared norms of the rows of x, of z and of y, in f64.
+/// The matrix y = a·x + b·z, and the squared norms, in f64, of the rows of x, of z and of y.
 struct RowSums {
   Tensor y;
   std::array<std::vector<double>, 3> squared_norms;

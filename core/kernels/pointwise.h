@@ -1,5 +1,6 @@
 #pragma once
-// Pointwise computation on strided tensors. No gradients: see autograd/ops/pointwise.h.
+// Pointwise computation on strided tensors. No gradients are recorded: see
+// autograd/ops/pointwise.h.
 
 #include "ladon/core/tensor.h"
 

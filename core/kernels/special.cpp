@@ -95,7 +95,8 @@ double polygamma(int n, double x) {
   if (x <= 0) {
     const double whole = std::nearbyint(x);
     using Limits = std::numeric_limits<double>;
-    if (x == whole && std::isfinite(x) && n % 2 == 1) return Limits::infinity();  // on both sides
+    // For odd n, ∞ is the limit from both sides of a pole.
+    if (x == whole && std::isfinite(x) && n % 2 == 1) return Limits::infinity();
     if (x == whole || std::isinf(x)) return Limits::quiet_NaN();
     const double c = 1 / std::tan(std::numbers::pi * (x - whole));
     return -sign * polygamma(n, 1 - x) - power(std::numbers::pi, n + 1) * cot_derivative(n, c);
@@ -131,7 +132,7 @@ constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
 
 /// e^x = 2^k·e^r with |r| ≤ ln 2/2, by Taylor's series.
 double exp_of(double x) {
-  if (!(std::abs(x) < 1000)) return x < 0 ? 0 : x;  // NaN too
+  if (!(std::abs(x) < 1000)) return x < 0 ? 0 : x;  // NaN gives NaN
   constexpr int terms = 14;
   constexpr auto inverse_factorials = [] {
     std::array<double, terms> c{1};

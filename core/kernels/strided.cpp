@@ -10,7 +10,7 @@ namespace {
 
 // Rows at least this long are passed to loops one by one, so that contiguous rows need no copy.
 constexpr std::int64_t long_row = 128;
-// Rows and columns of a piece where an operand is transposed.
+// Number of rows and columns of a piece if an operand is transposed.
 constexpr std::int64_t tile_rows = 16, tile_columns = 64;
 
 Shape in_bytes(const Shape& strides, std::int64_t item) {

@@ -4,7 +4,8 @@
 // The elements of an output are cut into pieces of at most `piece_length` elements, in row-major
 // order. A loop gets a pointer to contiguous elements for each operand: to the operand itself if
 // its piece is contiguous, else to a buffer on the stack, to which the elements are gathered (and
-// from which they are scattered to a strided output). A buffer is filled with a broadcast scalar.
+// from which they are scattered to a strided output). The buffer of an operand that repeats a
+// single element is filled with it once.
 
 #include <array>
 #include <cstddef>
@@ -36,7 +37,8 @@ struct Operand {
   static Operand in_place(Tensor& x);
 };
 
-/// Operands over one index space, with its axes merged where all operands allow it.
+/// The operands of a pointwise loop, cut into pieces. Axes are merged where the strides of all
+/// operands allow it.
 class Pieces {
  public:
   Pieces(const Shape& shape, std::initializer_list<Operand> operands);
@@ -81,7 +83,8 @@ class Pieces {
 
   Shape sizes_;
   std::array<Operand, max_operands> operands_;
-  std::array<bool, max_operands> dense_{}, constant_{};  // is contiguous; repeats one element
+  // Whether each operand is contiguous, and whether it repeats a single element.
+  std::array<bool, max_operands> dense_{}, constant_{};
   int operand_count_ = 0;
   std::int64_t columns_ = 1, rows_ = 1, columns_per_piece_ = 1, rows_per_piece_ = 1;
   std::int64_t pieces_per_row_ = 1, count_ = 0, grain_ = 1;

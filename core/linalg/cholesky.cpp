@@ -18,8 +18,8 @@ int64_t pieces_of(int64_t n, int64_t piece) { return (n + piece - 1) / piece; }
 int64_t rounded_up(int64_t n, int64_t unit) { return pieces_of(n, unit) * unit; }
 
 // Largest number of columns of a block, and smallest number of rows and columns of a tile. A tile
-// of A22 and the operands of its update fit in the second-level cache; larger tiles would be no
-// faster, and give fewer threads work.
+// of the matrix that is updated (A22, see Factorization) and the operands of its update fit in the
+// second-level cache; larger tiles would be no faster, and give fewer threads work.
 constexpr int64_t most_width = 128, least_side = 64;
 
 /// Work space for the panels of a matrix [n, m], which are cut along m.
@@ -76,7 +76,7 @@ class Factorization {
       loops_.transpose(width, std::min(columns, end - i), from, columns, at(i, p), n_);
   }
 
-  /// L21ᵀ = L11⁻¹·A21ᵀ.
+  /// Computes L21 = A21·L11⁻ᵀ, as L21ᵀ = L11⁻¹·A21ᵀ, for the rows below the block at row p.
   void solve_below(int64_t p, int64_t width) const {
     const int64_t q = p + width;
     parallel::for_range(n_ - q, side_, [&](int64_t begin, int64_t end) {

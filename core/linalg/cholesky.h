@@ -10,7 +10,7 @@
 
 namespace ladon::lapack {
 
-/// cholesky(A + ridge·I) of lapack.h, without memory for the sum.
+/// Returns cholesky(A + ridge·I) (lapack.h), without allocating memory for the sum.
 Tensor cholesky(const Tensor& a, double ridge);
 
 /// A ← L with A = L·Lᵀ, for the row-major A [n, n] with zeros above its diagonal, n ≥ 1. Returns

@@ -61,7 +61,7 @@ struct System {
   }
 };
 
-/// Whether all elements are finite; x − x is NaN for an x that is not.
+/// Whether all elements are finite. x − x is 0 for a finite x, and NaN for any other.
 template <class T>
 bool finite(const T* x, std::int64_t count) {
   T none = 0;

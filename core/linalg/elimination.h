@@ -1,6 +1,7 @@
 #pragma once
 // Gaussian elimination of many small matrices, for which a call of LAPACK, with its checks and
-// copies, costs more than the arithmetic. No gradients (autograd/ops/linalg/linalg.h).
+// copies, costs more than the arithmetic. No gradients are recorded: see
+// autograd/ops/linalg/linalg.h.
 
 #include "ladon/core/tensor.h"
 

@@ -16,8 +16,8 @@
 namespace ladon::lapack {
 namespace {
 
-// Number of right-hand sides per task, out of k. More of them share the packing of L; fewer give
-// more threads work.
+// Number of right-hand sides per task, if there are k. With more per task, L is packed less often;
+// with fewer, more threads have work.
 std::int64_t strip_of(std::int64_t k) { return std::clamp<std::int64_t>(k / 1024 * 64, 64, 256); }
 
 // Throws the error for a matrix that is not positive definite.
@@ -55,7 +55,7 @@ void invert_triangular(std::int64_t n, const T* l, T* w) {
 }
 
 // Computes X = WᵀW for a lower triangular W [n, n], tile by tile: X_ij = Σ_{k ≥ i} W_kiᵀ W_kj for
-// j ≤ i. The tiles above the diagonal are mirror images.
+// j ≤ i. The tiles above the diagonal are mirror images of the tiles below it.
 template <class T>
 void multiply_by_own_transpose(std::int64_t n, const T* w, T* x) {
   constexpr std::int64_t block = 128;

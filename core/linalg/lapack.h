@@ -19,7 +19,7 @@ class NotPositiveDefinite : public Error {
   NotPositiveDefinite(const std::string& message, double eigenvalue, double enough)
       : Error(message), smallest_eigenvalue(eigenvalue), jitter(enough) {}
   double smallest_eigenvalue;
-  double jitter;  ///< Added to the diagonal, it makes the matrix positive definite.
+  double jitter;  ///< A number that, added to the diagonal, makes the matrix positive definite.
 };
 
 /// Lower L with A = L·Lᵀ.   [n, n] → [n, n]. Only the lower triangle of A is read. Throws

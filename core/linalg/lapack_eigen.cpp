@@ -30,7 +30,8 @@ bool moderate(std::int64_t n, const T* a) {
 // converge.
 template <class T>
 int eigen_by_steps(int n, T* a, T* values, Tensor& rows) {
-  const std::int64_t strip = std::max(128, (n + 3) / 4);  // eigenvectors per task; it reads all Q
+  // Number of eigenvectors per task; every task reads all of Q.
+  const std::int64_t strip = std::max(128, (n + 3) / 4);
   std::vector<T> e(n), tau(e);
   make_tridiagonal(n, a, values, e.data(), tau.data());
   Tensor z = empty(rows.shape(), rows.dtype());
@@ -48,7 +49,8 @@ int eigen_by_steps(int n, T* a, T* values, Tensor& rows) {
 std::pair<Tensor, Tensor> eigh(const Tensor& a) {
   check_square("eigh", a);
   constexpr std::int64_t largest = 32766;  // the workspace size 1 + 6n + 2n² must fit in 32 bits
-  constexpr std::int64_t many = 256;       // for smaller n LAPACK's back-transformation writes to Q
+  // For smaller n, LAPACK's back-transformation writes to Q, so that tasks could not share Q.
+  constexpr std::int64_t many = 256;
   LADON_CHECK(a.shape()[0] <= largest, "eigh", "the matrix [n, n] has n = ", a.shape()[0],
               "; n must be at most ", largest);
   return visit_floating("eigh", a.dtype(), [&]<class T>() -> std::pair<Tensor, Tensor> {

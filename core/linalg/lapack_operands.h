@@ -1,6 +1,5 @@
 #pragma once
-// Checks and row-major copies of LAPACK operands. Internal to core/linalg/lapack.cpp and
-// lapack_eigen.cpp.
+// Checks and copies of LAPACK operands. Internal to core/linalg/lapack.cpp and lapack_eigen.cpp.
 
 #include <algorithm>
 #include <atomic>
@@ -85,7 +84,7 @@ void check_finite(std::string_view operation, std::int64_t rows, std::int64_t co
                "; all elements must be finite");
 }
 
-// The lower triangle of A [n, n] by rows, with zeros above it.
+// Copies the lower triangle of A [n, n] to `to`, row-major, with zeros above it.
 template <class T>
 void copy_lower(const Tensor& a, T* to) {
   const std::int64_t n = a.shape()[0];
@@ -99,7 +98,7 @@ void copy_lower(const Tensor& a, T* to) {
   });
 }
 
-// A row-major copy. Throws Error for NaN or infinity.
+// A copy of the part `what` of a, in the layout of Holds. Throws Error for NaN or infinity.
 template <class T>
 Tensor copy(std::string_view operation, const Tensor& a, Holds what = Holds::rows) {
   const bool turned = what == Holds::columns;

@@ -25,7 +25,8 @@ std::size_t class_of(std::size_t bytes) {
 
 class Cache {
  public:
-  /// Never destroyed: static tensors may be destroyed after everything else.
+  /// The only cache. It is never destroyed, because static tensors may be destroyed after any other
+  /// static object.
   static Cache& instance() {
     static Cache& cache = *new Cache;
     return cache;

@@ -5,9 +5,9 @@
 // comes back page by page, cleared, which costs more than most operations on it.
 //
 // Sizes are rounded up to eight classes per power of two, so that a block can be reused for similar
-// sizes. The memory in use and the memory kept are together at most 1.25 times the most that was
-// ever in use at once; above this limit, blocks are returned to the system in the order in which
-// they were freed.
+// sizes. The memory in use and the memory kept are together at most 1.25 times the most that was in
+// use at once since the last release_memory(); above this limit, blocks are returned to the system
+// in the order in which they were freed.
 
 #include <cstddef>
 
@@ -17,7 +17,7 @@ namespace ladon {
 struct MemoryUse {
   std::size_t in_use;  ///< Held by tensors.
   std::size_t kept;    ///< Free, and kept for reuse.
-  std::size_t most;    ///< The most that was in use at once since the last release_memory().
+  std::size_t most;    ///< Largest value of in_use since the last release_memory().
 };
 MemoryUse memory_use();
 

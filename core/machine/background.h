@@ -14,7 +14,7 @@ namespace ladon::parallel {
 /// Returns a future of make(), which runs on another thread while this thread continues; if Ladon
 /// uses one thread (set_num_threads), make() runs when the result is requested. It runs under the
 /// modes of this call, such as NoGrad. The future holds the result or the exception, and its
-/// destructor waits.
+/// destructor waits for make() if it is running.
 template <class Make>
 auto in_background(Make make) {
   // Both policies: if no thread can be started, make() runs when the result is requested.

@@ -1,5 +1,5 @@
 #pragma once
-// Properties of the machine.
+// Properties of the machine: its free memory, and the number of processes that share it.
 
 #include <cstdint>
 

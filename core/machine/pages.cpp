@@ -6,7 +6,7 @@
 
 namespace ladon::detail {
 
-// The memory begins on a huge page.
+// The memory begins at the start of a huge page.
 void* map_pages(std::size_t bytes) {
   constexpr std::size_t huge_page = std::size_t{1} << 21;
   const std::size_t room = bytes + huge_page;

@@ -20,7 +20,8 @@
 #ifdef LADON_TSAN
 extern "C" void __tsan_acquire(void*);
 extern "C" void __tsan_release(void*);
-// TBB's library clears memory that its threads hand to each other.
+// TBB's library clears memory that its threads hand to each other, which the sanitizer would report
+// as a race.
 extern "C" const char* __tsan_default_suppressions() { return "called_from_lib:libtbb.so"; }
 #endif
 
@@ -114,7 +115,7 @@ void for_range(std::int64_t n, std::int64_t grain,
     return;
   }
   char start = 0, finish = 0;
-  // Destructors make these calls, so that they are made on an exception too.
+  // The sanitizer's functions are called by destructors, so that an exception does not skip them.
   struct Before {
     void* point;
     ~Before() { happens_before(point); }

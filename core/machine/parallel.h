@@ -24,8 +24,8 @@ namespace parallel {
 
 /// Calls body(begin, end) on consecutive pieces of [0, n), each of `grain` items (the last may be
 /// shorter), on all threads. Each call runs under the modes of this thread (modes.h), such as
-/// NoGrad. A single piece runs on this thread. Nesting is safe. An exception of a body is rethrown
-/// here.
+/// NoGrad. A single piece runs on this thread. A body may call for_range() again. An exception of a
+/// body is rethrown here.
 void for_range(std::int64_t n, std::int64_t grain,
                const std::function<void(std::int64_t, std::int64_t)>& body);
 

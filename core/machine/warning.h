@@ -1,5 +1,5 @@
 #pragma once
-// Warnings: messages about what is not an error, but what the user should know.
+// Warnings: messages about something that is not an error, but that the user should know.
 
 #include <string_view>
 

@@ -1,5 +1,5 @@
 // Attention as a sum over paths of heads. At finite width the data change the weights of the paths,
-// and accuracy improves.
+// and the network predicts better than an infinitely wide one.
 
 #include <iostream>
 

@@ -29,7 +29,7 @@ Tensor kernel(const Tensor& c, const Tensor& order) {
 Tensor limit_kernel(const Tensor& c) { return kernel(c, eye(paths, f64)); }
 
 /// Order parameter U [paths, paths] with equal weights for the chosen paths and 0 for all others,
-/// as if the heads of the others did not exist.
+/// as in a network that has the chosen paths alone.
 Tensor alone(const std::vector<std::int64_t>& chosen) {
   Tensor u = zeros({paths, paths}, f64);
   for (const std::int64_t path : chosen)
@@ -54,7 +54,8 @@ double accuracy(const Task& task, const Tensor& k) {
   return mean(cast(greater(mean_of(task, k) * truth, 0), f64)).item();
 }
 
-/// Index of the head with the smallest of head_scores(): 0, 1 in layer 1, or 2, 3 in layer 2.
+/// Index of the head with the smallest score (head_scores()): heads 0 and 1 are in layer 1, heads 2
+/// and 3 in layer 2.
 std::int64_t worst_head(const PathSaddle& saddle, const PathOptions& o) {
   const std::vector<double> scores =
       concat({head_scores(saddle, o, 0), head_scores(saddle, o, 1)}, 0).to_vector();

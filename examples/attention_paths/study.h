@@ -16,9 +16,10 @@ struct Settings {
   int seeds = 2;
   std::vector<std::int64_t> widths = {10, 100, 1000};  ///< N, width of every layer.
   std::vector<std::int64_t> exact_widths = {10};  ///< Widths whose posterior is sampled exactly.
-  std::vector<std::int64_t> network_widths = {};  ///< Widths at which networks are sampled.
-  std::int64_t particles = 60;                    ///< Particles per replicate; there are two.
-  std::int64_t draws = 1000;                      ///< Draws of all weights per chain; 16 chains.
+  /// Widths at which all weights of a network are sampled.
+  std::vector<std::int64_t> network_widths = {};
+  std::int64_t particles = 60;  ///< Particles of each of two sequential Monte Carlo runs.
+  std::int64_t draws = 1000;    ///< Draws of all weights per chain; 16 chains.
 };
 
 /// A predictor, the sign of a posterior mean, and its accuracy for each seed.
@@ -27,7 +28,7 @@ struct Predictor {
   std::vector<double> accuracy = {};
 };
 
-/// The order parameter U at one width, per seed.
+/// The order parameter U (weights of all pairs of paths in the kernel) at one width, per seed.
 struct Order {
   std::int64_t width = 0;
   std::vector<std::vector<double>> entries = {};  ///< U [4, 4] of each seed, row by row.
@@ -44,7 +45,7 @@ struct Study {
 Study run_study(const Settings& settings);
 
 /// A row for each predictor: accuracy, gain over the Gaussian process, and how much less accurate
-/// it is than the predictor at the first width.
+/// it is than the predictor "N = …" of the first width N.
 Table predictor_table(const Study& study);
 /// Entries of the order parameter, per width.
 Table order_table(const Study& study);

@@ -112,7 +112,8 @@ Table score_table(const Study& study, const std::string& name, const char* meani
   return table;
 }
 
-/// The tables, each with the question that it answers; without rows for fewer than two splits.
+/// The tables, each with the question that it answers. They have no rows if fewer than two splits
+/// are finished.
 std::vector<std::pair<const char*, NamedTable>> tables(const Study& study) {
   std::vector<Contrast> family;
   const char* meaning =

@@ -41,7 +41,8 @@ std::pair<Tensor, double> scaled_kernel(const Tensor& x, const Tensor& y, bool l
   return {factor * kernel, choice.amplitude * choice.relative_noise};
 }
 
-/// Parts of the rows of Θ [P, D] (study.h): ln γ and ln λ [P, 1], and z [P, D − 2].
+/// Parts of Θ [P, D], which has a row per network (study.h): log precision ln γ of the noise and ln
+/// λ of the weights, [P, 1] each, and the scaled weights z [P, D − 2].
 Tensor log_gamma(const Tensor& theta) { return slice(theta, 1, {.start = -2, .stop = -1}); }
 Tensor log_lambda(const Tensor& theta) { return slice(theta, 1, {.start = -1}); }
 Tensor z(const Tensor& theta) { return slice(theta, 1, {.stop = -2}); }

@@ -104,8 +104,8 @@ Tensor log_density(const Tensor& mixture, int which, const Tensor& y) {
          std::log(static_cast<double>(mixture.size(0)));
 }
 
-/// Answers of one job. Within a split all methods share initialization, batches and development
-/// part.
+/// Runs one job: trains a method on a split of a data set, and returns its answers for the test
+/// part. Within a split all methods share initialization, batches and development part.
 Answers answer(const Settings& s, const Study& study, const Job& job) {
   stop_if_interrupted();
   const DataSet& set = study.sets[job.set];
@@ -125,7 +125,8 @@ Answers answer(const Settings& s, const Study& study, const Job& job) {
            {"ll_own", {log_density(mixture, 1, y) - std::log(p.scale)}}}};
 }
 
-/// Chooses rates by the error on the inner fold of split 0, then runs all splits in order.
+/// Chooses learning rates by the error on an inner fold, a split of the training part of split 0;
+/// then runs all splits in order.
 void run_all(const Settings& s, Study& study) {
   std::vector<Job> tuning, runs;
   for (std::size_t split = 0; split < static_cast<std::size_t>(s.splits); ++split)

@@ -17,8 +17,9 @@ namespace ladon::example {
 
 struct Settings {
   CommonOptions common;
-  std::filesystem::path data, bits;       ///< Folder of the UCI sets, file for answers; or empty.
-  std::vector<std::string> methods;       ///< In addition to linear, gp and svgd; empty: all.
+  /// Folder of the UCI sets, and file to which answers are written; each may be empty.
+  std::filesystem::path data, bits;
+  std::vector<std::string> methods;       ///< Methods besides linear, gp and svgd; empty: all.
   std::int64_t splits = 10, steps = 300;  ///< Steps: gradients per network in total.
 };
 
@@ -46,13 +47,14 @@ struct Method {
 /// Gaussian process of the infinitely wide network; then svgd, and the methods that are compared
 /// with it. Those without a learning rate have the single rate 0.
 const std::vector<Method>& methods();
-/// Mixture of S normal distributions per test input, in the problem's units, f64 [S, 3, M]: means
-/// f, variances 1/γ, and variances that refit γ to each network's squared errors on the development
-/// part, as in Liu and Wang's code. All elements are infinite if the run diverged.
+/// Mixture of S normal distributions per test input, in units of the scaled targets (Problem), f64
+/// [S, 3, M]: means f, variances 1/γ, and variances that refit γ to each network's squared errors
+/// on the development part, as in Liu and Wang's code. All elements are infinite if the run
+/// diverged.
 Tensor infer(const Method& method, const Problem& data, const Settings& settings, double rate,
              const Generator& rng);
 
-/// Answers of a method on the splits of a set, in the data's units.
+/// Answers of a method on the splits of a set, in units of the targets before scaling.
 struct Answers {
   double rate = 0;  ///< The learning rate that was chosen.
   /// One tensor per split, by name: "rmse", and per test example [M] "targets", "mean", "sd", "ll"
@@ -62,7 +64,7 @@ struct Answers {
 struct Study {
   std::vector<DataSet> sets;
   std::vector<Method> arms;
-  std::map<std::string, std::map<std::string, Answers>> of;  ///< By set and arm.
+  std::map<std::string, std::map<std::string, Answers>> of;  ///< By the names of set and arm.
   std::size_t splits = 0;                                    ///< Number of finished splits.
 };
 Study run_study(const Settings& settings);

@@ -112,7 +112,8 @@ void write_sample(const Settings& s, const Corpus& corpus, LanguageModel& model)
   if (s.sample == 0) return;
   model.eval();
   const std::vector<std::int64_t> prompt = encoded_prompt(s, corpus);
-  // Positions are trained only up to the context, so a full context is cut to its second half.
+  // No position after the first s.context ones was trained, so the model reads only the last
+  // s.context / 2 tokens of a text that fills the context.
   std::vector<std::int64_t> text = prompt;
   Generator rng = Generator(s.common.seed).split(3);
   while (static_cast<std::int64_t>(text.size() - prompt.size()) < s.sample) {

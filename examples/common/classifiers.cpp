@@ -20,7 +20,7 @@ constexpr double bias_variance = 0.1;  // σ_b² of every linear layer
 constexpr double kept = 0.25;          // weight of the input in residual attention
 constexpr std::int64_t batch_size = 64;
 
-/// Options of attention of every token to all tokens, which are vectors of length `in`.
+/// Options of a layer in which every token attends to all tokens, which are vectors of length `in`.
 MultiHeadAttentionOptions attention(std::int64_t in, std::int64_t width, const ClassifierTask& task,
                                     double sharpness) {
   MultiHeadAttentionOptions options{

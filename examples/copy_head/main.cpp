@@ -1,5 +1,5 @@
-// Emergence of a copy head, which attends to the previous token, as the data grow: its exact
-// posterior, compared with other methods.
+// Emergence of a copy head, which attends to the previous token, as the data grow: the exact
+// posterior of the head, compared with approximate methods.
 
 #include <algorithm>
 #include <iostream>

@@ -10,8 +10,9 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// Draws histograms of alignment for one data set and both attention functions: at the N of
-/// transition(), which is N*, and at the N before and after it in the list.
+/// Draws histograms of alignment for one data set and both attention functions, each at three
+/// numbers N of sequences: at N*, which transition() finds, and at those before and after it in the
+/// list.
 std::filesystem::path draw_birth(const Settings& s, const Study& study) {
   Picture picture(s.common.out, "copy_head", s.common.panels);
   picture.shared("set ylabel 'posterior, per tenth'\n");
@@ -39,7 +40,8 @@ std::filesystem::path draw_birth(const Settings& s, const Study& study) {
       join("exact posteriors of one data set of N sequences, seed ", s.common.seed));
 }
 
-/// Draws each method's share of ordered heads minus the exact share, after the longer run.
+/// Draws each method's share of ordered heads minus the exact share, after the longer of its two
+/// runs.
 std::filesystem::path draw_methods(const Settings& s, const Study& study) {
   Picture picture(s.common.out, "copy_head_methods", s.common.panels);
   Rows places[2];

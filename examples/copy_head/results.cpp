@@ -103,7 +103,7 @@ Table method_table(const Settings& s, const Study& study) {
        {"error", "the same less the exact share, paired per data set"},
        {"holm", join("p of that, by Holm for the ", 2 * std::size(methods),
                      " comparisons of the longer run")},
-       {"after", "share three numbers N later"},
+       {"after", "share three numbers N later, or at the last N"},
        {"error ", "the same less the exact share there"},
        {"holm ", "p of that"}});
   const auto shares = [&](const std::string& method, std::int64_t steps, bool after, bool errors) {

@@ -14,7 +14,7 @@ namespace ladon::example {
 
 struct Settings {
   CommonOptions common;
-  std::vector<std::int64_t> sequences = {24, 28, 32, 36, 48};  ///< N, ascending.
+  std::vector<std::int64_t> sequences = {24, 28, 32, 36, 48};  ///< Values of N, ascending.
   std::int64_t sets = 3;                                       ///< Number of data sets.
   std::int64_t particles = 100;  ///< Particles of each of four sequential Monte Carlo runs.
   std::int64_t steps = 400;      ///< Gradients per member, in the longer of two runs.
@@ -25,8 +25,8 @@ constexpr double ordered_from = 0.5;  ///< A head with a larger alignment is "or
 constexpr std::int64_t members = 20;  ///< Networks, particles or chains per method.
 constexpr std::int64_t bins = 10;     ///< Bins in the histogram of alignment.
 
-/// The exact posterior of one data set at one N. Standard errors are over the runs of sequential
-/// Monte Carlo.
+/// The exact posterior given the first N = `sequences` sequences of one data set. Standard
+/// errors are over the runs of sequential Monte Carlo.
 struct Point {
   Weighting weighting = Weighting::softmax;
   std::int64_t set = 0, sequences = 0;
@@ -53,7 +53,7 @@ struct MethodRun {
 };
 
 struct Study {
-  std::vector<Point> points;    ///< Softmax first; by data set, then by N, ascending.
+  std::vector<Point> points;    ///< Sorted: softmax first; by data set, then by N.
   std::vector<MethodRun> runs;  ///< Runs with softmax attention.
   bool interrupted = false;     ///< If so, only finished results are included.
 };
@@ -66,7 +66,8 @@ Study run_study(const Settings& settings);
 
 /// Points of one attention function on one data set, a curve over N.
 std::vector<Point> curve_of(const Study& study, Weighting weighting, std::int64_t set);
-/// Index of N* in such a curve. N* is the N at which the share of ordered heads is nearest to ½.
+/// Index of N* in the points that curve_of() returns. N* is the number of sequences at which the
+/// share of ordered heads is nearest to ½.
 std::size_t transition(const std::vector<Point>& curve);
 
 /// A row for each attention function and N: means over data sets.

@@ -12,7 +12,8 @@ constexpr double output_std = 0.3;  // w in task.h
 
 double size(std::int64_t n) { return static_cast<double>(n); }
 
-/// The copying map [T, T].
+/// Attention map of a perfect copy head [T, T]: every position attends only to the previous one,
+/// and the first to the last.
 Tensor shift_map() { return roll(eye(length, f64), -1, 1); }
 
 /// Σ_n a[n, i]·b[n, j]ᵀ for each pair of positions i, j: [T·T, V·V], for a and b [N, T, V].

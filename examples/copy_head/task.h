@@ -30,8 +30,8 @@ CopyData copy_data(std::int64_t count, Generator& rng);
 /// For softmax s = 2; for identity s = 1/√T, so that the squared norm of a row of the map has mean
 /// 1.
 Tensor attention_maps(Weighting weighting, const Tensor& z);
-/// |cosine| of each map with the copying map [P], after subtracting each row's mean, since tokens
-/// are centred.
+/// |cosine| [P] between each map and that of a perfect copy head, in which every position attends
+/// only to the previous one. The mean of each row is subtracted before, since tokens are centred.
 Tensor alignment(const Tensor& maps);
 /// Weight that each map gives to the correct token, mean over positions [P].
 Tensor weight_on_right(const Tensor& maps);

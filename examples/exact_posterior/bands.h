@@ -11,7 +11,7 @@
 
 namespace ladon::example {
 
-/// Posterior of the function, given the first data set.
+/// Posterior of the function f by one method, given the first data set; pictures show it as a band.
 struct Band {
   std::string method;      ///< "finite_heads" and "gp" are exact.
   std::int64_t heads = 0;  ///< 0: infinitely many.

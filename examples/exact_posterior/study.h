@@ -18,7 +18,7 @@ struct Approach {
 
 struct Study {
   std::vector<Approach> approaches;
-  std::vector<Band> bands;   ///< For each number of heads, and for infinitely many.
+  std::vector<Band> bands;   ///< A band for each number of heads, and for infinitely many.
   Tensor targets;            ///< Targets of the first data set.
   Tensor prior_sd;           ///< Prior standard deviation of f at the test inputs [M].
   bool interrupted = false;  ///< If so, only finished results are included.

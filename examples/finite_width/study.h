@@ -21,7 +21,7 @@ constexpr double grid_spacing = 0.14;
 /// Density of the scale mixture of normal distributions with these variances, equally weighted.
 Tensor density(const Tensor& variances);  // [points]
 
-/// Kind of a row of a table: what its Estimates::repetitions hold.
+/// Kind of a row of a table, which determines what the row's Estimates::repetitions hold.
 enum class Kind {
   law,       ///< Densities at finite width and in the limit.
   low_rank,  ///< Like `law`, for heads narrower than their tokens.

@@ -86,7 +86,8 @@ std::string cloud_panel(const std::string& file, const Cloud& cloud, const Pair&
     bodies += join(bodies.empty() ? "plot sample " : ", ", ellipse, body, quoted(grey), " notitle");
     outlines += join(", ", ellipse, " with lines lc rgb '#222222' lw 1.2 notitle");
   }
-  // Dots are vectors about as long as wide, for which gnuplot writes the smallest SVG.
+  // A dot is drawn as a gnuplot vector about as long as it is wide, since this makes the smallest
+  // SVG.
   constexpr double size = 3, a_pixel = 2 * reach / 250;
   const auto number = [](const Style& style) { return "0x" + style.colour.substr(1); };
   // The share is printed in a corner with few dots.

@@ -12,7 +12,7 @@ namespace {
 using Rows = std::vector<std::vector<double>>;
 
 void draw_kurtosis(const Settings& s, const Study& study, const std::string& settings) {
-  constexpr double floor = 3e-3;  // smaller values are drawn at this one
+  constexpr double floor = 3e-3;  // smaller values are drawn at this height
   Picture picture(s.common.out, "gaussian_outputs_kurtosis", s.common.panels);
   std::vector<std::string> parts;
   std::set<double> heads;

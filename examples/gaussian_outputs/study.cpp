@@ -75,7 +75,7 @@ bool run_study(const Settings& s, const Tensor& x, Study& study) {
   Progress progress(static_cast<double>(study.size() * s.heads.size()) *
                     static_cast<double>(s.draws));
   Generator rng(s.common.seed, 2);
-  rng.set_position(18);  // nngp_compare's networks use the blocks before
+  rng.set_position(18);  // nngp_compare's networks use the earlier blocks of the stream
   const bool whole = ran_to_the_end([&] {
     for (Series& series : study) compare(x, infinite::Get::nngp, progress, rng, series);
   });

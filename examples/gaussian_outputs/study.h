@@ -32,10 +32,10 @@ struct Theory {
 
 /// Results of networks with increasing numbers of heads.
 struct HeadSeries : Series {
-  std::vector<Theory> theory = {};  ///< One per row.
+  std::vector<Theory> theory = {};  ///< Predictions for each of the rows.
 };
 
-using Study = std::vector<HeadSeries>;  ///< One per scaling.
+using Study = std::vector<HeadSeries>;  ///< A series per scaling of logits.
 
 /// Runs the study until it is finished or interrupted; finished rows remain. Returns false if it
 /// was interrupted.

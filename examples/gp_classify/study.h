@@ -54,7 +54,7 @@ struct Outcome {
   bool diverged() const { return !probabilities.defined(); }
 };
 
-// --- kernels: regression; of C classes an input's own has target 1 − 1/C, the others −1/C ---
+// --- kernels: regression; of C outputs that of an input's class has target 1 − 1/C, else −1/C ---
 
 /// A kernel that a limit can compute.
 struct KernelForm {

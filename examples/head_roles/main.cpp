@@ -1,4 +1,5 @@
-// Heads and rules: does training divide the work between heads, with repulsion or without it?
+// A task of several look-ups (rules): does training divide them between the heads, with repulsion
+// or without it?
 
 #include <iostream>
 

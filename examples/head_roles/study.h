@@ -1,5 +1,6 @@
 #pragma once
-// Training of one classifier by several methods, and which of its heads attends to which rule.
+// Training of one classifier by several methods, and which of its heads attends to the token that
+// each question of the task (rule) asks for.
 
 #include <cstdint>
 #include <functional>
@@ -24,8 +25,9 @@ struct Settings {
   std::vector<std::string> methods = example::methods();
   int seeds = 6, epochs = 10, batch_size = 64, heads = 8, layers = 1, dim = 64;
   double learning_rate = 3e-3, dropout = 0, label_smoothing = 0;
-  double alpha = 0.01;                    ///< Weight of the repulsion (svgd, spos, wgd).
-  double cosine_weight = 1, noise = 0.1;  ///< Of the cosine penalty; SposOptions::diffusion.
+  double alpha = 0.01;  ///< Weight of the repulsion (svgd, spos, wgd).
+  /// Weight of the cosine penalty of the method "cosine", and SposOptions::diffusion.
+  double cosine_weight = 1, noise = 0.1;
 };
 
 /// Adds the options that studies of this classifier share: --methods, --seeds, --epochs, --heads,
@@ -38,7 +40,7 @@ void check_training(const Settings& settings);
 /// labels [B, questions].
 struct Task {
   std::string description;
-  std::string unfamiliar_kind;  ///< How the unfamiliar sequences differ.
+  std::string unfamiliar_kind;  ///< How the unfamiliar sequences differ from `test`.
   std::int64_t vocabulary, questions, classes, max_length, train_items;
   Tensor embedding = {};  ///< Initial embedding [vocabulary, dim]; undefined: small random weights.
   std::function<std::vector<TextBatch>(Generator&)> training;  ///< Batches of a shuffled pass.
@@ -79,16 +81,16 @@ struct Predictions {
 };
 Predictions predict(const Classifier& model, const std::vector<TextBatch>& batches);
 
-/// One training run of a method with a seed. A study's Watch measures its figures.
+/// One training run of a method with a seed. A study's observer (Watch) measures its figures.
 struct Run {
   std::uint64_t seed = 0;
-  std::vector<double> figures = {};     ///< In the order of the study's columns.
+  std::vector<double> figures = {};     ///< Measured figures, one per column of the table.
   Tensor before = {}, after = {};       ///< Matrix [heads, …] that the study draws.
   std::int64_t leading = 0;             ///< Leaders::heads after training, if known.
   std::vector<double> train_loss = {};  ///< An entry per epoch.
   std::int64_t parameters = 0;
   double epoch_seconds = 0;
-  int diverged_in_epoch = 0;  ///< From 1 (figures are then NaN); 0: it did not diverge.
+  int diverged_in_epoch = 0;  ///< Epoch, from 1, in which it diverged (figures are NaN), or 0.
   std::string diverged_because = {};
 };
 
@@ -103,7 +105,7 @@ struct Moment {
   Classifier& model;
   const Particles& heads;
   const ParticleMethod* repulsion;  ///< Null for methods without repulsion.
-  bool first, last;                 ///< Whether before, or after, the whole training.
+  bool first, last;                 ///< Whether it is the state before, or after, all epochs.
 };
 /// Observer, called before training and after each epoch.
 using Watch = std::function<void(const Moment&, Run&)>;

@@ -18,14 +18,14 @@ double off_diagonal_mean(const Tensor& matrix);
 /// Mean distance between two heads' parameters: the blocks W_q, W_k, W_v of all layers.
 double head_distance(const Particles& heads);
 
-/// Observer that measures the study's columns.
+/// Observer of training that measures the figures of columns().
 Watch apart(const Task& task);
 const std::vector<Column>& columns();
 /// Draws heads_apart.svg: the similarity of the heads' attention before and after training.
 void draw(const Settings& settings, const Outcomes& outcomes);
 
-/// Interactive page: heads of the typical seed, trained by each method, epoch by epoch. Throws
-/// Interrupted.
+/// Interactive page: the heads after each epoch of training by each method, with the seed of the
+/// run that typical() chooses. Throws Interrupted.
 Page page(const Settings& settings, const Task& task, const Outcomes& outcomes);
 
 }  // namespace ladon::example

@@ -24,7 +24,8 @@ struct Settings {
 };
 
 constexpr std::int64_t retrievals = 4, total_width = 32, head_width = 8, wide_head = 64;
-constexpr std::int64_t classes = 5, pairs = classes * (classes - 1) / 2;  ///< Of TREC's questions.
+/// Classes of TREC's questions, and pairs of different classes.
+constexpr std::int64_t classes = 5, pairs = classes * (classes - 1) / 2;
 
 enum class Law { total, each, wide };
 constexpr std::array<Law, 3> laws = {Law::total, Law::each, Law::wide};
@@ -60,7 +61,8 @@ struct Study {
 
 Study run_study(const Settings& settings);
 
-/// Second part of the study: plans its rows, then computes their figures until an interrupt.
+/// Second part of the study, the evidence: the first function plans the rows of its table, the
+/// second computes their figures until an interrupt.
 std::vector<Evidence> plan_evidence(const Settings& settings);
 void find_evidence(const Settings& settings, std::vector<Evidence>& rows, Progress& progress);
 

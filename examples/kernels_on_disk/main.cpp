@@ -35,8 +35,8 @@ struct Found {
   Solved solved;
 };
 
-/// Largest difference between the class probabilities of `one` and of the outcome in `all` that is
-/// the first for the same kernel; NaN if there is none.
+/// Largest difference between the class probabilities of `one` and those of the first outcome in
+/// `all` for the same kernel; NaN if there is none.
 double apart(const std::vector<Found>& all, const Outcome& one) {
   for (const auto& [solver, first] : all)
     if (first.outcome.form == one.form)

@@ -69,7 +69,7 @@ GaussianProcess TiledKernel::process(const infinite::StoredGram& gram, double no
   return {CgSolver(kernel_map(gram), {.noise = noise}, o), targets};
 }
 
-/// Predicts for as many test inputs at a time as fit into a share.
+/// Predicts for as many test inputs at a time as fit into a third of the memory budget (share()).
 void TiledKernel::predict(const GaussianProcess& process, double noise, double amplitude,
                           Solved& solved) const {
   const bool iterates = solver == "cg";

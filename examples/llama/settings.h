@@ -12,13 +12,13 @@ namespace ladon::example {
 struct Settings {
   CommonOptions common;
   std::string model;  ///< Folder to load; empty: models are trained, and one is loaded.
-  // For writing:
+  // For generating text:
   std::string prompt = "const Tensor";
   bool ids = false;  ///< Prompt and output are token numbers.
   std::int64_t length = 100;
   double temperature = 0.8, top_p = 0.95;
   std::int64_t top_k = 50;
-  std::int64_t again = 100;  ///< Tokens to write again without the cache.
+  std::int64_t again = 100;  ///< Tokens to generate again without the cache.
   // For training:
   std::string text;                                   ///< A text file; empty: Ladon's own sources.
   std::int64_t tokens = 512;                          ///< Vocabulary size of the tokenizer.

@@ -26,14 +26,14 @@ struct Sharing {
   std::int64_t weights = 0;
   std::int64_t cache_bytes = 0;         ///< Bytes of the cache per token.
   std::vector<double> validation = {};  ///< Nats per token, of each run.
-  double seconds = 0;                   ///< For one token, timed as described below.
+  double seconds = 0;                   ///< Seconds per token, timed as described below.
 };
 /// The time of a token is measured with this many parallel texts of this many tokens each.
 constexpr std::int64_t texts_beside = 8, tokens_before = 2048;
 
 struct Study {
   std::vector<Sharing> rows;
-  std::optional<LanguageModel> model;  ///< Of the first run and the middle number of key heads.
+  std::optional<LanguageModel> model;  ///< Model of run 1 with the middle number of key heads.
   bool interrupted = false;
 };
 /// Trains the models, all on the same windows. After an interrupt, the finished rows remain.

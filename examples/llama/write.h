@@ -12,7 +12,7 @@ struct Written {
   std::vector<std::int64_t> tokens;
   std::string text;        ///< The prompt, and the text of `tokens`.
   std::int64_t again = 0;  ///< Number of tokens that were also written without the cache.
-  double seconds = 0, seconds_uncached = 0;  ///< For `tokens`; for the `again` tokens.
+  double seconds = 0, seconds_uncached = 0;  ///< Time for `tokens`, and for `again` tokens.
   bool same = true;                          ///< Whether tokens are the same without cache.
 };
 

@@ -30,7 +30,7 @@ void add_checks(const Settings& s, const TargetStudy& study, Json& checks) {
       checks.push_back(
           checked("forces",
                   {method, at, scores, {{"alpha", 0.7}, {"wider", wider}, {"noise", tried.noise}}},
-                  json_rows(-x.grad())));  // per unit of rate, without noise
+                  json_rows(-x.grad())));  // forces: change per unit of rate, without noise
     }
   }
 }

@@ -35,8 +35,8 @@ Line contour(const PlaneTarget& target, double level) {
   Line pieces;
   for (std::size_t i = 0; i + across + 1 < points.size(); ++i) {
     if (i % across == across - 1) continue;
-    // Visits the sides of a cell in order. If all four are crossed, both ways to pair them are
-    // valid.
+    // Visits the sides of a cell in order. If the contour crosses all four, both ways to pair the
+    // crossings are valid.
     const std::size_t corners[] = {i, i + 1, i + across + 1, i + across, i};
     for (std::size_t side = 0; side < 4; ++side) {
       const std::size_t a = corners[side], b = corners[side + 1];

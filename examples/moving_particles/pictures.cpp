@@ -31,8 +31,8 @@ std::string words_of(const std::string& method) {
 
 constexpr double wide = 840, high = 680;
 
-/// Coordinates "12 34" of a point; points far outside are moved to one width or
-/// height of the window from its edge.
+/// Coordinates "12 34" of a point; a point that is farther outside than the width or height of the
+/// window is moved to that distance from the window's edge.
 std::string at(const Point& p, const Window& w) {
   const auto unit = [](double share, double size) {
     return std::round(std::clamp(share, -1.0, 2.0) * size);

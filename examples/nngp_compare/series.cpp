@@ -78,7 +78,7 @@ std::vector<WidthSeries> reference_series(const Settings& s, std::int64_t channe
                                many, reference_network(form(scaling, weighting), channels), widths,
                                s.draws));
     all.back().reference = errors;
-    all.back().ntk_channels = 1;  // all that this network has
+    all.back().ntk_channels = 1;  // the only output channel of this network
   }
   return all;
 }

@@ -13,7 +13,7 @@ namespace ladon::example {
 
 struct Settings : NetworkSettings {
   std::string preset = "tour";       ///< tour or reference
-  std::vector<std::int64_t> widths;  ///< Empty: the preset's.
+  std::vector<std::int64_t> widths;  ///< Empty: the widths of the preset.
   std::int64_t draws = 100;          ///< Networks per width.
 };
 

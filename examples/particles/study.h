@@ -71,7 +71,7 @@ struct TargetStudy {
 
   PlaneTarget target;
   Truth truth;
-  std::vector<std::vector<Outcome>> runs = {};  ///< Per finished method, one per seed.
+  std::vector<std::vector<Outcome>> runs = {};  ///< Runs of each finished method, one per seed.
   std::vector<Outcome> independent = {};        ///< Sets of M independent draws; no frames.
 };
 

@@ -20,7 +20,7 @@ struct PlaneTarget {
   std::string name, title;    ///< Such as "modes", and "two modes".
   LogDensity density;         ///< Takes points [M, 2].
   Window all;                 ///< Less than a millionth of the probability is outside.
-  std::vector<double> start;  ///< Initial centre of the particles, at a side of the density.
+  std::vector<double> start;  ///< Initial centre of the particles, beside the density's bulk.
   Window shown = {-4.2, 4.2, -3.4, 3.4};  ///< Window of pictures, equal in size for all.
   bool modes = false;                     ///< Whether it has two modes; the right one has x > 0.
 };

@@ -48,8 +48,8 @@ struct LatentDraws {
 struct Study {
   std::vector<MethodRuns> methods;   ///< Compared with the exact posterior for equal `heads`.
   std::vector<MethodRuns> to_limit;  ///< Compared with the Gaussian process.
-  std::vector<Band> bands;           ///< Of all exact posteriors, and of methods at heads_shown().
-  std::vector<Band> runs;            ///< Per method, number of heads and length of run.
+  std::vector<Band> bands;  ///< Bands of exact posteriors, and of methods at heads_shown().
+  std::vector<Band> runs;   ///< A band per method, number of heads and length of run.
   std::vector<LatentDraws> draws;
   Tensor targets;            ///< Targets of the first data set.
   bool interrupted = false;  ///< If so, only finished results are included.

@@ -63,7 +63,7 @@ class Process {
   }
 
   /// Order of removal by backward elimination: each step removes the head without which the
-  /// evidence is highest. Fills in the certificate.
+  /// evidence is highest. Writes into `c` what the removals cost (study.h: the certificate).
   Order eliminate(Split& c) const {
     c.noise = options_.noise, c.amplitude = amplitude_;
     Order left(heads);

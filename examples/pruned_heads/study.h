@@ -28,9 +28,9 @@ struct Split {
   std::array<Path, rule_names.size()> paths = {};
   std::vector<std::int64_t> removed = {};   ///< Heads in order of removal: all but one.
   std::vector<double> lost = {};            ///< Nats below ln Z of all heads, after each removal.
-  double amplitude = 0, noise = 0;          ///< Of the kernel of all heads: mean diagonal, noise.
+  double amplitude = 0, noise = 0;          ///< Mean diagonal of all heads' kernel, and noise.
   std::int64_t kept = 0;                    ///< Number of heads kept.
-  double loss_rise = 0, accuracy_fall = 0;  ///< Of the process: kept heads against all.
+  double loss_rise = 0, accuracy_fall = 0;  ///< Gaussian process: kept heads against all.
 };
 
 using NetworkRuns = std::vector<std::vector<Split>>;  ///< Splits per N, of one network.
@@ -48,7 +48,8 @@ Table accuracy_table(const Settings& settings, const Study& study, bool process)
 /// Difference in accuracy, with half of the heads kept, between the evidence and each other rule.
 Table contrast_table(const Settings& settings, const Study& study);
 Table certificate_table(const Settings& settings, const Study& study);
-std::string certificate_text(const Settings& settings, const Study& study);  ///< Of one split.
+/// The certificate of one split, in words.
+std::string certificate_text(const Settings& settings, const Study& study);
 /// Writes --bits: per test question, the share of splits that answer it correctly with half of the
 /// heads at the largest N, as ARM/right [networks, questions].
 void write_bits(const Settings& settings, const Study& study);

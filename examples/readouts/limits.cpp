@@ -47,10 +47,10 @@ std::vector<Tensor> strip(const std::vector<Sequential>& networks, const infinit
   return rows;
 }
 
-/// Answers of a readout's two limits. NNGP: the posterior of the infinitely wide network. NTK:
-/// infinitely wide networks trained to the end from independent initial weights (Lee et al. 2019).
-/// Noise and amplitude are those that predict() (optim/posterior/predict.h) would choose for the
-/// model.
+/// Predictions of a readout's two infinite-width limits for the test images. NNGP: the posterior of
+/// the infinitely wide network. NTK: infinitely wide networks trained to the end from independent
+/// initial weights (Lee et al. 2019). Noise and amplitude are those that predict()
+/// (optim/posterior/predict.h) would choose for the model.
 std::vector<Answers> judge(const Readout& kind, const Tensor& kernels, const Task& task) {
   const NoGrad off;
   const std::int64_t n = task.train.count();

@@ -53,12 +53,13 @@ enum class Attention {
 struct Readout {
   const char* name;
   Attention attention = Attention::none;
-  bool norm = false;     ///< Whether LayerNorm follows.
+  bool norm = false;     ///< Whether LayerNorm follows the attention.
   bool flat = false;     ///< Concatenates all positions; otherwise averages them.
   bool trained = false;  ///< Whether networks of finite width are trained with it.
 };
 
-/// Readouts that the study compares. For "attention" there is also a control, "frozen".
+/// Readouts that the study compares. For the readout "attention" there is also the control
+/// "frozen", in which queries, keys and positions are not trained.
 const std::vector<Readout>& readouts();
 
 /// Three Sequentials in ntk parameterization: four convolutions, attention (or nothing), the
@@ -87,14 +88,15 @@ Answers answers_of_networks(const Readout& kind, bool frozen, const Task& task, 
 
 using AllAnswers = std::vector<Answers>;
 
-/// Accuracy of every limit, and the difference of its NNGP from pool's.
+/// Accuracy of every limit, and the difference of its NNGP from that of the readout "pool".
 Table limits_table(const Task& task, const AllAnswers& all);
 /// Accuracy of trained networks, and their difference from their NNGP; `frozen` is compared with
 /// trained `attention`.
 Table networks_table(const Task& task, const AllAnswers& all);
 /// Accuracy by readout: NNGP, NTK, trained.
 void draw(const Settings& s, const Task& task, const AllAnswers& all);
-/// Arrays for --bits.
+/// Arrays for the file of --bits: labels, and for each arm right and wrong answers and
+/// probabilities.
 std::map<std::string, Tensor> bits(const Task& task, const AllAnswers& all);
 
 }  // namespace ladon::example

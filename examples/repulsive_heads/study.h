@@ -31,7 +31,7 @@ Watch answers(const Task& task);
 struct Comparison {
   std::string method, against;
   std::vector<std::uint64_t> seeds;              ///< Seeds of the pairs.
-  std::vector<std::vector<double>> differences;  ///< Per figure, one per seed.
+  std::vector<std::vector<double>> differences;  ///< Differences of each figure, one per seed.
   std::vector<Difference> judged;
 };
 

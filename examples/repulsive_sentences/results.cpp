@@ -11,7 +11,7 @@ Measured over_questions(const std::vector<Tensor>& scores) {
   return estimate(mean(stack(scores), 0).to_vector());
 }
 
-/// Name of an arm with its value: "svgd 0.01".
+/// Name of an arm with the value of its parameter: "svgd 0.01".
 std::string named(const std::string& arm, double value) {
   return arm == "plain" ? arm : join(arm, ' ', value);
 }

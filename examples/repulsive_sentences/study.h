@@ -1,6 +1,6 @@
 #pragma once
-// The study: each arm's value is chosen on an inner fold, then all arms answer all questions.
-// Results as tables and a picture.
+// The study: the value of each arm's parameter is chosen on an inner fold, then all arms answer all
+// questions. Results as tables and a picture.
 
 #include <filesystem>
 

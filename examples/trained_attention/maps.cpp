@@ -20,7 +20,8 @@ const MultiHeadAttention* attention_in(const Layer& layer) {
   return dynamic_cast<const MultiHeadAttention*>(&layer);
 }
 
-/// Watched::before or after, for images as tokens [N, rows, columns, d].
+/// Attention to each patch, as in Watched::before and Watched::after, of images given as tokens [N,
+/// rows, columns, d].
 Tensor attention_on_patches(const Sequential& net, const Tensor& images) {
   const NoGrad no_grad;
   Tensor x = cast(images, f32);

@@ -1,4 +1,5 @@
-// Translation word for word: what pairs of sentences teach about words alone.
+// Translation word for word: how good translations are by a lexicon that is learned from pairs of
+// sentences, without word order.
 
 #include <cmath>
 #include <iostream>

@@ -21,9 +21,10 @@
 namespace ladon {
 namespace {
 
-/// product(x) of rows x [B, T, d] and weights. If a mask `hides` keys and the product is recorded,
-/// odd rows (with NaN, ∞ or huge numbers, attention_values.h) are multiplied apart: where nobody
-/// sees them their gradient is 0, and 0·NaN would reach the gradient of the weights.
+/// product(x) for x [B, T, d], a product of the rows of x with `weight`. If a mask hides keys from
+/// some queries (`hides`) and the product is recorded, rows with NaN, ∞ or huge numbers ("odd"
+/// rows, attention_values.h) are multiplied separately: the gradient of a row that no query sees is
+/// 0, and 0·NaN would make the gradient of the weights NaN.
 template <class Product>
 Tensor by_rows(const Tensor& x, const Tensor& weight, bool hides, const Product& product) {
   const bool looks = hides && recorded({x, weight}) && !ParameterUses::active();
@@ -167,7 +168,7 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Gener
     const Shape shape{detail::checked_product("MultiHeadAttention", heads, rows),
                       detail::checked_sum("MultiHeadAttention", in, more)};
     // The output projection sums over the rows of its matrix, all others over the columns: `gain`
-    // corrects for the exchanged fans.
+    // corrects for the exchange of fan_in and fan_out.
     const double drawn = init_stddev(init, shape);
     const double gain =
         output_of && drawn > 0 ? init_stddev(init, {shape[1], shape[0]}) / drawn : 1;
@@ -322,7 +323,7 @@ AttentionResult MultiHeadAttention::weigh(const AttentionHeads& h, const Attenti
               ") needs softmax weights, but the layer has another weighting; pass a bool mask");
   const std::int64_t group = heads() / kv_heads();
   const Tensor q = h.q * *o.scale, k = repeat_heads(h.k, group), v = repeat_heads(h.v, group);
-  Tensor factors;  // of dropout; drawn below if undefined
+  Tensor factors;  // dropout's factors; if undefined, weighed() draws them
   const auto weighed = [&](const Tensor& logits, const Tensor& mask) -> AttentionResult {
     Tensor weights = attention_weights(form.weighting, bias.defined() ? logits + bias : logits);
     if (mask.defined()) weights = masked_fill(weights, logical_not(mask), 0);
@@ -427,7 +428,7 @@ ProjectedMemory MultiHeadAttention::project_memory(const Tensor& keys, const Ten
   const Tensor& own = form.tied ? query : key;
   check_input("keys", keys, own.size(2));
   check_input("values", values, value.size(2));
-  // Masks are given later, so rows may be hidden.
+  // Masks are only given to forward(), and may hide any row from some queries: hides = true.
   return {
       projected(detail::blank_masked(keys, key_mask), own, form.tied ? query_bias : key_bias, true),
       projected(detail::blank_masked(values, key_mask), value, value_bias, true)};

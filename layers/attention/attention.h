@@ -1,6 +1,7 @@
 #pragma once
-// Multi-head attention, head-major: head h of a projection is the contiguous slice [h], so that a
-// head can be a particle (optim/particles).
+// Multi-head attention. Weights are stored head by head: those of head h in a projection are the
+// contiguous slice [h], so that a head can serve as a particle of SVGD and similar methods
+// (optim/particles).
 
 #include <optional>
 
@@ -17,7 +18,8 @@ namespace ladon {
 
 /// Encodings of positions, added to (or concatenated with) the inputs of queries and keys.
 struct AttentionPositions {
-  /// Its `in` is the width of the inputs: leave it at 0 (Error for another width).
+  /// Options of the encodings. Leave `in` at 0, which stands for `dim`, the width of the layer's
+  /// inputs; any number other than these two throws Error.
   RandomPositionsOptions encoding;
   bool values = false;  ///< Whether the inputs of values get encodings too.
 };
@@ -29,9 +31,9 @@ struct AttentionPrior {
   /// dim].
   Init init = Init::xavier_uniform;
   Parameterization parameterization = Parameterization::standard;
-  // ntk parameterization (the only bias is then that of the output):
-  double query_key_std = 1;     ///< QK = σ_Q·σ_K
-  double value_output_std = 1;  ///< OV = σ_O·σ_V
+  // In ntk parameterization, in which only the output has a bias:
+  double query_key_std = 1;     ///< QK = σ_Q·σ_K, for the weights of queries and keys.
+  double value_output_std = 1;  ///< OV = σ_O·σ_V, for the weights of output and values.
   double bias_std = 0;          ///< σ_b; 0 means no bias.
 };
 
@@ -41,8 +43,9 @@ struct LimitDraws {
   /// 0 (default) means 256 draws per estimate; the limit is then the mean of several estimates, as
   /// many as small inputs need for an error of about 1% (infinite::Limit::replicates).
   std::int64_t samples = 0;
-  /// Maximum number of coordinates (rank of the Nyström factor) of the draws that all inputs share;
-  /// infinite::Limit::unexplained is the fraction of the variance outside them.
+  /// Maximum rank of the Nyström factor of the tokens' kernel: the number of coordinates in which
+  /// the draws that all inputs share are made. infinite::Limit::unexplained is the fraction of the
+  /// variance that these coordinates leave out.
   std::int64_t coordinates = 128;
   std::uint64_t seed = 0;
 
@@ -83,9 +86,9 @@ struct MultiHeadAttentionOptions {
 ///
 /// A token with NaN or ∞ that is hidden from some queries does not affect their outputs. Nor does
 /// it affect a gradient of other tokens or of the weights, if no output that depends on such a
-/// token is read, in any example of the batch. Layers behind attention know no such mask: there the
-/// gradient of a token that nobody reads is 0, and 0·NaN makes the gradients of their weights NaN.
-/// Padding (a mask [batch, T]) leaves a token out of all layers.
+/// token is read, in any example of the batch. Layers after attention do not get this mask: if the
+/// output of such a token is not used, its gradient is 0, and 0·NaN makes the gradients of these
+/// layers' weights NaN. To leave a token out of all layers, mask it as padding (a mask [batch, T]).
 ///
 /// In ntk parameterization all weights are N(0, 1). With the width d of each input, and the options
 /// QK = query_key_std, OV = value_output_std, σ_b = bias_std and p = ½ for sqrt and 1 for linear
@@ -143,11 +146,11 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
   /// Self-attention of new positions x [batch, T, dim] to themselves and to all positions in
   /// `cache`. The result equals that of one pass over all positions: up to rounding, and bitwise
   /// under RowwiseProducts with softmax weights. mask: bool [batch, T], false = padding. With
-  /// padding before a token (on the left, or in between) the two may differ: a cache numbers tokens
-  /// alone, while one pass numbers all places 0 to T − 1; positional encodings, position biases and
-  /// `window` depend on these numbers. To get equal results, remove padding before tokens first.
-  /// Not recorded. Throws Error unless attention is causal, and if `positions` are added to the
-  /// inputs.
+  /// padding before a token (on the left, or in between) the two may differ: a cache numbers only
+  /// tokens, while one pass numbers all places, padding included, from 0 to T − 1; positional
+  /// encodings, position biases and `window` depend on these numbers. To get equal results, remove
+  /// padding before tokens first. Runs under NoGrad. Throws Error unless attention is causal, and
+  /// if `positions` are added to the inputs.
   Tensor forward(const Tensor& x, KeyValueCache& cache, const Tensor& mask = {}) const;
   /// Cross-attention to a memory that is used many times: project_memory() computes its keys and
   /// values once, and forward() attends to them. `key_mask` is the key_mask of the AttentionMask
@@ -166,7 +169,7 @@ struct MultiHeadAttention : Callable<MultiHeadAttention> {
                                const AttentionMask& mask = {}) const;
 
   /// Limit of self-attention as heads and kv_heads → ∞ in a fixed ratio. It does not depend on the
-  /// ratio, since heads that share keys and values have output weights of their own, so that their
+  /// ratio, since heads that share keys and values have separate output weights, so that their
   /// outputs are uncorrelated. (head_dim, value_head_dim and the input width → ∞ too.) With linear
   /// scaling one wide head has the same limit; with sqrt scaling a network of few heads is far from
   /// the limit. infinite/attention/limit.h has the formula of each form. In standard

@@ -23,7 +23,7 @@ namespace {
 // their order.
 constexpr std::int64_t step = 64;
 
-/// mask [batch, count] row by row; all true if it is undefined.
+/// Elements of the mask [batch, count], row by row; all true if the mask is undefined.
 std::vector<bool> token_flags(std::int64_t batch, std::int64_t count, const Tensor& mask) {
   if (!mask.defined()) return std::vector<bool>(static_cast<std::size_t>(batch * count), true);
   LADON_CHECK(mask.dtype() == boolean && mask.shape() == Shape({batch, count}), "KeyValueCache",
@@ -33,7 +33,7 @@ std::vector<bool> token_flags(std::int64_t batch, std::int64_t count, const Tens
   return {values.begin(), values.end()};
 }
 
-/// Positions of queries [count] or [batch, count] as [batch, count].
+/// Positions of queries, given as [count] or [batch, count], expanded to [batch, count].
 Tensor checked_positions(const Tensor& positions, std::int64_t batch, std::int64_t count) {
   LADON_CHECK(positions.dtype() == i64 &&
                   (positions.shape() == Shape{count} || positions.shape() == Shape({batch, count})),
@@ -187,7 +187,7 @@ KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor&
   LADON_CHECK(window >= 0, "KeyValueCache", "the window is ", window,
               "; it must be positive, or 0 for none");
   const NoGrad no_grad;
-  const detail::Undo undo(*this);  // memory may not suffice for what follows
+  const detail::Undo undo(*this);  // restores the cache if memory does not suffice below
   const Tensor given = h.q_positions.defined() ? h.q_positions : next_positions(batch, count, mask);
   const Tensor asked = checked_positions(given, batch, count);
   const std::vector<bool> flags = token_flags(batch, count, mask);
@@ -205,7 +205,8 @@ KeyValueCache::Seen KeyValueCache::append(const AttentionHeads& h, const Tensor&
   const std::int64_t width = most_slots();
   seen.heads = {h.q, slice(keys_, 2, {.stop = width}), slice(values_, 2, {.stop = width}), given};
   std::vector<std::int64_t> positions;
-  bool regular = window == 0 || width <= window;  // slot i holds position i in every row
+  // Whether slot i holds position i in every row, so that a causal mask suffices.
+  bool regular = window == 0 || width <= window;
   for (std::size_t b = 0; b < lengths_.size(); ++b) {
     regular = regular && lengths_[b] == width && seen.offset + count == width;
     for (std::int64_t s = 0; s < width; ++s)
@@ -220,7 +221,7 @@ void KeyValueCache::select(const Tensor& rows) {
   if (!keys_.defined()) return;
   const NoGrad no_grad;
   const Slice used{.stop = most_slots()};
-  Tensor keys = index_select(slice(keys_, 2, used), 0, rows);  // rejects invalid rows
+  Tensor keys = index_select(slice(keys_, 2, used), 0, rows);  // throws for invalid rows
   Tensor values = index_select(slice(values_, 2, used), 0, rows);
   std::vector<std::int64_t> lengths, forgotten;
   for (const std::int64_t row : rows.to_vector<std::int64_t>()) {
@@ -288,7 +289,7 @@ Tensor DecodingCache::next_positions(std::int64_t batch, std::int64_t count,
 }
 
 void DecodingCache::select(const Tensor& rows) {
-  DecodingCache chosen = snapshot();  // this cache changes once all its parts are chosen
+  DecodingCache chosen = snapshot();  // a copy, so that an Error leaves this cache as it is
   for (KeyValueCache& layer : chosen.layers) layer.select(rows);
   for (ProjectedMemory& m : chosen.memory)
     m = {index_select(m.keys, 0, rows), index_select(m.values, 0, rows)};
@@ -320,7 +321,8 @@ DecodingCache DecodingCache::snapshot() const {
 void DecodingCache::prepare(std::size_t count, const std::vector<Tensor>& weights) {
   std::uint64_t of = 0;
   for (const Tensor& w : weights) {
-    if (!Leaf::of(w)) continue;  // functional_call may compute another tensor for each token
+    // A weight that is not a leaf may be computed anew for each token (functional_call).
+    if (!Leaf::of(w)) continue;
     of = detail::fingerprint(reinterpret_cast<std::uintptr_t>(w.storage().bytes()), of);
     of = detail::fingerprint(w.storage().version(), of);
   }

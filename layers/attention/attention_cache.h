@@ -35,7 +35,7 @@ class KeyValueCache {
 
   /// Keys and values that the queries of the new positions see.
   struct Seen {
-    AttentionHeads heads;     ///< The given q; k, v and k_positions of all positions.
+    AttentionHeads heads;     ///< The given q, and k, v and k_positions of all positions so far.
     Tensor allowed = {};      ///< bool [batch, 1, Tq, Tk]; undefined if a causal mask suffices.
     std::int64_t offset = 0;  ///< Number of keys before the first query (causal_offset).
   };
@@ -46,8 +46,9 @@ class KeyValueCache {
   /// either if memory does not suffice.
   Seen append(const AttentionHeads& h, const Tensor& mask = {}, std::int64_t window = 0);
 
-  /// Makes row i a copy of the former row rows[i]; `rows` is i64, of any length. For beam search,
-  /// and to drop finished rows. Throws Error, and changes nothing, for rows that it does not have.
+  /// Makes row i a copy of the former row rows[i]; `rows` is i64, of any length. Beam search uses
+  /// it, and batches from which finished rows are dropped. Throws Error, and changes nothing, for
+  /// rows that it does not have.
   void select(const Tensor& rows);
   /// Appends the rows of another cache of the same layer. Throws Error, and changes nothing, if
   /// their shapes differ.
@@ -74,7 +75,7 @@ struct ProjectedMemory {
   Tensor keys, values;  ///< [batch, heads, Tk, width]
 };
 
-/// Caches of a stack of layers. Make one per text (or batch of texts) to generate:
+/// Key-value caches of all layers of a model. Make one per text (or batch of texts) to generate:
 ///
 ///   DecodingCache cache;
 ///   Tensor y = model(prompt, cache);       // [batch, T, ..]
@@ -102,8 +103,8 @@ struct DecodingCache {
   DecodingCache snapshot() const;
   /// Prepares for a model of `count` layers whose attentions project with `weights`; a new cache
   /// then belongs to this model. Throws Error if another model filled the cache (even one of the
-  /// same architecture, such as a clone), if the weights were written to since, or if the layers
-  /// have seen different positions, because one of them was changed alone.
+  /// same architecture, such as a clone), if the weights were changed since then, or if the layers
+  /// have seen different positions, because the cache of one layer was changed without the others.
   void prepare(std::size_t count, const std::vector<Tensor>& weights);
 
  private:

@@ -34,7 +34,7 @@ struct AttentionForm {
 
   bool operator==(const AttentionForm&) const = default;
 };
-/// "softmax, sqrt scaling", with ", tied" for tied queries and keys.
+/// Text such as "softmax, sqrt scaling", followed by ", tied" for tied queries and keys.
 std::string to_string(const AttentionForm& form);
 
 }  // namespace ladon

@@ -1,4 +1,5 @@
-// MultiHeadAttention::limit: describes the layer to infinite/attention/limit.h.
+// MultiHeadAttention::limit(): translates the layer into the description (AttentionLimit) from
+// which infinite/attention/limit.h computes its kernels.
 
 #include <algorithm>
 #include <array>
@@ -111,7 +112,8 @@ infinite::AttentionMap AttentionHook::limit(const infinite::AttentionLimit&) con
 
 namespace {
 
-/// The description of a layer, with the generator and the number of heads of one evaluation.
+/// The description of a layer, with the generator of one evaluation and, for finitely many heads,
+/// their latents.
 infinite::AttentionLimit with(infinite::AttentionLimit layer, const infinite::Drawn& drawn,
                               std::uint64_t seed) {
   layer.rng = Generator(seed).split(drawn.number).split(drawn.replicate);
@@ -127,7 +129,7 @@ struct Symbols {
   static Symbols of_cross() { return {"", "2", "2"}; }
 };
 
-/// The formulas of infinite/attention/limit.h.
+/// The formulas of infinite/attention/limit.h for this layer, as text.
 infinite::Formula formula_of(const MultiHeadAttention& a, const Symbols& of, bool draws) {
   using infinite::plus, infinite::times;
   const infinite::AttentionLimit layer = limit_of(a);

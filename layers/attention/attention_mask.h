@@ -12,7 +12,7 @@ namespace ladon {
 struct AttentionMask {
   Tensor key_mask = {};  ///< bool [batch, Tk]: which keys are tokens (false = padding).
   Tensor allowed = {};   ///< bool, broadcast to [batch, heads, Tq, Tk]: true = may attend.
-  Tensor bias = {};      ///< Floating, broadcast likewise: added to the logits, −∞ forbids.
+  Tensor bias = {};      ///< Floating, broadcast like `allowed`; added to logits, −∞ forbids.
   bool causal = false;   ///< A query attends to no later key.
 
   /// Combines allowed, key_mask and bias: bool, or floating if there is a bias; undefined if all

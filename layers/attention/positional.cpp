@@ -93,7 +93,7 @@ TableMeans table_means(std::int64_t length) {
 
 infinite::KernelNode SinusoidalPositions::limit(const infinite::KernelNode& k) const {
   check_sequences("SinusoidalPositions", k);
-  k.law.need_mean_zero("SinusoidalPositions");  // otherwise the mean of x·P would not be 0
+  k.law.need_mean_zero("SinusoidalPositions");  // so that E[x·P] = 0
   const TableMeans means = table_means(std::max<std::int64_t>(0, k.position_count()));
   const Tensor own = unsqueeze(means.own, 0);  // [1, T]
   const auto formula = [] {

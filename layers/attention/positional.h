@@ -2,7 +2,7 @@
 // Positional encodings, added to tokens [batch, T, dim] so that layers can distinguish positions.
 // Positions are places 0 to T − 1, padding included: tokens behind padding on the left or in
 // between get other encodings than without it. Remove such padding first; padding on the right is
-// harmless. (Models that decode with a cache number tokens alone: KeyValueCache::next_positions().)
+// harmless. (Models that decode with a cache number only tokens: KeyValueCache::next_positions().)
 
 #include <functional>
 
@@ -41,7 +41,7 @@ struct LearnedPositionsOptions {
 /// through FlattenPositions first), and for a sequence longer than max_length.
 struct LearnedPositions : Layer {
   Tensor weight;    ///< [max_length, dim]
-  double init_std;  ///< Standard deviation of a row's elements.
+  double init_std;  ///< Standard deviation of the elements at initialization.
 
   LearnedPositions(const LearnedPositionsOptions& options, Generator& rng);
   Tensor forward(const Tensor& x) const override;
@@ -78,10 +78,10 @@ struct RandomPositionsOptions {
 /// The correlation exp(−decay·|a − b|²).
 std::function<double(double)> decaying_correlation(double decay);
 
-/// Encodings correlated over positions (Hron, Bahri, Sohl-Dickstein and Novak 2020):
-/// P = σ_p·L·E with trained E, initially N(0, 1), and R = L·Lᵀ the correlation matrix of the
-/// positions of a sequence or an image. [batch, T, in], or [batch, H, W, in], → the same with in
-/// (sum) or in + channels (concat) channels. Throws Error for positions that do not fit the grid.
+/// Encodings correlated over positions (Hron, Bahri, Sohl-Dickstein and Novak 2020): P = σ_p·L·E
+/// with trained E, initially N(0, 1), and R = L·Lᵀ the correlation matrix of the positions of a
+/// sequence or an image. Maps [batch, T, in] or [batch, H, W, in] to the same shape with `in` (sum)
+/// or in + channels (concat) channels. Throws Error for positions that do not fit the grid.
 struct RandomPositions : Layer {
   Tensor weight;       ///< E [positions, in or channels]
   Tensor stddev;       ///< σ_p, an f64 scalar

@@ -43,7 +43,7 @@ Tensor wide_heads(const Tensor& given, const Tensor& query_key, const Tensor& va
   }
   const Tensor contexts =
       reshape(matmul(attention_weights(options.weighting, logits), x), {n, s, t, d});
-  // [S, N·T, d] · [S, d, out]
+  // [S, N·T, d] · [S, d, out] → [S, N·T, out]
   const Tensor each = matmul(reshape(permute(contexts, {1, 0, 2, 3}), {s, n * t, d}),
                              reshape(value_output, {s, d, options.out}));
   const Tensor all = sum(reshape(each, {p, h, n, t, options.out}), 1);

@@ -168,7 +168,7 @@ std::shared_ptr<const KernelGraph> Limit::graph(const InputKind& inputs, Get get
       inputs, get, finite_heads, [model](const KernelNode& k) { return (*model)(k); },
       [model, kept = owned_](const Layer* inner) -> std::optional<LayerPlace> {
         if (inner == nullptr) return {};
-        // compares addresses: the layer may no longer exist
+        // path_of() only compares addresses: the layer may no longer exist
         const auto path = model->path_of(*inner);
         if (!path) return {};
         return LayerPlace{*path, inner->describe()};

@@ -29,7 +29,7 @@ struct TransformerEncoderLayerOptions {
   std::int64_t dim;
   std::int64_t heads;
   std::int64_t hidden = 0;  ///< Width of the feed-forward block; 0 means 4·dim.
-  double dropout = 0.1;     ///< After each branch and inside the feed-forward block.
+  double dropout = 0.1;     ///< Dropout probability, after branches and in the feed-forward block.
   NormPlacement norm_placement = NormPlacement::pre;
   Nonlinearity activation = Nonlinearity::gelu;
   /// All other options of attention, such as {.causal = true, .kv_heads = 2}. Leave dim, heads and
@@ -193,7 +193,9 @@ struct TransformerOptions {
   /// the encoder attends to all tokens.
   TransformerEncoderLayerOptions layer;
   std::int64_t encoder_layers = 6, decoder_layers = 6;
-  std::optional<bool> final_norm = {};  ///< Of both stacks. (PyTorch always has both.)
+  /// Whether encoder and decoder end in a norm, as in TransformerEncoderOptions. (In PyTorch's
+  /// nn.Transformer both always do.)
+  std::optional<bool> final_norm = {};
 };
 
 /// Encoder and decoder:  sources [batch, S, dim], targets [batch, T, dim] → [batch, T, dim].

@@ -180,7 +180,7 @@ Transformer::Transformer(const TransformerOptions& o, Generator& rng)
           [&] {
             TransformerEncoderOptions own{o.layer, o.decoder_layers, o.final_norm};
             if (own.layer.attention.hook)
-              detail::separate(*own.layer.attention.hook, 1);  // its own weights, not the encoder's
+              detail::separate(*own.layer.attention.hook, 1);  // separate from the encoder's hook
             return own;
           }(),
           rng) {}

@@ -17,7 +17,7 @@ void check_alpha(const char* operation, Alpha alpha);
 double balance(const Tensor& theta, const std::function<Tensor(const Tensor&)>& share,
                const Tensor& repulsion);
 
-/// BlockReport::fair_alpha from a result of balance(): NaN if that is 0.
+/// BlockReport::fair_alpha from a result of balance(): NaN if the result is 0.
 double fair(double balance);
 
 }  // namespace ladon

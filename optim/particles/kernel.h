@@ -18,8 +18,8 @@
 
 namespace ladon {
 
-/// A kernel at the particles Θ [M, D], given by functions that compute when called. They return the
-/// dtype of Θ (share: of s) or f64.
+/// A kernel at the particles Θ [M, D], given by functions that compute when called. Their results
+/// have the dtype of Θ (the result of `share` has the dtype of s) or f64.
 struct KernelAt {
   /// Σ_j K(θ_j, θ_i) s_j  [M, D]: kernel-weighted sum at particle i of the vectors s_j of all
   /// particles.

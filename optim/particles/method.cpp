@@ -159,8 +159,8 @@ std::optional<ParticleMethod::Sums> ParticleMethod::formed_at_once(const Forces&
 /// The Sums of a block's forces at particles [M, D], formed in one pass if possible.
 ParticleMethod::Sums ParticleMethod::formed(const std::string& block, const Tensor& theta,
                                             const Forces& f, double a, double b) const {
-  // forces of other particles or shapes are formed separately, so that their checks name what is
-  // wrong
+  // A repulsive force whose rows differ from theta in shape or dtype is formed separately: the
+  // checks below then throw an Error that says what is wrong.
   if (f.repulsive.defined() && f.repulsive.rows().shape() == theta.shape() &&
       f.repulsive.rows().dtype() == theta.dtype())
     if (auto sums = formed_at_once(f, a, b)) return std::move(*sums);
@@ -233,7 +233,7 @@ void ParticleMethod::write(const ParticleBlock& block, Tensor gradient, const No
   block.set_gradients(std::move(gradient));
   const std::vector<Tensor>& parameters = block.parameters();
   std::vector<Tensor> units(parameters.size());
-  const double unit = target_.temperature / target_.count;  // ε = r·T/N for rate r = 1
+  const double unit = target_.temperature / target_.count;  // T/N: a step of rate r has ε = r·T/N
   if (noise.unit.defined()) units = block.pieces(noise.unit);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     Rewrite rewrite{.by = name(), .prior = target_.prior_precision > 0};

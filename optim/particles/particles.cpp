@@ -111,7 +111,7 @@ Shape ParticleBlock::piece_shape(const Tensor& parameter) const {
 std::vector<Tensor> ParticleBlock::pieces(const Tensor& x) const {
   LADON_CHECK(x.defined() && x.shape() == Shape({count_, dim_}), "pieces", "block \"", name_,
               "\" is ", Shape{count_, dim_}, "; the matrix to split must have that shape, but is ",
-              x.shape());
+              x.defined() ? detail::join(x.shape()) : "an undefined tensor");
   const Tensor rows = contiguous(x.detach());
   std::vector<Tensor> pieces;
   std::int64_t column = 0, row = 0;
@@ -172,7 +172,7 @@ Tensor ParticleBlock::recorded_values() const {
 void ParticleBlock::set_gradients(Tensor g) const {
   LADON_CHECK(g.defined() && g.shape() == Shape({count_, dim_}), "set_gradients", "block \"", name_,
               "\" is ", Shape{count_, dim_}, "; the gradients must have that shape, but are ",
-              g.shape());
+              g.defined() ? detail::join(g.shape()) : "an undefined tensor");
   if (const Tensor old = parameters_[0].grad();
       parameters_.size() == 1 && g.dtype() == dtype_ && g.contiguous() && g.storage().exclusive() &&
       (!old.defined() || old.storage().owners() == 2))  // owned only by the leaf and `old`
@@ -184,14 +184,15 @@ void ParticleBlock::set_gradients(Tensor g) const {
       target = empty_like(parameters_[i].detach());
     copy_(target, from[i]);
     Tensor(parameters_[i])
-        .set_grad(std::move(target));  // needed even if it is the same tensor: resets its marks
+        .set_grad(std::move(target));  // clears the leaf's marks, even if `target` was its gradient
   }
 }
 
 void ParticleBlock::add_to_values(const Tensor& delta) const {
   LADON_CHECK(delta.defined() && delta.shape() == Shape({count_, dim_}), "add_to_values",
               "block \"", name_, "\" is ", Shape{count_, dim_},
-              "; the values to add must have that shape, but are ", delta.shape());
+              "; the values to add must have that shape, but are ",
+              delta.defined() ? detail::join(delta.shape()) : "an undefined tensor");
   const std::vector<Tensor> from = pieces(delta);
   for (std::size_t i = 0; i < from.size(); ++i) add_(parameters_[i].detach(), from[i]);
 }

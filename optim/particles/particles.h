@@ -67,7 +67,8 @@ class ParticleBlock {
   Shape piece_shape(const Tensor& parameter) const;
 
   std::string name_;
-  std::vector<Tensor> parameters_;  // gathered(): M of the first name, then M of the second, …
+  std::vector<Tensor> parameters_;  // of gathered(): the M tensors of the first name, then the M
+                                    // tensors of the second name, and so on
   std::int64_t count_, dim_ = 0;
   DType dtype_;
   bool stacked_;
@@ -78,7 +79,7 @@ class ParticleBlock {
 /// blocks.
 class Particles {
  public:
-  /// No blocks: for a method that is used only with ParticleMethod::act_on.
+  /// Particles without any block, for a method that is used only with ParticleMethod::act_on.
   Particles() = default;
   /// Throws Error if there is no block or two parameters share memory.
   explicit Particles(std::vector<ParticleBlock> blocks);

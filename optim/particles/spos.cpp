@@ -18,7 +18,7 @@ Spos::Spos(Particles particles, SposOptions options, Generator rng)
 ParticleMethod::Forces Spos::forces(const std::string& block, const Tensor& theta,
                                     const Tensor& gradient) const {
   Forces forces = Svgd::forces(block, theta, gradient);
-  // divided by `scale`, which will multiply `driving`, so that b·∇U/T is added in total
+  // The caller multiplies `driving` by `scale`; dividing by it here adds exactly b·∇U/T.
   const double own = diffusion_ / forces.scale;
   const Tensor& k = forces.driving.weights();
   forces.driving = k.defined() ? Force::mixed(k + own * eye(k.size(0), f64), gradient)

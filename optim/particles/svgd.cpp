@@ -33,7 +33,7 @@ ParticleMethod::Forces Svgd::forces(const std::string& block, const Tensor& thet
   const Force repulsion = options_.alpha.off() ? Force()
                           : matrices           ? Force::spread(kernel.w, theta)
                                                : Force(kernel.repel());
-  // without smoothing each particle's driving force is its own gradient
+  // Without smoothing the driving force on each particle is the particle's own gradient.
   const Force driving = !options_.smoothing ? Force(gradient)
                         : matrices          ? Force::mixed(kernel.k, gradient)
                                             : Force(kernel.share(gradient));

@@ -9,7 +9,10 @@ namespace ladon {
 
 struct SvgdOptions {
   SteinKernel kernel = rbf();
-  Alpha alpha = 1;  ///< α ≥ 0: weight of the repulsion; or `automatic`.
+  /// α ≥ 0: weight of the repulsion; or `automatic`. At α = 0 there is none, and without
+  /// smoothing the kernel changes no gradient; it may be set all the same, like max_ratio, so that α
+  /// can be varied or annealed down to 0, and report() still gives its bandwidth.
+  Alpha alpha = 1;
   /// Whether the driving force is the kernel-weighted sum of all particles' scores (as published)
   /// or each particle's own score. In high dimension the median rule gives k_ij ≈ 1/(M+1) between
   /// different particles, so that the weighted sum attenuates the part of a score that is specific
@@ -40,7 +43,7 @@ class Svgd : public ParticleMethod {
   /// Throws Error unless α is `automatic`, or finite and ≥ 0; apply() throws if the kernel's
   /// results are invalid (kernel.h, checked_at).
   explicit Svgd(Particles particles, SvgdOptions options = {});
-  /// Without particles: for use with act_on() only.
+  /// The method without particles, for use with act_on() only.
   explicit Svgd(SvgdOptions options) : Svgd(Particles(), std::move(options)) {}
   std::string name() const override { return "svgd"; }
 

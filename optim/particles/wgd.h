@@ -9,7 +9,10 @@ namespace ladon {
 
 struct WgdOptions {
   SteinKernel kernel = rbf();
-  Alpha alpha = 1;  ///< α ≥ 0: weight of the repulsion; or `automatic`.
+  /// α ≥ 0: weight of the repulsion; or `automatic`. At α = 0 there is none, and the kernel changes
+  /// no gradient; it may be set all the same, like max_ratio, so that α can be varied or annealed
+  /// down to 0, and report() still gives its bandwidth.
+  Alpha alpha = 1;
   TargetDensity target = {};
   double max_ratio = 100;  ///< Upper bound on the ratio of repulsive to driving force: see
                            ///< ParticleMethod.
@@ -24,7 +27,7 @@ class Wgd : public ParticleMethod {
   /// Throws Error unless α is `automatic`, or finite and ≥ 0; apply() throws if a sum Σ_j k_ij is
   /// not positive, or if the kernel's results are invalid (kernel.h, checked_at).
   explicit Wgd(Particles particles, WgdOptions options = {});
-  /// Without particles: for use with act_on() only.
+  /// The method without particles, for use with act_on() only.
   explicit Wgd(WgdOptions options) : Wgd(Particles(), std::move(options)) {}
   std::string name() const override { return "wgd"; }
 

@@ -80,8 +80,8 @@ Tensor root(const Tensor& a) {
   return matmul(vectors * sqrt(maximum(values, scalar(0, f64))), transpose(vectors));
 }
 
-/// Throws Error unless the parts of a belief about M inputs are finite and fit each other, and
-/// unless its covariance is positive semidefinite up to rounding.
+/// Throws Error unless the members of a belief about M inputs are finite and their shapes agree,
+/// and unless its covariance is positive semidefinite up to rounding.
 void check(const std::string& what, const Belief& b, std::int64_t m) {
   kernel_blocks::target_block(operation, what + "'s mean", b.mean, m);
   const Tensor c = kernel_blocks::symmetric_block(operation, what + "'s covariance", b.covariance);

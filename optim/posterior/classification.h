@@ -1,6 +1,6 @@
 #pragma once
-// Classification by regression: targets are one-hot vectors, and the predicted class is the largest
-// output.
+// Classification by regression: targets are one-hot vectors, and the predicted class is the one
+// with the largest output.
 
 #include <cstdint>
 

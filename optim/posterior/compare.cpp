@@ -32,7 +32,7 @@ struct Work {
   Generator rng;
   Tensor theta;                // weights of P networks, [P, D], a leaf
   std::int64_t gradients = 0;  // number of gradient evaluations of single networks
-  std::int64_t batch = 0;      // targets per gradient, drawn again for each gradient; 0 for all
+  std::int64_t batch = 0;      // number of targets drawn at random for each gradient; 0 for all
 
   Work(const RegressionTask& of, const CompareOptions& with, Generator from)
       : task(of), options(with), rng(std::move(from)) {
@@ -165,8 +165,8 @@ PosteriorRun sgld_minibatch(Work work) {
   return sgld(std::move(work));
 }
 
-// In the long run an sghmc step of learning rate r and friction a moves θ as far as a Langevin step
-// of learning rate r/a.
+// Uses the learning rate r of sgld(). With friction a, a step then moves θ in the long run as far
+// as an sgld step of learning rate r/a would, so the chain explores faster by the factor 1/a.
 PosteriorRun sghmc(Work work) {
   constexpr double friction = 0.1;
   const double rate = langevin_step(work) * work.count();
@@ -247,7 +247,7 @@ std::vector<PosteriorRow> compare_posterior(const RegressionTask& task, const Be
   const Generator source = rng.split(rng.reserve(1));
   std::vector<PosteriorRow> rows;
   for (const std::string& method : methods) {
-    Generator own = source.split(0);  // the same for all: run_posterior_method splits it by method
+    Generator own = source.split(0);  // equal for all methods; run_posterior_method splits it again
     const PosteriorRun run = run_posterior_method(method, task, options, own);
     rows.push_back(
         {method, score_belief(belief_of_draws(run.functions), truth, task.noise), run.gradients});

@@ -42,8 +42,8 @@ Tensor inverse(const Tensor& a, const Tensor& factor) {
                 [](const Tensor& g, const Tensor& y) { return -matmul(y, matmul(g, y)); });
 }
 
-// ln N(Y | 0, A) as an operation on A [N, N] and Y [N, O]; `factor` is A's Cholesky factor, α =
-// A⁻¹Y.
+// ln N(Y | 0, A) as an operation on A [N, N] and Y [N, O]; `factor` is A's Cholesky factor. Its
+// gradients with respect to A and Y, with α = A⁻¹Y, are
 //   dA = ½ (ααᵀ − O A⁻¹)    (RW 5.9),   dY = −α
 Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
   const Tensor weights = lapack::cholesky_solve(factor, y.detach());
@@ -64,8 +64,9 @@ Tensor log_normal(const Tensor& a, const Tensor& y, const Tensor& factor) {
       });
 }
 
-// Lower bounds on the diagonal of A, [M, N]: by Cauchy and Schwarz's inequality K*_ij² ≤ A_jj·q_i
-// with q_i = K*_i A⁻¹ K*_iᵀ, from each row of K* and of S = K* A⁻¹ [M, N].
+// Lower bounds on the diagonal of A, [M, N]: one bound on A_jj from each test input i. By the
+// Cauchy–Schwarz inequality K*_ij² ≤ A_jj·q_i with q_i = K*_i A⁻¹ K*_iᵀ; k is K* and s is K* A⁻¹,
+// both [M, N].
 Tensor least(const Tensor& k, const Tensor& s) {
   const Tensor q = sum(k * s, {1}, Dims::keep);  // [M, 1]
   return square(k) / maximum(q, std::numeric_limits<double>::min());
@@ -143,7 +144,7 @@ GpPrediction GaussianProcess::predict(const infinite::KernelMatrix& cross,
       return known.error.defined() ? rounding(z.x) + known.error : rounding(z.x);
     });
     posterior.covariance_error = known.error;
-  } else {  // K*A⁻¹K*ᵀ = K*Z + ZᵀS + SᵀA⁻¹S
+  } else {  // K*A⁻¹K*ᵀ = K*Z + ZᵀS + SᵀA⁻¹S, with the solution Z and its residual S
     Tensor known = matmul(k, z.x);
     if (z.residual.defined()) known = known + matmul(transpose(z.x), z.residual);
     posterior.covariance = proper(prior - known, [&] { return rounding(z.x); });

@@ -88,7 +88,8 @@ class GaussianProcess {
   /// negative by more than rounding, if a covariance of the test kernel is impossible for its
   /// variances (this does not find every indefinite kernel, because no eigenvalues are computed),
   /// and if matrices of known kind (infinite::KernelMatrix, StoredGram) mix an NNGP kernel with an
-  /// NTK.
+  /// NTK. Only gram() and store_gram() know the kind: a matrix that was computed in another way, or
+  /// from theirs by an operation, is not compared.
   GpPrediction predict(const infinite::KernelMatrix& cross,
                        const infinite::KernelMatrix& test = {}) const;
 

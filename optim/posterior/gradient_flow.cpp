@@ -33,7 +33,7 @@ double decay(double lambda, double tau) {
 // eigenvalue of A.
 double largest_eigenvalue(const Tensor& a) {
   constexpr std::int64_t most_steps = 256, stride = 8;
-  constexpr double tolerance = 1e-8;  // of the residual; the error of θ is about its square
+  constexpr double tolerance = 1e-8;  // for the residual; the error of θ is about its square
   const std::int64_t n = a.size(0);
   if (n <= most_steps) return lapack::eigenvalues(a).data<double>()[n - 1];
   Generator generic(0);
@@ -46,7 +46,7 @@ double largest_eigenvalue(const Tensor& a) {
     const Tensor rows = slice(basis, 0, {.stop = k + 1});
     Tensor w = matmul(a, v);
     entry[k * (most_steps + 1)] = number_of("max_learning_rate", dot(v, w));
-    for (int twice = 0; twice < 2; ++twice)  // once is not enough because of rounding
+    for (int twice = 0; twice < 2; ++twice)  // rounding makes a second orthogonalization necessary
       w = w - matmul(transpose(rows), matmul(rows, w));
     const double beta = number_of("max_learning_rate", norm(w));
     if ((k + 1) % stride == 0 || beta <= tolerance * std::abs(entry[k * (most_steps + 1)])) {
@@ -201,8 +201,8 @@ GpPrediction GradientFlow::ensemble(double t, const infinite::KernelMatrix& cros
   const Tensor change = k_test.rank() == 1 ? sum(d * s, 1) : matmul(d, transpose(s));
   const DType precision = kernel_blocks::least_precise(
       kernel_blocks::least_precise(nngp.train.dtype(), nngp.cross.dtype()), nngp.test.dtype());
-  // The covariance above is that of f_0(x) − S f_0(X) for any S, so rounding of S and of the NTK
-  // makes no variance negative.
+  // For any S, k_test + change is the covariance of f_0(x) − S f_0(X). So rounding errors of S and
+  // of the NTK make no variance negative.
   const auto rounding = [&] {
     return kernel_blocks::rounding_of_squares(s, k_test, diagonal(k), precision);
   };

@@ -35,9 +35,10 @@ void check_finite(std::string_view operation, std::string_view what, const Tenso
 }
 
 /// Rounding errors of the elements of a kernel matrix. An element is often a difference of larger
-/// numbers (a centred kernel, a kernel given other inputs), so its error is not relative to itself.
-/// The size of these numbers is not known; the median of the variances stands for it, since a few
-/// inputs of another scale do not change it, and so do the variances of the pair.
+/// numbers (a centred kernel, a kernel given other inputs), so its error is not proportional to its
+/// own size. The size of these numbers is not known. It is estimated by the median of all
+/// variances, which a few inputs of another scale do not change, and by the variances of the two
+/// inputs of the element.
 struct ElementErrors {
   ElementErrors(const Tensor& block, DType precision)
       : usual(std::pow(epsilon_of(precision), 0.75) * kernels::median_magnitude(diagonal(block))),
@@ -49,11 +50,11 @@ struct ElementErrors {
   double usual, relative;
 };
 
-/// Throws Error naming the first pair of elements that differ by more than rounding. `difference`
-/// is the largest difference of a pair.
+/// Throws Error naming the first pair of elements k_ij and k_ji that differ by more than rounding.
+/// `difference` is the largest |k_ij − k_ji|.
 void check_symmetric(std::string_view operation, std::string_view what, const Tensor& k,
                      double difference, DType precision) {
-  if (difference == 0) return;  // most kernels are computed as symmetric matrices
+  if (difference == 0) return;  // most kernels are exactly symmetric
   const ElementErrors error(k, precision);
   if (difference <= error.usual) return;
   const double relative = std::sqrt(epsilon_of(precision));
@@ -209,7 +210,7 @@ Tensor proper_covariance(std::string_view operation, const Tensor& left, const T
   const double* priors = before.data<double>();
   double* values = c.mutable_data<double>();
   const double relative = std::sqrt(epsilon_of(precision));
-  Tensor more;  // allowed(), computed when needed
+  Tensor more;  // result of allowed(), which is called only when needed
   std::int64_t worst = -1;
   double most = 0;  // largest amount by which a variance is below its bound
   for (std::int64_t i = 0; i < m; ++i) {

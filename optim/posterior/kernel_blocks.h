@@ -49,7 +49,8 @@ Tensor test_block(std::string_view operation, const Tensor& x, std::int64_t m);
 /// The jitter is relative, so that its effect does not depend on the kernel's scale.
 struct Ridge {
   double noise, jitter, mean;
-  /// Whether the caller has a noise and a jitter that messages can suggest.
+  /// Whether the caller has an option `noise` and an option `jitter`, so that error messages can
+  /// suggest larger values of them.
   bool takes_noise = true, takes_jitter = true;
   double total() const { return noise + jitter * mean; }
 };
@@ -84,9 +85,9 @@ inline constexpr std::string_view one_kernel =
 /// Rounding changes an element K_jl by at most about (ε + N·2⁻⁵²)·√(K_jj·K_ll), where ε is the
 /// relative rounding error of the elements in `precision` (0 for f64), so the bound is
 ///   (ε + N·2⁻⁵²)·(√K**_ii + Σ_j |s_ij|·√K_jj)².
-/// It depends on no other test input. `prior` is K** [M, M] or its diagonal [M]; `train` is the
-/// diagonal of K, [N], or an estimate of it for each test input, [M, N]. A K**_ii ≤ 0 has no
-/// correct digit, and is replaced by the mean of `train`.
+/// The bound for one test input does not depend on the other test inputs. `prior` is K** [M, M] or
+/// its diagonal [M]; `train` is the diagonal of K, [N], or an estimate of it for each test input,
+/// [M, N]. A K**_ii ≤ 0 has no correct digit, and is replaced by the mean of `train`.
 Tensor rounding_of_squares(const Tensor& s, const Tensor& prior, const Tensor& train,
                            DType precision);
 /// Machine epsilon of f32 or f64: the distance from 1 to the next larger number.

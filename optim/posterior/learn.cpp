@@ -78,7 +78,8 @@ class Logarithms {
   std::vector<Tensor> before_, logs_;
 };
 
-/// Computes the gradients of −ln p with respect to the logarithms `at`; returns ln p.
+/// Computes the gradients of −ln p, the negative log marginal likelihood, with respect to the
+/// logarithms `at`. Returns ln p.
 double descend(const Logarithms& at, const infinite::Limit& limit, const infinite::Inputs& x,
                const Tensor& targets, const LearnOptions& options, const Tensor& kernel) {
   const EnableGrad on;

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::string_view operation = "path_relevance";
 
-/// Number of partial paths from layer `from` (from 0) on: the number of rows of that layer's U.
+/// Number of partial paths that begin in layer `from` (counted from 0), which is the number of rows
+/// of that layer's U.
 std::int64_t rows_of(const PathOptions& o, std::size_t from) {
   std::int64_t rows = 1;
   for (std::size_t l = from; l < o.heads.size(); ++l) rows *= o.heads[l];
@@ -60,7 +61,7 @@ Tensor checked_paths(const Tensor& paths, const PathOptions& o) {
 Tensor repeated(const Tensor& a, std::int64_t heads) {
   const std::int64_t r = a.size(0);
   const Tensor grid = unsqueeze(unsqueeze(eye(heads, f64), 1), 3) * unsqueeze(unsqueeze(a, 0), 2);
-  return reshape(grid, {heads * r, heads * r});  // [H, r, H, r]
+  return reshape(grid, {heads * r, heads * r});  // [H, r, H, r] → [H·r, H·r]
 }
 
 /// Sum of the H diagonal blocks [r, r] of a matrix [H·r, H·r].
@@ -133,11 +134,11 @@ infinite::LatentKernel path_kernel(const Tensor& paths, const PathOptions& optio
 
 namespace {
 
-/// The part of S that depends on the data, ln det(K + σ²) + yᵀ(K + σ²)⁻¹y, and its gradient with
-/// respect to U_1.
+/// The part of the action S (path_saddle()) that depends on the data, ln det(K + σ²) + yᵀ(K +
+/// σ²)⁻¹y, and its gradient with respect to U_1.
 struct Evidence {
   double value;
-  Tensor slope;  // [Π, Π]
+  Tensor slope;  // the gradient, [Π, Π]
 };
 Evidence evidence(const Tensor& u, const Tensor& c, const Tensor& y, double noise) {
   const std::int64_t p = u.size(0), n = y.size(0);
@@ -153,7 +154,8 @@ Evidence evidence(const Tensor& u, const Tensor& c, const Tensor& y, double nois
           0.5 * (slope + transpose(slope))};
 }
 
-/// S and (U_ℓ·∂S/∂U_ℓ·U_ℓ)/N_ℓ for every layer (`steps`), with u at its optimum.
+/// The action S (path_saddle()) with u at its optimum (`readout`), the steps U_ℓ·(∂S/∂U_ℓ)·U_ℓ/N_ℓ
+/// of all layers, and the largest element of |U_ℓ·∂S/∂U_ℓ|/N_ℓ (`gradient`).
 struct Action {
   double value, readout;
   std::vector<Tensor> steps;

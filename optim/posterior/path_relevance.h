@@ -50,8 +50,9 @@ struct PathSaddle {
 /// with targets y and noise variance σ². It agrees with the exact posterior mean of U up to
 /// O(1/width): at widths of 40 to 64, on the task of examples/attention_paths, it is between 1%
 /// below and 30% above. Found by the iteration U ← U − η·U(∂S/∂U)U/N from U = 1, which keeps U
-/// symmetric; steps that would make it indefinite are halved. u has a closed form. targets [N] or
-/// [N, O]. Throws the Errors of path_kernel(), and an Error unless σ² is positive and finite.
+/// symmetric; η is halved whenever a step would make U indefinite, or would decrease neither S nor
+/// its gradient. u has a closed form. targets [N] or [N, O]. Throws the Errors of path_kernel(),
+/// and an Error unless σ² is positive and finite.
 PathSaddle path_saddle(const Tensor& paths, const Tensor& targets, double noise,
                        const PathOptions& options);
 

@@ -128,7 +128,7 @@ double checked(const char* caller, double noise, double amplitude) {
 
 NoiseChoice chosen(const Spectrum& spectrum, NoiseCriterion by) {
   constexpr double low = 1e-6, high = 1e3;
-  constexpr int steps = 36;  // of a grid in ln noise; golden section search refines its best point
+  constexpr int steps = 36;  // of the grid in ln noise, whose best point golden section refines
   const double ratio = std::log(high / low) / steps;
   const auto at = [&](double log_noise) { return spectrum.judge(std::exp(log_noise), by); };
   NoiseChoice best = at(std::log(low));
@@ -199,9 +199,9 @@ double largest_error(const Grams& k, bool ntk) {
   return largest;
 }
 
-/// Prediction over networks trained to convergence: the mean is that of regression with the NTK;
-/// the networks' initial functions are draws from the NNGP kernel, scaled by the amplitude that
-/// explains the targets y best.
+/// Prediction over networks trained to convergence. The mean is that of regression with the NTK.
+/// The covariance is that of networks whose initial functions are draws from the Gaussian process
+/// with the NNGP kernel, multiplied by the amplitude that explains the targets y best.
 void predict_trained(Predicted& result, const Grams& k, const Tensor& y, double jitter) {
   const GradientFlow flow(k.among.ntk, y, {.jitter = jitter + result.relative_noise});
   const GpPrediction trained =

@@ -19,8 +19,8 @@ constexpr const char* operation = "RegressionTask";
 
 using Functions = std::function<Tensor(const Tensor& theta, std::int64_t inputs)>;
 
-/// Throws Error unless the numbers of a task are possible: users can fill a RegressionTask without
-/// make().
+/// Throws Error unless noise, targets and number of inputs of a task are valid: users may fill in a
+/// RegressionTask without make().
 void check(const RegressionTask& task) {
   LADON_CHECK(std::isfinite(task.noise) && task.noise > 0, operation, "the noise is ", task.noise,
               "; it must be positive and finite");
@@ -87,7 +87,8 @@ RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& ta
               "no layer of the model is in NTK parameterization, in which all weights have the "
               "prior N(0, 1) that the task assumes; make its layers with "
               ".parameterization = Parameterization::ntk");
-  // The model's outputs with the parameters `row`. The gradient of `functions` below runs it again.
+  // The model's outputs with the parameters `row`. The gradient of `functions` below calls this
+  // again.
   const auto run = [&model, parameters](const Tensor& row, const Tensor& some) {
     parameters.assign_row(row);
     const detail::EvaluationScope evaluating(operation, true);

@@ -7,7 +7,7 @@
 namespace ladon {
 
 /// The x in [low, high] that minimizes f, to within `tolerance`, and f(x). f must have a single
-/// minimum: first fall, then rise.
+/// minimum in the interval, decreasing before it and increasing after it.
 template <class F>
 std::pair<double, double> smallest(double low, double high, double tolerance, const F& f) {
   const double golden = (std::sqrt(5.0) - 1) / 2;

@@ -14,7 +14,7 @@ Tensor Solver::half_solve(const Tensor& /*b*/) const { return {}; }
 
 Tensor Solver::inverse_diagonal() const {
   constexpr const char* operation = "inverse_diagonal";
-  constexpr std::int64_t at_once = 256;  // columns of I
+  constexpr std::int64_t at_once = 256;  // number of columns of the identity solved together
   std::vector<Tensor> parts;
   for (std::int64_t begin = 0; begin < size(); begin += at_once) {
     const std::int64_t columns = std::min(at_once, size() - begin);

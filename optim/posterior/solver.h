@@ -17,7 +17,7 @@ namespace ladon {
 /// Terms added to a kernel's diagonal.
 struct GpOptions {
   double noise = 0;      ///< Variance σ² of the noise on the targets.
-  double jitter = 1e-8;  ///< Also added, multiplied by the mean of the diagonal.
+  double jitter = 1e-8;  ///< Fraction of the mean of the kernel's diagonal, added to the diagonal.
 };
 
 /// Solution X ≈ A⁻¹·B for k right-hand sides, the columns of B [N, k].
@@ -47,9 +47,10 @@ class Solver {
   virtual LinearSolution solve_for_squares(const Tensor& b) const { return solve(b); }
   /// The diagonal of A⁻¹, [N]; by default from solves for the N columns of the identity.
   virtual Tensor inverse_diagonal() const;
-  /// Prior variances A_ii of the targets, noise included, [N]. GaussianProcess::predict needs them
-  /// to tell rounding errors of a variance from kernels that do not fit each other. If they are
-  /// undefined (the default), it takes lower bounds from the cross kernel instead.
+  /// Prior variances A_ii of the targets, noise included, [N]. From them GaussianProcess::predict
+  /// decides whether a negative posterior variance is a rounding error, or shows that the kernel
+  /// blocks are inconsistent. If they are undefined (the default), it uses lower bounds from the
+  /// cross kernel instead.
   virtual Tensor variances() const { return {}; }
 
   /// Kind of the kernel K (NNGP or NTK), if known: GaussianProcess::predict throws Error for a

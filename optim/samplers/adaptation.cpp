@@ -26,7 +26,8 @@ void DualAveraging::update(double acceptance) {
 void GroupVariance::add(const Tensor& position) {
   const std::int64_t dim = position.size(1), chains = position.size(0) / groups_;
   const Tensor rows = reshape(position, {groups_, chains, dim});
-  // sums are of differences from the first chain's first draw, to avoid cancellation in shrunk_to()
+  // Sums of x − origin_, where origin_ is the first draw of each group's first chain, so that the
+  // difference in shrunk_to() does not suffer from cancellation.
   if (!origin_.defined()) {
     origin_ = clone(slice(rows, 1, {.stop = 1}));
     sum_ = zeros({groups_, dim}, f64);

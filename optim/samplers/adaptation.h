@@ -69,8 +69,8 @@ class Adaptation {
   /// probability of one leapfrog step crosses ½ (Hoffman and Gelman 2014, algorithm 4). Throws
   /// Error if that never happens.
   void find_steps(const LogDensity& density, Phase at, RandomStreams streams);
-  /// Adapts to the result `moved` of draw t (from 0) of warm-up; the last draw of warm-up fixes
-  /// step sizes and masses.
+  /// Adapts to the result `moved` of draw t of warm-up (counted from 0); the last draw of warm-up
+  /// fixes step sizes and masses.
   void learn(std::int64_t t, const Moved& moved, const LogDensity& density, const Phase& at,
              const RandomStreams& streams);
 

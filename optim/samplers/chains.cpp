@@ -104,7 +104,7 @@ void fold(std::vector<double>& x) {
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
   const double upper = *middle,
-               lower = *std::max_element(sorted.begin(), middle);  // the size is even
+               lower = *std::max_element(sorted.begin(), middle);  // x.size() is even
   for (double& v : x) v = std::abs(v - (lower + 0.5 * (upper - lower)));
 }
 
@@ -208,7 +208,8 @@ double ess_of(Halves halves) {
   return all / std::max(tau, 1 / std::log10(all));
 }
 
-/// figure(halves) for each dimension, or NaN where it is not defined: f64 [D], or rank 0.
+/// figure(halves) for each dimension, or NaN where it is not defined: f64 [D], or a scalar for
+/// draws [C, S].
 Tensor of_each(const char* operation, const Tensor& tensor,
                const std::function<double(Halves)>& figure) {
   const Draws draws(operation, tensor);

@@ -79,7 +79,7 @@ std::vector<std::int64_t> update(EllipticalState& state, const LogLikelihood& f,
   std::vector<double> z = numbers_of("elliptical_slice", state.z),
                       likelihood = numbers_of("elliptical_slice", state.log_likelihood);
   std::vector<Bracket> brackets;
-  std::vector<double> prior;  // ν [P, width]
+  std::vector<double> prior;  // the prior draws ν of all rows, [P, width]
   std::vector<std::int64_t> open(rows);
   std::iota(open.begin(), open.end(), 0);
   for (const std::int64_t i : open) {

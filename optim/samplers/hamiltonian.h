@@ -6,7 +6,7 @@
 //
 // All tensors are f64. One leapfrog step of all rows is one call of LogDensity::score() and a few
 // passes over memory. All functions throw Error, before anything changes, for shapes other than
-// those below: they name the argument, its shape, and the shape that it must have.
+// those below; the message names the argument, its shape, and the shape that it must have.
 
 #include <cstdint>
 #include <vector>

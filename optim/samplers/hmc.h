@@ -45,9 +45,9 @@ struct HmcOptions {
 /// (one block of it is used, core/random.h), not on the number of threads; the density is called
 /// from the calling thread only.
 ///
-/// The density must treat rows independently. To check this, when rows first differ, row 0 is also
-/// evaluated in a batch of copies of itself (not counted in `gradients`): if its ln p or gradient
-/// changes, the density mixes chains.
+/// The density must treat rows independently. To check this, when rows 0 and 1 first differ, row 0
+/// is also evaluated in a batch of copies of itself (not counted in `gradients`): if its ln p or
+/// gradient changes, the density mixes chains.
 ///
 /// Throws Error for settings out of range; if there is neither warm-up nor `step`; for a start of
 /// another shape or where ln p or its gradient is not finite (naming the chain); if no suitable ε

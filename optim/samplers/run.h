@@ -35,14 +35,15 @@ ChainOptions chain_options(const char* operation, const Options& o) {
   return run;
 }
 
-/// `density` with a check that the value of a row does not depend on the other rows: when rows
-/// first differ, row 0 is also evaluated in a batch of copies of itself, and if its value or
-/// gradient changes, an Error is thrown. `density` must outlive the result.
+/// `density` with a check that the value of a row does not depend on the other rows: once, at the
+/// first call in which rows 0 and 1 differ and the value of row 0 is finite, row 0 is also
+/// evaluated in a batch of copies of itself, and if its value or gradient changes, an Error is
+/// thrown. `density` must outlive the result.
 LogDensity of_single_rows(const char* operation, const LogDensity& density);
 LogDensity of_single_rows(const char* operation, const LogDensity&& temporary) = delete;
 
-/// Transition of all rows by one draw, which leaves their density invariant; `counts` is true after
-/// warm-up.
+/// Moves all rows by one draw, and leaves their density invariant. `counts` is true after warm-up:
+/// only then does the draw count in statistics that the kernel collects, such as rates of swaps.
 using TransitionKernel =
     std::function<Moved(const LogDensity& density, Phase& at, const Tuning& tuning,
                         RandomStreams& streams, bool counts)>;

@@ -103,7 +103,7 @@ void Sampler::add_noise(Tensor x, const Item& item, double stddev, const Tensor&
   const auto before = static_cast<std::uint64_t>(item.steps - 1);
   Generator rng = rng_.split(static_cast<std::uint64_t>(streams_[item.index]));
   rng.set_position(before * static_cast<std::uint64_t>(x.count()));
-  const Tensor xi = normal(x.shape(), rng, 0, 1, x.dtype());  // takes at most count() blocks
+  const Tensor xi = normal(x.shape(), rng, 0, 1, x.dtype());  // uses at most x.count() blocks
   add_(x, scale.defined() ? scale * xi : xi, stddev);
 }
 

@@ -1,4 +1,5 @@
-// x += y and its kin: what is edited in place, what is recorded, and what is refused.
+// Compound assignments such as x += y: which tensors are edited in place, which operations are
+// recorded, and which calls are errors.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Laws of attention, for any numbers. Shapes here are larger than a tile of the fused
-// kernel, and not multiples of one.
+// Properties of attention that hold for any inputs. Shapes in these tests are larger than a tile of
+// the fused kernel, and not multiples of a tile.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Long graphs, and what memory graphs hold.
+// Long graphs, and the memory that graphs hold.
 
 #include <thread>
 

@@ -1,4 +1,4 @@
-// Leaves: gradients that several threads add to, gradients that were rewritten, leaves that were
+// Leaf tensors: gradients to which several threads add, gradients that were set, leaves that were
 // replaced.
 
 #include "ladon/autograd/leaf.h"

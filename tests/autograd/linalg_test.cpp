@@ -1,5 +1,5 @@
-// Linear algebra where its rows in the table of operations do not look: known values, batches,
-// equal eigenvalues, singular matrices.
+// Linear algebra in cases that its rows in the table of operations do not cover: known values,
+// batches, equal eigenvalues, singular matrices.
 
 #include "ladon/autograd/ops/linalg/linalg.h"
 

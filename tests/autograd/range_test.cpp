@@ -1,5 +1,5 @@
-// Norms, deviations and products where squares or products leave the range of the dtype though the
-// result does not, and where data lie far from zero.
+// Norms, standard deviations and products whose intermediate squares or products overflow or
+// underflow although the result does not, and for data far from zero.
 
 #include <array>
 #include <cmath>

@@ -1,11 +1,13 @@
-// Decoding: a language model of GPT-2's form, 512 channels, 8 layers, 8 heads, that writes greedily
-// after prompts of 32 tokens, and reads one of 1,024; by its weights and by packed ones.
+// Benchmark of decoding: a language model of GPT-2's architecture with 512 channels, 8 layers and 8
+// heads generates text greedily after prompts of 32 tokens, and reads a prompt of 1,024 tokens;
+// with its weights as they are, and with packed weights.
 //
 //   decode [threads]
 //
-// Processor time, which other programs disturb less, over threads: medians. A step reads all
-// weights once, and multiplies and adds per weight and text; its share is that of the slower of
-// both at the peaks of this run, bandwidth of reading and fused multiply-adds.
+// Prints medians of processor time divided by the number of threads; other programs disturb it less
+// than wall-clock time. A step reads all weights once, and makes one multiply-add per weight and
+// text. The printed share compares with the slower of the two at the peaks measured in this run:
+// memory bandwidth and fused multiply-adds.
 
 #include <algorithm>
 #include <cstdio>

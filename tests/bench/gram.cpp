@@ -1,10 +1,10 @@
-// Gram matrices of infinite networks: 4,000 vectors through three ReLU layers, and 64 sequences of
-// 64 tokens through attention, T × T blocks and all.
+// Benchmark of Gram matrices of infinite networks: of 4,000 vectors and three ReLU layers; and of
+// 64 sequences of 64 tokens and attention, including the T × T blocks of kernels between tokens.
 //
-// Operations are those of the matrix products that the result needs: of the pairs on and above the
-// diagonal for a symmetric matrix. What a tile computes besides (its self-covariances, the half of
-// a diagonal tile), dual activations and affine maps count as nothing. %dgemm is the share of the
-// speed that dgemm reaches on as many threads. Dual activations have rows of their own.
+// Counted are the operations of the matrix products that the result needs, for a symmetric matrix
+// of the pairs on and above the diagonal. Not counted are other computations of a tile (its
+// self-covariances, one half of a diagonal tile), dual activations and affine maps. %dgemm is the
+// speed as a percentage of that of dgemm on as many threads. Dual activations have their own rows.
 
 #include "ladon/layers/infinite/gram/gram.h"
 

@@ -1,11 +1,12 @@
-// growth: how time and memory grow with the length of texts, the number of heads and of inputs.
+// Program growth: measures how time and memory grow with the length of texts, the number of heads
+// and the number of inputs.
 //
 //   growth [FOLDER]     a table, and where gnuplot is installed pictures: growth.svg, of attention,
 //                       growth_heads.svg and growth_gram.svg in FOLDER
 //
-// One thread. Each point is the median of several calls; memory is what the call's tensors take at
-// most, its result included. An exponent p says: twice the size costs 2^p. It is fitted to the last
-// four points, where what does not grow no longer counts.
+// Measured on one thread. Each point is the median of several calls; memory is the peak of the
+// call's tensors, including its result. An exponent p means that twice the size costs 2^p times as
+// much. It is fitted to the four largest sizes, at which fixed costs are negligible.
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 // Products, factorizations, eigenvectors and a layer on one thread: the fastest of several calls,
-// in milliseconds of processor time, which other programs disturb less. OpenBLAS's in a build with
-// it, the library's own loops in one with LADON_PORTABLE.
+// in milliseconds of processor time, which other programs disturb less. They are OpenBLAS's in a
+// build with OpenBLAS, and the library's own loops in a build with LADON_PORTABLE.
 
 #include <algorithm>
 #include <cstdio>

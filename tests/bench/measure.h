@@ -1,5 +1,5 @@
 #pragma once
-// Timing and report of every benchmark of a computation.
+// Timing and report that all benchmarks of computations share.
 
 #include <benchmark/benchmark.h>
 
@@ -35,8 +35,8 @@ std::vector<double> times(benchmark::State& state, int threads, const Prepare& p
   return seconds;
 }
 
-/// Reports GFLOP/s and %peak of the median call, of `flops` operations, and the same of the fastest
-/// one, which other programs on the machine disturb least.
+/// Times work(), which has `flops` operations, and reports GFLOP/s and the percentage of the peak
+/// (%peak), of the median call and of the fastest call, which other programs disturb least.
 template <class Prepare, class Work>
 void measure(benchmark::State& state, int threads, double flops, const Prepare& prepare,
              const Work& work) {

@@ -1,5 +1,6 @@
 #pragma once
-// The networks whose Gram matrices are measured. Of a limit only their shape and prior count.
+// The networks whose Gram matrices are timed. A limit depends only on the shape and the prior of
+// its network, not on the weights.
 
 #include "ladon/core/random.h"
 #include "ladon/layers/layers.h"
@@ -15,7 +16,7 @@ inline Linear ntk_linear(std::int64_t in, Generator& rng) {
                 rng);
 }
 
-/// Three ReLU layers.
+/// A network of three hidden ReLU layers.
 inline Sequential relu_net(std::int64_t in) {
   Generator rng(1);
   Sequential net(ntk_linear(in, rng));

@@ -1,4 +1,4 @@
-// The machine: its peaks of fused multiply-adds and of dgemm, and its memory bandwidth.
+// Prints the machine's peak speeds of fused multiply-adds and of dgemm, and its memory bandwidth.
 
 #include "measure.h"
 

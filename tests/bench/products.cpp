@@ -1,5 +1,6 @@
-// The library's own products and its reduction to tridiagonal form beside OpenBLAS's, at as many
-// threads: what each is worth, and whether it still is. Sides m and n, and the length k of the sum.
+// Compares the library's own matrix products and its reduction to tridiagonal form with those of
+// OpenBLAS on as many threads, to see whether each is still worth having. Matrices have m rows and
+// n columns; k is the length of the sums.
 
 #include <cblas.h>
 

@@ -1,9 +1,10 @@
-// scale: what N inputs of T positions take at infinite width, from rates measured on this machine.
+// Program scale: estimates the time and memory for kernels of N inputs of T positions at infinite
+// width, from rates measured on this machine.
 //
 //   scale [FOLDER [LINK]]   two tables; FOLDER is scratch on the disk to measure (default: the
 //                           system's), LINK what one machine sends another, in GB/s (1.25)
 //
-// All threads. Each rate is the best of three. The table multiplies them:
+// Measured on all threads; each rate is the best of three. The first table multiplies the rates:
 //   Gram      N²/2 pairs · seconds per pair of T positions, NNGP and NTK together
 //   disk      4·N² bytes a kernel: tiles on and above the diagonal, f64
 //   direct    N³/3 multiplications / rate of a Cholesky factor; tiles written once, read twice

@@ -1,4 +1,5 @@
-// One training step of an encoder block at batch 4, time 1024, 512 channels in 8 heads.
+// Benchmark of a training step of an encoder block: batch 4, 1024 positions, 512 channels in 8
+// heads.
 //
 // Operations are counted as the algorithm needs them: forward, backward by the weights and backward
 // by the inputs of every matrix product, 3·2·(4 + 8)·D² a token, and attention's 7 products of

@@ -1,6 +1,6 @@
-// Pages of the studies in a real browser: a reader changes the drawing, by mouse, finger
-// and keyboard; all can be read on a screen and on a phone, in light and dark; and what is drawn is
-// what the run reports. Nothing of it needs a network.
+// Tests of the studies' interactive pages in a real browser: a reader can change the drawing by
+// mouse, finger and keyboard; all text is legible on a screen and on a phone, in light and dark
+// colours; and the numbers drawn are those that the run reports. The pages need no network.
 
 #include "ladon/tests/browser/browser.h"
 

@@ -1,4 +1,5 @@
-// The library in a browser: what its page computes there is what this build computes here.
+// The library compiled for a browser: numbers that its page computes there equal those of this
+// build.
 
 #include <gtest/gtest.h>
 

@@ -18,9 +18,10 @@ struct StudyRun {
   nlohmann::json report;
 };
 
-/// Runs a study's program, the first time that it is asked for, into a folder that lasts as long as
-/// the test; of "live", which is no program, the page of the preset wasm, which may not be there.
-/// Throws std::runtime_error where no settings are known, or the program fails.
+/// Runs a study's program with --page when it is first called for the study; later calls return the
+/// same page, which exists until the test program ends. For "live", which has no program, the page
+/// that the preset wasm builds, which may not exist. Throws std::runtime_error if no settings of
+/// the study are known, or if its program fails.
 const StudyRun& run_of(const std::string& study);
 
 }  // namespace ladon::test

@@ -1,7 +1,7 @@
 // Variants of attention from outside. ALiBi (Press, Smith and Lewis 2022): head h adds
-// −2^(−8h/H)·|a − b| to the logit of query a and key b, so that near keys weigh more. And one whose
-// limit is known: with linear scaling the logits of wide heads are their mean, which is the bias
-// where it is one for all heads.
+// −2^(−8h/H)·|a − b| to the logit of query a and key b, so that near keys weigh more. And a variant
+// whose infinite-width limit is known: with linear scaling the logits of wide heads equal their
+// mean, which is the bias if all heads have the same bias.
 
 #include "expect_limit.h"
 

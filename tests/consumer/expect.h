@@ -1,5 +1,5 @@
 #pragma once
-// Checks of this project's programs, and their messages.
+// Checks that the programs of this folder make; a failed check prints a message.
 
 #include <cmath>
 #include <cstdlib>
@@ -16,7 +16,7 @@ inline void expect_near(const char* what, double a, double b, double tolerance) 
   std::exit(1);
 }
 
-/// Ends the program unless f throws Ladon's Error with these words in it.
+/// Ends the program unless f throws Ladon's Error with these words in its message.
 inline void expect_error(const std::string& words, const std::function<void()>& f) {
   try {
     f();

@@ -1,5 +1,5 @@
 #pragma once
-// A layer's limit, held against finite networks.
+// Check of a layer's infinite-width limit by finite networks.
 
 #include <memory>
 
@@ -8,9 +8,9 @@
 #include "ladon/layers/infinite/limit.h"
 #include "ladon/layers/layers.h"
 
-/// Ends the program unless the mean kernels of so many networks agree with their limit, to 4
-/// standard errors in every entry of visible tokens. The networks have the layer, of 512 channels,
-/// between random linear maps; the inputs have 3.
+/// Ends the program unless the mean kernels of `networks` random networks agree with their limit to
+/// within 4 standard errors, in every entry of tokens that are not masked. A network is the layer,
+/// with 512 channels, between two random linear maps; inputs have 3 channels.
 template <class MakeLayer>
 void expect_limit(const MakeLayer& make_layer, const ladon::infinite::Inputs& x, int networks) {
   using namespace ladon;
@@ -21,7 +21,7 @@ void expect_limit(const MakeLayer& make_layer, const ladon::infinite::Inputs& x,
     return std::make_unique<Sequential>(Linear(first, own), make_layer(), Linear(last, own));
   };
   const infinite::Kernel k = infinite::limit(*make(rng))(x);
-  // 32 outputs make the NNGP kernel's estimate sharp; the NTK of one will do.
+  // 32 outputs make the estimate of the NNGP kernel precise; the NTK needs only one of them.
   const auto sampled =
       infinite::monte_carlo_kernel(make, x, x, {.draws = networks, .kernel = {.channels = 1}}, rng);
   Tensor seen = ones_like(k.nngp);
@@ -35,7 +35,7 @@ void expect_limit(const MakeLayer& make_layer, const ladon::infinite::Inputs& x,
   expect_near("NNGP: error in s.e.", z(sampled.nngp, k.nngp, sampled.nngp_se), 0, 4);
   expect_near("NTK: error in s.e.", z(sampled.ntk, k.ntk, sampled.ntk_se), 0, 4);
 }
-/// The same of three vectors.
+/// The same check with three random vectors as inputs.
 template <class MakeLayer>
 void expect_limit(const MakeLayer& make_layer) {
   ladon::Generator rng(1);

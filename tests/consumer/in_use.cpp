@@ -1,5 +1,5 @@
-// Every call that the tables "in use" of the cards print, as they print it: a test holds them
-// together.
+// All calls that the tables "in use" in the README.md of folders show, in the same words; a test
+// compares the two.
 
 #include <memory>
 #include <vector>

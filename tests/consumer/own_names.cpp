@@ -1,5 +1,4 @@
-// Everyday words are the user's: types and functions of such names stand beside `using namespace
-// ladon`.
+// Users may give their own types and functions everyday names, also with `using namespace ladon`.
 
 #include "expect.h"
 #include "ladon/ladon.h"

@@ -1,5 +1,5 @@
-// A model from elsewhere: its folder is loaded, and it goes on with a text. (A small folder is made
-// first.)
+// A pretrained model of another library: the program loads its folder and continues a text. (It
+// first makes a small such folder.)
 #include <filesystem>
 #include <fstream>
 

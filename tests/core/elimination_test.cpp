@@ -1,4 +1,4 @@
-// Gaussian elimination of small matrices beside LAPACK's.
+// Gaussian elimination of small matrices, compared with LAPACK.
 
 #include "ladon/core/linalg/elimination.h"
 

@@ -2,7 +2,7 @@
 
 namespace ladon::test {
 
-/// Whether the library stays at one thread, whatever is asked for.
+/// Whether this build of the library always runs on one thread, whatever number is set.
 #ifdef LADON_PORTABLE
 inline constexpr bool one_thread = true;
 #else

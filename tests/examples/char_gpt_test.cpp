@@ -1,5 +1,5 @@
-// The example char_gpt as a user runs it: its text, its training, its sample, and a run that goes
-// on.
+// The example char_gpt as a user runs it: its text, its training, the text that it generates, and
+// resuming a run.
 
 #include <cmath>
 #include <filesystem>

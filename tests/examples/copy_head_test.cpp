@@ -1,4 +1,4 @@
-// The study of a copy head as a user runs it, and its likelihood against a Gaussian process.
+// The study of a copy head as a user runs it; its likelihood is compared with a Gaussian process.
 
 #include <cmath>
 #include <string>

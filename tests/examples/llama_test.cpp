@@ -1,5 +1,5 @@
-// The example llama as a user runs it: models that share keys, a folder that is written and loaded,
-// and what a folder from elsewhere may not be.
+// The example llama as a user runs it: models whose heads share keys, a folder that is written and
+// loaded, and folders of other origin that it refuses.
 
 #include <csignal>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Comparison of arms that answered the same questions.
+// Paired comparison of the arms (methods) of an experiment that answered the same questions.
 
 #include "ladon/examples/common/paired.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Examples as a user runs them: exit statuses, output, the JSON report.
+// Runs example programs as a user does, and returns their exit status, output and JSON report.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -13,16 +13,16 @@ namespace ladon::test {
 
 std::string contents(const std::filesystem::path& path);
 
-/// The data that a page holds.
+/// The data that an interactive page contains (Page::data).
 nlohmann::json page_data(const std::filesystem::path& page);
 
-/// Expects status 2 and a message that a person reads: it names the option, and is not the help.
+/// Expects exit status 2 and an error message that names the option and is not the text of --help.
 void expect_bad_usage(int status, const std::string& error, const std::string& option);
 
 /// Studies, in the order of the table of examples/README.md.
 std::vector<std::string> studies();
 
-/// A test of the example `name`, with a folder of its own.
+/// Fixture of the tests of one example program, with a temporary folder.
 class Program : public testing::Test {
  protected:
   struct Run {
@@ -33,17 +33,19 @@ class Program : public testing::Test {
 
   explicit Program(std::string name) : name_(std::move(name)) {}
 
-  /// Runs it with --out, --json and these arguments.
+  /// Runs the program with --out, --json and these arguments.
   Run run(const std::string& arguments);
-  /// Runs it with these arguments alone.
+  /// Runs the program with only these arguments.
   Run run_bare(const std::string& arguments);
-  /// Runs it with --out, --json and these arguments, and sends it a signal when it had time to
-  /// finish something: on a busy machine that may take several trials.
+  /// Runs the program with --out, --json and these arguments, and sends it a signal when it had
+  /// time to finish a part of its results; on a busy machine this may take several trials.
   Run interrupted(const std::string& arguments, int signal);
 
-  /// Expects status 2 and a message that names the option.
+  /// Expects that the program refuses the arguments: exit status 2, and a message that names the
+  /// option.
   void refuses(const std::string& arguments, const std::string& option);
-  /// Expects the same rows at one thread and at two, and others with another seed.
+  /// Expects the same rows of the report on one thread and on two, and different rows with another
+  /// seed.
   void expect_same_bits(const std::string& arguments);
 
   std::filesystem::path pictures() const { return folder_ / "pictures"; }

@@ -1,4 +1,5 @@
-// The study of pruned heads as a user runs it: its arithmetic, its lesson, determinism.
+// The study of pruned heads as a user runs it: the arithmetic of its tables, its main result,
+// determinism.
 
 #include <string>
 

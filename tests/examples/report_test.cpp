@@ -1,4 +1,5 @@
-// Reports of all examples: tables that explain themselves, verdicts, options with their use.
+// Functions that report results in all examples: tables with explained columns, decisions of
+// comparisons, and options with their purpose.
 
 #include "ladon/examples/common/report.h"
 

@@ -1,5 +1,6 @@
-// tests/run, examples/run and .ci/run as a user runs them, on a system of stand-ins: every program
-// that they call is found in a folder of the test's, so that nothing is installed or built.
+// The scripts tests/run, examples/run and .ci/run as a user runs them, in an environment of fake
+// programs: every program that they call is a small script in a folder of the test, so nothing is
+// installed or built.
 
 #include <sys/wait.h>
 

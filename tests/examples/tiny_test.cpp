@@ -1,4 +1,5 @@
-// The whole in one file, held against the library: the same gradients, steps, forces and kernels.
+// The one-file program tiny.cpp, compared with the library: equal gradients, optimizer steps,
+// forces and kernels.
 
 // Headers of tiny.cpp, outside of its namespace.
 #include <cmath>
@@ -24,7 +25,7 @@ namespace tiny {
 #pragma GCC diagnostic pop
 #undef main
 
-namespace ladon {
+namespace ladon::tiny_test {
 namespace {
 
 Tensor tensor_of(const tiny::Matrix& x) {
@@ -142,4 +143,4 @@ TEST(TinyLimit, IsWhatRandomLayersComeTo) {
 }
 
 }  // namespace
-}  // namespace ladon
+}  // namespace ladon::tiny_test

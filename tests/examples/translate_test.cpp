@@ -1,5 +1,5 @@
-// The example translate as a user runs it: its grammar, files, training, a run that goes on, and a
-// sentence.
+// The example translate as a user runs it: its grammar, files, training, resuming a run, and the
+// translation of a sentence.
 
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-// Translation word for word, as a user runs it.
+// The study word_for_word, translation word for word, as a user runs it.
 
 #include <fstream>
 

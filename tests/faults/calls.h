@@ -1,7 +1,7 @@
 #pragma once
-// The system calls that files are made of, and malloc. This program has its own, which do as the
-// system's do but for one, that fails: they stand before those of the C library for all that is
-// linked with it.
+// Replacements of malloc and of the system calls by which files are written. They behave as those
+// of the C library, except that one chosen call fails; everything linked into the program uses
+// them.
 
 #include <cstdint>
 #include <string_view>
@@ -27,12 +27,14 @@ inline constexpr std::string_view names[calls] = {"open",   "read",   "write",  
                                                   "pwrite", "fsync",  "rename",    "unlink",
                                                   "flock",  "fchmod", "ftruncate", "malloc"};
 
-/// In place of an errno: half of the bytes are transferred, or the process is killed.
+/// Outcomes of arm() besides errno values: only half of the bytes are transferred, or the process
+/// is killed.
 inline constexpr int short_count = -1, killed = -2;
 
-/// From here on the k-th call (from 0) of this name comes to this end, once. k < 0: none does.
+/// Makes one call fail: the k-th call (from 0) of this function after arm() has this outcome, an
+/// errno value or one of those above. For k < 0 none fails; calls are only counted.
 void arm(Call call, std::int64_t k, int outcome);
-/// Number of calls of that name since; from here on none is counted.
+/// Returns the number of calls of that function since arm(), and stops counting.
 std::int64_t disarm();
 
 }  // namespace ladon::faults

@@ -1,13 +1,15 @@
-// Every system call of what Ladon writes and reads fails once: the k-th of each name, for every k
-// (of more than Operation::most, for that many), by every errno, by a short count, and by the end
-// of the process (SIGKILL). Each time, in a process of its own:
+// Makes every system call fail once by which Ladon writes and reads files: the k-th call of each
+// function, for every k (or for Operation::most of them, if there are more), with every errno, with
+// a short count, and by killing the process (SIGKILL). Each time the operation runs in a new
+// process, and must meet these conditions:
 //
 // - it ends in success, or in an Error that names path and reason (where memory fails: in
 //   bad_alloc);
 // - what stands under a name is the old file or the new one, whole;
 // - done again without a fault, it ends in the right bits, and nothing else lies in the folder.
 //
-// Prints the table operation × call × outcome: how many cases succeeded and how many were Errors.
+// Prints a table with a row per operation, call and outcome: how many cases succeeded and how many
+// ended in an Error.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Tensors in files.
+// Fuzz targets that read tensors from files, and the formula of einsum.
 
 #include "ladon/autograd/ops.h"
 #include "ladon/core/extra/data/images.h"

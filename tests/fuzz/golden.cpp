@@ -1,4 +1,4 @@
-// A golden case's case.json, beside arrays that are in order.
+// Fuzz target that reads case.json of a golden case (tests/golden), next to valid arrays.
 
 #include "../golden/case.h"
 #include "ladon/core/extra/io/npy.h"

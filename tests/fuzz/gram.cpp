@@ -1,4 +1,4 @@
-// The checkpoint of a Gram matrix: its manifest and its parts.
+// Fuzz target that reads the checkpoint of a Gram matrix: its manifest and its parts.
 
 #include <algorithm>
 

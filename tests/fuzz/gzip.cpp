@@ -1,4 +1,4 @@
-// Compressed files, of at most 1 MB when unpacked.
+// Fuzz target that reads compressed files, of at most 1 MB when unpacked.
 
 #include "ladon/core/extra/io/gzip.h"
 

@@ -1,5 +1,5 @@
-// The fuzz targets on their corpora and on random edits of these, with any compiler. What a fuzzer
-// finds is added to the corpus, so that it stays mended.
+// Runs the fuzz targets on their corpora and on random edits of these, with any compiler. Inputs
+// for which a fuzzer found a bug are added to the corpus, so that the bug cannot return.
 
 #include <map>
 

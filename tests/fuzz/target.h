@@ -1,9 +1,10 @@
 #pragma once
-// Everything that reads bytes from outside, as functions of those bytes.
+// Fuzz targets: every function of the library that reads bytes from outside, as a function of these
+// bytes.
 //
-// A reader may return or throw ladon::Error. Anything else is a finding: another exception, a
-// sanitizer's report, more memory than 64 bytes of heap a byte of the file, unpacked (and a
-// constant of 1 MB), or no end (libFuzzer's -timeout, ctest's TIMEOUT). The same targets are built
+// A reader may return or throw ladon::Error. Anything else is a bug: another exception, a
+// sanitizer's report, more heap memory than 64 bytes per byte of the unpacked file plus 1 MB, or a
+// reader that does not end (libFuzzer's -timeout, ctest's TIMEOUT). The same targets are built
 // twice: with clang's libFuzzer (preset `fuzz`), and into a test that every build runs
 // (replay_test.cpp).
 
@@ -15,18 +16,18 @@
 namespace ladon::fuzz {
 
 struct Target {
-  std::string_view name;  ///< Of its corpus folder, and of its program fuzz_<name>.
-  /// True if the bytes were read, false if they were refused with Error.
+  std::string_view name;  ///< Names its corpus folder, and its program `fuzz_<name>`.
+  /// Returns true if the bytes were read, false if the reader threw Error.
   bool (*read)(std::string_view bytes);
 };
 
 /// All targets.
 const std::vector<Target>& targets();
-/// The target of that name; throws if there is none.
+/// The target with this name; throws if there is none.
 const Target& target(std::string_view name);
 
-/// target.read on a copy of `bytes` that ends where its allocation ends. Throws std::logic_error
-/// for more memory than stated above.
+/// Calls target.read on a copy of `bytes` that ends at the end of its allocation. Throws
+/// std::logic_error if the call holds more memory than the comment at the top of this file allows.
 bool attempt(const Target& target, std::string_view bytes);
 
 // --- for targets ---
@@ -42,10 +43,10 @@ bool any_accepted(const Reads&... reads) {
 }
 /// Throws std::logic_error unless `ok`: a reader returned what it must not.
 void require(bool ok, const char* what);
-/// The path of a file in memory that holds `bytes` until the next call.
+/// Path of a file in memory with these bytes; it is valid until the next call.
 const std::string& file_of(std::string_view bytes);
 
-// One per line of targets(); the comments beside their definitions say what they call.
+// One function per entry of targets(); comments at their definitions say which readers they call.
 bool read_npy(std::string_view bytes);
 bool read_npz(std::string_view bytes);
 bool read_safetensors(std::string_view bytes);

@@ -1,4 +1,4 @@
-// Texts, their words and the words' vectors.
+// Fuzz targets that read texts, vocabularies, tokenizers, word vectors and settings of models.
 
 #include "ladon/core/extra/text/bleu.h"
 #include "ladon/core/extra/text/byte_pair.h"

@@ -1,4 +1,4 @@
-// Activations, and dropout as inference runs it.
+// ONNX operators: activations, and dropout in inference mode, where it does nothing.
 
 #include "case.h"
 #include "ladon/autograd/ops.h"

@@ -1,4 +1,4 @@
-// Scaled dot-product attention, linear attention and rotary positions.
+// ONNX operators: scaled dot-product attention, linear attention and rotary positions.
 
 #include <algorithm>
 #include <cmath>

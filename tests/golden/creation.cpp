@@ -1,4 +1,4 @@
-// Operators that make tensors from sizes and numbers.
+// ONNX operators that create tensors from sizes and numbers.
 
 #include <algorithm>
 #include <cmath>

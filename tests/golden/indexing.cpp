@@ -1,4 +1,4 @@
-// Indexing operators.
+// ONNX operators that index tensors.
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-// Comparisons, logic, selection and conversion.
+// ONNX operators: comparisons, logic, selection and conversion of element types.
 
 #include <limits>
 

@@ -1,4 +1,5 @@
-// Classification losses. ONNX has the classes at axis 1, Ladon at the last one.
+// ONNX operators: classification losses. In ONNX the classes are at axis 1, in Ladon at the last
+// axis.
 
 #include "case.h"
 #include "ladon/autograd/ops.h"

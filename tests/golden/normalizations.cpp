@@ -1,4 +1,4 @@
-// Softmax and normalizations.
+// ONNX operators: softmax and normalizations.
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
-// Steps of optimizers: inputs R (rate), T (steps before), the tensors X₁ … X_n, their gradients,
-// and the states, each family n long; outputs the new X and states in the same order.
+// ONNX operators: steps of optimizers. Inputs are R (learning rate), T (number of earlier steps), n
+// parameters X₁ … X_n, their n gradients, and n tensors of each kind of state; outputs are the new
+// parameters and states in the same order.
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Arithmetic and functions of one element.
+// ONNX operators: arithmetic, and functions of one element.
 
 #include <functional>
 

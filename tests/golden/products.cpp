@@ -1,4 +1,4 @@
-// Matrix products.
+// ONNX operators: matrix products.
 
 #include "case.h"
 #include "ladon/autograd/ops.h"

@@ -1,5 +1,6 @@
-// LSTM, GRU and RNN. ONNX has time first, one weight a direction [directions, gates·n, in], both
-// biases in one row, and gates in another order than Ladon (PyTorch's).
+// ONNX operators: LSTM, GRU and RNN. In ONNX time is the first axis, the weights of all directions
+// are one tensor [directions, gates·n, in], both biases are in one row, and gates are in another
+// order than in Ladon, which has PyTorch's.
 
 #include "ladon/autograd/extra/recurrent/recurrent.h"
 

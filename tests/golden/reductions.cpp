@@ -1,4 +1,4 @@
-// Reductions, arg-extrema and running sums.
+// ONNX operators: reductions, indices of extrema, and running sums.
 
 #include "case.h"
 #include "ladon/autograd/ops.h"

@@ -1,4 +1,4 @@
-// Shape operators.
+// ONNX operators that change shapes.
 
 #include <algorithm>
 #include <numeric>

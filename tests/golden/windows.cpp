@@ -1,4 +1,4 @@
-// Convolution and pooling over windows.
+// ONNX operators: convolution and pooling over windows.
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
-// Names the functions outside core/kernels/loops in which the compiler found loops over
-// floating-point numbers, which run at the oldest instruction set, and those with loops that call
-// nothing but functions of libm, number by number. Each must give its reason below.
+// Finds slow loops in the library's machine code: functions outside of core/kernels/loops with
+// loops over floating-point numbers, which are compiled for the oldest instruction set, and
+// functions with loops that only call libm for one number after the other. Each must be listed
+// below with a reason.
 //   hot_code LIBRARY..   asks objdump; exit status 0, 1 if there is another, 77 without objdump
 
 #include <cstdio>

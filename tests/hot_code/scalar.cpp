@@ -1,4 +1,4 @@
-// A loop over libm, as hot_code is to find it in the library.
+// A loop that calls libm for one number after the other, which hot_code must find.
 
 #include <cmath>
 

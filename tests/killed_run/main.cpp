@@ -1,6 +1,6 @@
 // Trains in a process that is killed (SIGKILL) at 20 random moments, and started again each time.
-// It must end with the bits of a run that nobody killed, and at no moment may half a file stand
-// under its name.
+// The result must equal that of an uninterrupted run in every bit, and the file of the run must be
+// complete at every moment.
 //
 //   killed_run               the test: exit status 0, or 1 and what was wrong
 //   killed_run train FILE N  process that is killed: goes on from FILE, saved every N steps,

@@ -1,4 +1,5 @@
-// Calls of a layer beside forward(): names in errors, hooks, masks.
+// Calls of layers by operator(), which does more than forward(): names of layers in errors, hooks,
+// masks.
 
 #include <gtest/gtest.h>
 

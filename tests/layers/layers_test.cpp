@@ -1,4 +1,4 @@
-// Linear, embedding, norm, positions, pooling, initializers and the Transformer.
+// Layers: linear, embedding, norm, positions, pooling, Transformer; and initializers.
 
 #include "ladon/layers/layers.h"
 

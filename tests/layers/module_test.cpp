@@ -1,4 +1,4 @@
-// Everything that visit() gives: names, parameters, state dict, files, dtype, mode.
+// Functions of Module that are based on visit(): names, parameters, state dict, files, dtype, mode.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 #pragma once
-// Another program for the same models: loops over plain numbers in double precision, which take the
-// weights by the names that they have elsewhere and share nothing else with the library.
+// Second implementation of some models, for comparison: loops over plain numbers in double
+// precision. It reads the weights by their names in other libraries' files, and shares no code with
+// Ladon's layers.
 
 #include <cmath>
 #include <functional>
@@ -18,7 +19,7 @@ using Row = std::vector<double>;
 using Rows = std::vector<Row>;
 using Names = std::vector<std::pair<std::string, Shape>>;
 
-/// A state of these names, the weights of norms around 1.
+/// Random state with these names and shapes; weights of norms are drawn around 1.
 inline StateDict drawn(const Names& names, std::uint64_t seed) {
   StateDict state;
   Generator rng(seed);
@@ -29,7 +30,7 @@ inline StateDict drawn(const Names& names, std::uint64_t seed) {
   return state;
 }
 
-/// The weights as numbers.
+/// Weights of a state as vectors and matrices of plain numbers.
 class Weights {
  public:
   explicit Weights(const StateDict& state) : state_(state) {}
@@ -47,7 +48,7 @@ class Weights {
   const StateDict& state_;
 };
 
-/// x·W + b, W [in, out], or [out, in] where it is turned.
+/// x·W + b with W [in, out], or W [out, in] if `turned`.
 inline Row affine(const Row& x, const Rows& w, const Row& b, bool turned) {
   const std::size_t out = turned ? w.size() : w[0].size();
   Row y(out);
@@ -63,7 +64,7 @@ inline Row plus(Row a, const Row& b) {
   return a;
 }
 
-/// (x − mean)/sqrt(variance + ε)·w + b; without b (RMSNorm) nothing is subtracted.
+/// LayerNorm (x − mean)/sqrt(variance + ε)·w + b; if b is empty, RMSNorm, which subtracts no mean.
 inline Row normalized(const Row& x, const Row& w, const Row& b) {
   double mean = 0, square = 0;
   if (!b.empty())
@@ -75,7 +76,8 @@ inline Row normalized(const Row& x, const Row& w, const Row& b) {
   return y;
 }
 
-/// Query head h sees key head h/group, and position t position s where sees(t, s).
+/// Heads of attention: query head h uses key head h/group, and position t attends to position s if
+/// sees(t, s).
 struct Attended {
   int heads, group = 1;
   std::function<bool(std::size_t t, std::size_t s)> sees = [](std::size_t t, std::size_t s) {
@@ -83,7 +85,7 @@ struct Attended {
   };
 };
 
-/// Attention of rows of all heads side by side.
+/// Attention with rows q, k and v, in which the heads are concatenated.
 inline Rows attended(const Rows& q, const Rows& k, const Rows& v, const Attended& how) {
   const std::size_t heads = std::size_t(how.heads), width = q[0].size() / heads;
   Rows y(q.size(), Row(q[0].size()));
@@ -110,13 +112,13 @@ inline Rows part(const Rows& x, std::size_t from, std::size_t to) {
   return y;
 }
 
-/// i64 [1, T].
+/// Tokens as a tensor i64 [1, T].
 inline Tensor tokens_of(const std::vector<int>& tokens) {
   return from_vector(std::vector<std::int64_t>(tokens.begin(), tokens.end()),
                      {1, std::int64_t(tokens.size())});
 }
 
-/// Of what the library says [1, T, n].
+/// Largest difference between the library's result y [1, T, n] and the expected rows.
 inline double largest_error(const Tensor& y, const Rows& expected) {
   double largest = 0;
   for (std::size_t t = 0; t < expected.size(); ++t)

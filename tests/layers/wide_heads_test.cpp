@@ -1,4 +1,4 @@
-// Infinitely wide heads as a layer: its values, and its law.
+// The layer of infinitely wide heads: its values, and the distribution of its outputs.
 
 #include "ladon/layers/attention/wide_heads.h"
 

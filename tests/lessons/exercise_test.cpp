@@ -1,4 +1,4 @@
-// Words of checks about wrong results that nobody foresaw.
+// Messages of the checks of exercises about wrong results that are not among the typical mistakes.
 
 #include "exercise.h"
 

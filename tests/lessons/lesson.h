@@ -1,6 +1,6 @@
 #pragma once
-// Tests of exercises: a check refuses the file with the hole and typical wrong solutions, each for
-// its reason, and accepts the solution.
+// Tests of the checks of exercises: a check must refuse the student's file before it is filled in
+// and typical wrong solutions, each with the right reason, and must accept the solution.
 
 #include <gtest/gtest.h>
 
@@ -10,18 +10,20 @@
 
 namespace ladon::test {
 
-/// An exercise by its check. Functions are those of the student's file, or lambdas.
+/// Tests the check of one exercise. The functions given to it are those of exercise files, or
+/// lambdas.
 template <class Function>
 class Exercise {
  public:
   explicit Exercise(void (*check)(Function*)) : check_(check) {}
 
-  /// The file with the hole is refused, and told what is to be written.
+  /// Expects that the file that is not filled in is refused, with a message that says what is to be
+  /// written.
   void is_open(Function* hole) const {
     EXPECT_EQ(reason(hole).find("still to be written: "), 0u) << reason(hole);
   }
   void accepts(Function* solution) const { EXPECT_EQ(reason(solution), ""); }
-  /// Refused for a reason in which these words stand.
+  /// Expects that the function is refused for a reason that contains these words.
   void refuses(Function* wrong, const std::string& words) const {
     EXPECT_NE(reason(wrong).find(words), std::string::npos)
         << "it says: " << reason(wrong) << "\nnot: " << words;

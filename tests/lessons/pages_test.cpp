@@ -1,5 +1,5 @@
-// The course as a whole: each lesson has its parts, its exercises have their tests, and it sends
-// its reader to ladon, not to ladon_extra.
+// The course as a whole: each lesson has all its parts, its exercises have tests, and it uses only
+// the library ladon, not ladon_extra.
 
 #include <gtest/gtest.h>
 

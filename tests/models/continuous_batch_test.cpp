@@ -1,5 +1,5 @@
-// ContinuousBatch against generate(), a request at a time: whatever goes wrong beside a text or in
-// the middle of a step, it has the tokens that it has alone.
+// ContinuousBatch compared with generate() for each single request: whatever fails in other
+// requests or in the middle of a step, a text has the same tokens as alone.
 
 #include "ladon/layers/extra/sequence/continuous_batch.h"
 

@@ -1,4 +1,5 @@
-// What gathers and what deals out, against lists: Loader, Collect, RankHistogram, FirstOrder.
+// Classes that collect or distribute data (Loader, Collect, RankHistogram, FirstOrder), compared
+// with models of them that use plain lists.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Caches of which memory runs out in the middle of a call: they are as they were before it.
+// Caches of keys and values, if memory runs out in the middle of a call: they are unchanged.
 
 #include <gtest/gtest.h>
 

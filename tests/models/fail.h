@@ -1,18 +1,19 @@
 #pragma once
-// Memory that runs out where a test wants it to.
+// An allocation that fails at a moment that the test chooses.
 
 #include <cstdint>
 
 namespace ladon::test {
 
-/// While one is alive, the k-th call of operator new on this thread throws std::bad_alloc, once.
+/// While such an object exists, the k-th call of operator new on its thread throws std::bad_alloc,
+/// once.
 class FailingAllocation {
  public:
   explicit FailingAllocation(std::int64_t k);
   ~FailingAllocation();
   FailingAllocation(const FailingAllocation&) = delete;
   FailingAllocation& operator=(const FailingAllocation&) = delete;
-  /// Whether it has thrown.
+  /// Whether that call has occurred.
   bool thrown() const;
 };
 

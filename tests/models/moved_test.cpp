@@ -1,5 +1,5 @@
-// What was moved from has nothing any more, and says so: each use of it is an Error, and no crash.
-// The registry finds classes that own by a pointer, and have no row here.
+// Objects that were moved from: each use of them throws Error and does not crash. The test registry
+// finds classes that own data by a pointer and have no row here.
 
 #include <gtest/gtest.h>
 

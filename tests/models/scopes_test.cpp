@@ -1,5 +1,5 @@
-// Scopes against stacks of values: a mode has the value of its last living scope, in whatever
-// order, by whatever owner and on whatever thread they end.
+// Scopes of modes, such as NoGrad, compared with stacks of values: a mode has the value of the last
+// scope that still exists, in whatever order, by whatever owner and on whatever thread scopes end.
 
 #include <gtest/gtest.h>
 

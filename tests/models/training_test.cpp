@@ -1,5 +1,6 @@
-// A training run against plain doubles: gradients by hand, Adam's and the average's formulas, and
-// what was saved. After each operation, and after each that throws, all of it must agree.
+// A training run compared with a second implementation in plain doubles: gradients in closed form,
+// the formulas of Adam and of the weight average, and the saved values. They must agree after each
+// operation, also after one that throws.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Forces on what heads or models compute, pulled back by backward().
+// Forces of particle methods on the outputs of heads or models (act_on), which backward() passes on
+// to their parameters.
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
-// The weight of the repulsion that gives particles the target's energy, derived in
-// particles/alpha.h.
+// The weight α of the repulsion at which particles have the energy of the target, which
+// particles/alpha.h derives.
 
 #include "ladon/optim/particles/alpha.h"
 

@@ -1,5 +1,5 @@
-// Particles that are nearly, or partly, equal: how far the repulsion goes, and where it has no
-// scale.
+// Particles that are nearly equal, or equal in part: the bound of the repulsion, and the case in
+// which no bandwidth is defined.
 
 #include <cmath>
 #include <limits>

@@ -18,17 +18,18 @@ inline void expect_values(const Tensor& x, const std::vector<double>& expected, 
     EXPECT_NEAR(values[i], expected[i], tolerance) << "element " << i;
 }
 
-/// A leaf on storage of its own.
+/// A leaf that requires a gradient, with a copy of the elements of x.
 inline Tensor leaf(const Tensor& x) { return parameter(clone(x.detach())); }
 
-/// The four points of the reference values.
+/// The four particles in the plane for which tests have reference values.
 inline Tensor four_points() { return leaf(tensor({1, 2, 10, 5, 7, 3, 2, -1}, {4, 2}, f64)); }
 
-/// ∇U as a function of Θ.
+/// Gradient ∇U of the loss as a function of the particles Θ.
 using Gradient = std::function<Tensor(const Tensor& theta)>;
 inline Tensor standard_normal(const Tensor& theta) { return clone(theta); }
 
-/// Moves the rows of theta by a method and plain gradient descent.
+/// Moves the rows of theta by `steps` steps of gradient descent along the forces of a particle
+/// method.
 inline void descend(Tensor theta, ParticleMethod& method, const Gradient& gradient, double lr,
                     int steps) {
   Sgd sgd({theta}, {.lr = lr});
@@ -39,7 +40,8 @@ inline void descend(Tensor theta, ParticleMethod& method, const Gradient& gradie
   }
 }
 
-/// Values of a kernel that is a matrix k [M, M], whatever Θ: k is its share of the rows of I.
+/// Values of a kernel at given particles: its matrix k [M, M], found as the kernel's product with
+/// the identity; repulsion; and squared bandwidth h².
 struct KernelValues {
   Tensor k, repulsion;
   double h2;
@@ -49,7 +51,7 @@ inline KernelValues values_at(const SteinKernel& kernel, const Tensor& theta) {
   return {at.share(eye(theta.size(0), f64)), at.repel(), at.h2};
 }
 
-/// The method's gradient at theta for the loss gradient g.
+/// Gradient at theta after a particle method has modified the loss gradient g.
 template <class Method, class... Options>
 Tensor rewritten(const Tensor& theta, const Tensor& g, Options&&... options) {
   Tensor x = leaf(theta);

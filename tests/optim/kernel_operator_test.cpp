@@ -1,4 +1,4 @@
-// Kernels that are no matrix [M, M], written as a user would: an operator at Θ holds them too.
+// User-defined Stein kernels that are not matrices [M, M], but linear operators on the particles Θ.
 
 #include <cmath>
 

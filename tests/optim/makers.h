@@ -1,5 +1,5 @@
 #pragma once
-// Making optimizers, and running them.
+// Functions that make optimizers, and a run of one on a fixed sequence of gradients.
 
 #include <functional>
 #include <memory>
@@ -23,7 +23,8 @@ Make sampling(Options options) {
   };
 }
 
-/// The gradient of step t at x: c_t·(0.3, −0.7, 1.1) + 0.1·(t + 1)·x², c_t = 1, −½, 1, …
+/// Gradient at x in step t: c_t·(0.3, −0.7, 1.1) + 0.1·(t + 1)·x², with c_t = 1 for even t and −½
+/// for odd t.
 inline Tensor gradient_at(const Tensor& x, int t) {
   const Tensor base = tensor({0.3, -0.7, 1.1}, f64) * (t % 2 == 0 ? 1 : -0.5);
   return cast(base + square(cast(x.detach(), f64)) * (0.1 * (t + 1)), x.dtype());

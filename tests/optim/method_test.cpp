@@ -1,5 +1,5 @@
-// Calls in a wrong order, values that are not finite, and what a user's kernel or method may
-// return.
+// Particle methods: calls in a wrong order, values that are not finite, and invalid results of
+// user-defined kernels and methods.
 
 #include "ladon/optim/particles/method.h"
 

@@ -1,5 +1,5 @@
-// Clashes of a user's own names under `using namespace`: a program that takes in all of Ladon may
-// still call its things check, fail, name or concat. Mostly checked by the compiler.
+// Names of users under `using namespace ladon`: a program that includes all headers may still have
+// its own functions check, fail, name or concat. Most of this is checked by compiling this file.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// A sampler's noise: added once, by the step, or missed.
+// Noise of a particle method that samples (SPOS): it is added exactly once, by the optimizer's step
+// or by hand, and forgetting it is an Error.
 
 #include <cmath>
 #include <memory>

@@ -1,4 +1,4 @@
-// Limits that particle methods converge to, against closed forms.
+// Configurations to which particle methods converge, compared with closed forms.
 
 #include <cmath>
 #include <cstdlib>

@@ -8,7 +8,7 @@
 #include "ladon/optim/posterior/gp.h"
 #include "ladon/tests/optim/helpers.h"
 
-namespace ladon::test {
+namespace ladon::test::svgd_test {
 namespace {
 
 Tensor random_rows(std::int64_t m, std::int64_t d, std::uint64_t seed, DType dtype = f64) {
@@ -349,4 +349,4 @@ TEST(ParticleMethod, RefusesBadSettings) {
 }
 
 }  // namespace
-}  // namespace ladon::test
+}  // namespace ladon::test::svgd_test

@@ -1,5 +1,6 @@
-// A Llama from a folder learns one sentence by low-rank adapters of its queries and values alone
-// (LoRA), as published; then they are merged, and the model travels on by its foreign names.
+// A Llama model from a folder learns one sentence by low-rank adapters of only its queries and
+// values (LoRA), as in the paper; then the adapters are merged, and the model is saved with the
+// names of parameters in Llama files.
 
 #include <iostream>
 

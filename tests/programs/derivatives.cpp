@@ -1,4 +1,4 @@
-// Two operations of one's own, and every question one asks of a gradient.
+// Two user-defined operations, and all kinds of derivatives of them.
 
 #include <iostream>
 
@@ -7,7 +7,7 @@
 
 using namespace ladon;
 
-/// x·σ(x), by one rule per input.
+/// x·σ(x), with one gradient rule per input.
 Tensor swish(const Tensor& x) {
   const auto value = [&] {
     const NoGrad unrecorded;
@@ -18,7 +18,8 @@ Tensor swish(const Tensor& x) {
   });
 }
 
-/// x³, by a function that gives all gradients; `factor` is 3, or wrong.
+/// x³, with one function that returns the gradients by all inputs; the gradient is right if
+/// `factor` is 3.
 CustomFunction cube(double factor) {
   return {
       .name = "cube",
@@ -27,7 +28,7 @@ CustomFunction cube(double factor) {
                       const Tensor&) { return std::vector<Tensor>{g * factor * square(in[0])}; }};
 }
 
-/// Whether f throws an Error with these words in it.
+/// Whether f throws an Error whose message contains these words.
 template <class F>
 bool refused(const std::string& words, const F& f) {
   try {

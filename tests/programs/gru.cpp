@@ -1,4 +1,4 @@
-// Kinds of questions (TREC) by a bidirectional GRU over padded batches.
+// Classifies questions of TREC by a bidirectional GRU over padded batches.
 
 #include <iostream>
 

@@ -7,7 +7,7 @@
 
 using namespace ladon;
 
-/// A trained token in front of the others, which reads the class off them (Dosovitskiy et al.
+/// A learned class token before the others; the class is read from its output (Dosovitskiy et al.
 /// 2021).
 struct ClassToken : Layer {
   Tensor token;
@@ -21,7 +21,7 @@ struct ClassToken : Layer {
   std::string describe() const override { return "ClassToken"; }
 };
 
-/// The share of unseen digits that the model knows after three epochs.
+/// Accuracy of the model on digits that were not trained on, after three epochs.
 double learned(Sequential& model, const ImageDataset& digits, Generator& rng) {
   const ImageDataset seen = take(digits, 0, 8000), unseen = take(digits, 8000, 2000);
   auto train = tensor_loader({seen.images, seen.labels}, {.batch_size = 64}, rng);

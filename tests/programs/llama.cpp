@@ -1,5 +1,6 @@
-// A Llama in the files of others: eight heads that share four of keys, rotary positions, RMSNorm,
-// SwiGLU. Its weights are drawn here, for want of a small one that is free.
+// A Llama model in the file format of Hugging Face: eight query heads that share four key heads,
+// rotary positions, RMSNorm, SwiGLU. Its weights are random, since there is no small model with a
+// free licence.
 
 #include <cmath>
 #include <iostream>
@@ -9,7 +10,7 @@
 
 using namespace ladon;
 
-/// A checkpoint by Hugging Face's names, in bf16.
+/// A checkpoint with Hugging Face's names of parameters, in bf16.
 void write_checkpoint(const std::string& path) {
   Generator rng(1);
   const auto drawn = [&](const Shape& shape) {

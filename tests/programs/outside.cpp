@@ -1,6 +1,7 @@
-// Extensions from outside, treated as the library's own: a layer with its limit, a nonlinearity
-// with its dual, a hook of attention without a limit. Their network is compared with its limit, its
-// heads are moved by SVGD, and the layer takes the place of another in an encoder.
+// User-defined extensions, which the library treats as its own: a layer with its infinite-width
+// limit, a nonlinearity with its dual activation, and an attention hook without a limit. A network
+// of them is compared with its limit, its heads are trained by SVGD, and the layer replaces another
+// in an encoder.
 
 #include <iostream>
 
@@ -32,7 +33,8 @@ struct Loudness : Layer {
   std::string describe() const override { return "Loudness"; }
 };
 
-/// Each head looks more at what came first, the higher its number the less.
+/// Attention hook by which each head prefers the first tokens; heads with higher numbers do so
+/// less.
 struct FirstComes : AttentionHook {
   Tensor bias(const AttentionHeads& h) const override {
     const Tensor heads = reshape(arange(1.0, double(h.q.size(1)) + 1), {h.q.size(1), 1, 1});

@@ -1,6 +1,6 @@
-// Digits learnt with differential privacy (Abadi et al. 2016): each example's gradient is clipped,
-// and noise added to their sum. Then what else one asks of a model's derivatives: products with the
-// Hessian three ways, and an ensemble in one pass.
+// Learns digits with differential privacy (Abadi et al. 2016): the gradient of each example is
+// clipped, and noise is added to their sum. Then computes other derivatives of a model: products
+// with the Hessian in three ways, and the gradients of an ensemble in one pass.
 
 #include <iostream>
 
@@ -13,7 +13,8 @@ struct PrivateOptions {
   double norm = 1, noise = 0.8;  ///< noise: of the sum, in units of the norm.
 };
 
-/// Gradients of the set: (Σ_i g_i·min(1, norm/|g_i|) + noise·norm·ξ)/N.
+/// Private gradients of all parameters: (Σ_i g_i·min(1, norm/|g_i|) + noise·norm·ξ)/N, with the
+/// gradients g_i of N examples.
 void private_gradients(const ParameterSet& set, const TensorFunction& loss,
                        const std::vector<Tensor>& batch, const PrivateOptions& o, Generator& rng) {
   const NoGrad off;  // no derivative of these gradients is wanted

@@ -6,8 +6,8 @@
 #include <iostream>
 #include <string>
 
-/// The file of that name in the folder of data, which is the program's first argument. Ends the
-/// program with 77, which ctest counts as skipped, where it is not there.
+/// Path of a file in the data folder, which is the program's first argument. If the file does not
+/// exist, ends the program with status 77, which ctest counts as skipped.
 inline std::string data_file(char** argv, const std::string& name) {
   const std::filesystem::path path = std::filesystem::path(argv[1] ? argv[1] : ".") / name;
   if (std::filesystem::exists(path)) return path.string();
@@ -15,7 +15,7 @@ inline std::string data_file(char** argv, const std::string& name) {
   std::exit(77);
 }
 
-/// Ends the program with 1 unless it holds.
+/// Ends the program with status 1 unless the condition holds.
 inline void expect(bool holds, const std::string& what) {
   if (holds) return;
   std::cout << "wrong: " << what << '\n';

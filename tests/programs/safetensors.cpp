@@ -1,5 +1,5 @@
-// Files of tensors: the cases of the format's own tests, and a network for digits that travels
-// under PyTorch's names, in half precision.
+// Safetensors files: the cases of the format's own tests, and a network for digits that is saved
+// with PyTorch's names of parameters, in half precision.
 
 #include <cmath>
 #include <cstring>
@@ -11,7 +11,7 @@
 
 using namespace ladon;
 
-/// The bytes of a file after its header, to whose notes Ladon adds checksums.
+/// The bytes of a file after its header, in whose metadata Ladon adds checksums.
 std::string elements(const std::string& path) {
   const std::string bytes = read_file(path);
   std::uint64_t header = 0;
@@ -19,7 +19,7 @@ std::string elements(const std::string& path) {
   return bytes.substr(sizeof header + header);
 }
 
-/// Whether the file is read, and can be written again.
+/// Whether the file can be read, and its tensors written again.
 bool readable(const std::string& path) {
   try {
     std::map<std::string, std::string> metadata;

@@ -1,6 +1,6 @@
-// Layers of PyTorch through a file: weights that are cosines, and the outputs that PyTorch
-// publishes of them (test/cpp/api/transformer.cpp; all of its figures:
-// tests/layers/extra/torch_layout_test.cpp).
+// Layers of PyTorch, loaded from a file: their weights are cosines, and their outputs must be those
+// that PyTorch publishes (test/cpp/api/transformer.cpp; tests/layers/extra/torch_layout_test.cpp
+// has all of them).
 
 #include <algorithm>
 #include <iostream>
@@ -10,7 +10,8 @@
 
 using namespace ladon;
 
-/// The layer with weights cos(0), cos(1), … in PyTorch's layout, from a file of its names.
+/// The layer with the weights cos(0), cos(1), … in PyTorch's layout, loaded from a file with
+/// PyTorch's names.
 template <class L>
 L of_cosines(L layer) {
   StateDict state = to_torch(layer);

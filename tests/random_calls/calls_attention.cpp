@@ -1,4 +1,5 @@
-// Attention, its variants, caches and texts: made with random options, and run on random inputs.
+// Random calls of attention and its variants, of caches and of text generation: with random
+// options, on random inputs.
 
 #include "ladon/layers/layers.h"
 #include "ladon/optim/extra/extra.h"

@@ -1,4 +1,4 @@
-// Loaders, texts as tokens, and scores of translations.
+// Random calls of data loaders, tokenizers, and scores of translations.
 
 #include "ladon/core/extra/data/prefetch.h"
 #include "ladon/core/extra/data/sequences.h"

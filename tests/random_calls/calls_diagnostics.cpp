@@ -1,4 +1,4 @@
-// Figures that judge predictions, samples and heads, and penalties of heads.
+// Random calls of metrics of predictions, samples and heads, and of penalties of heads.
 
 #include "ladon/core/extra/data/ensemble.h"
 #include "ladon/core/extra/data/metrics.h"

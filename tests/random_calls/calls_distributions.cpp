@@ -1,4 +1,4 @@
-// Distributions: made of any parameters, drawn from, and asked for all that they know.
+// Random calls of distributions: with arbitrary parameters, all their member functions.
 
 #include <memory>
 #include <string>

@@ -1,4 +1,5 @@
-// The graph: sweeps, hooks, recording, and derivatives of functions.
+// Random calls of the gradient graph: backward passes, hooks, recording, and derivatives of
+// functions.
 
 #include <span>
 

@@ -1,4 +1,4 @@
-// Indexing by tensors.
+// Random calls of operations that index by tensors.
 
 #include "table.h"
 

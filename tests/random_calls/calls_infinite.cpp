@@ -1,4 +1,4 @@
-// Infinite width: limits of layers on tiny inputs, and predictions from kernels.
+// Random calls of infinite-width limits of layers on tiny inputs, and of predictions from kernels.
 
 #include "ladon/layers/extra/infinite/linearized.h"
 #include "ladon/layers/infinite/dual/quadrature.h"

@@ -1,4 +1,4 @@
-// Layers: made with random options, run on random inputs, and trained a step.
+// Random calls of layers: with random options, on random inputs, and a training step.
 
 #include "ladon/layers/layers.h"
 #include "ladon/optim/extra/extra.h"

@@ -1,4 +1,5 @@
-// Calls of modules and optimizers beside running: states, hooks, copies, hyper-parameters.
+// Random calls of modules and optimizers other than forward() and step(): states, hooks, copies,
+// hyper-parameters.
 
 #include "ladon/autograd/graph.h"
 #include "ladon/layers/extra/state/torch_layout.h"

@@ -1,4 +1,4 @@
-// Optimizers, clipping, schedules, and particle methods.
+// Random calls of optimizers, clipping, schedules, and particle methods.
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Pointwise operations, comparisons, and edits in place.
+// Random calls of pointwise operations, comparisons, and in-place operations.
 
 #include "table.h"
 

@@ -1,4 +1,4 @@
-// Exact posteriors of heads, and methods beside them.
+// Random calls of exact posteriors of heads, and of the methods compared with them.
 
 #include <algorithm>
 #include <memory>

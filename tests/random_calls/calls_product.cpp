@@ -1,4 +1,4 @@
-// Matrix products, attention, and linear algebra.
+// Random calls of matrix products, attention, and linear algebra.
 
 #include <optional>
 

@@ -1,4 +1,4 @@
-// Reductions, sorting, softmax, normalization and losses.
+// Random calls of reductions, sorting, softmax, normalization and losses.
 
 #include "ladon/optim/extra/extra.h"
 #include "table.h"

@@ -1,4 +1,4 @@
-// Log densities, samplers of them, and diagnostics of chains.
+// Random calls of log densities, their samplers, and diagnostics of chains.
 
 #include "ladon/layers/layers.h"
 #include "ladon/optim/extra/extra.h"

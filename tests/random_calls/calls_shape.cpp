@@ -1,4 +1,4 @@
-// Shape operations.
+// Random calls of operations on shapes.
 
 #include <algorithm>
 

@@ -1,4 +1,5 @@
-// Creation, the members of Tensor, shapes, and random draws.
+// Random calls of functions that create tensors, of the members of Tensor and Shape, and of random
+// draws.
 
 #include <cstddef>
 #include <memory>

@@ -1,4 +1,4 @@
-// Convolution and pooling.
+// Random calls of convolution and pooling.
 
 #include <algorithm>
 

@@ -1,6 +1,5 @@
 #pragma once
-// Arguments of random calls: sensible ones mostly, and sometimes the worst there
-// are.
+// Arguments of random calls: mostly sensible ones, and sometimes extreme or wrong ones.
 
 #include <cstdint>
 #include <random>
@@ -17,10 +16,12 @@ namespace ladon::test {
 
 using Tensors = std::vector<Tensor>;
 
-/// Larger tensors are not passed on to later calls: what a few of them make together stays cheap.
+/// Largest number of elements of a tensor that later calls may use, so that results of several such
+/// tensors stay cheap.
 inline constexpr std::int64_t max_elements = 256;
 
-/// Draws arguments, and says in words what it drew. What it draws depends on its seed alone.
+/// Draws the arguments of calls, and records in words what it drew. The draws depend only on the
+/// seed.
 ///
 /// The first tensor of a call is its subject: later axes, indices and shapes are drawn so that they
 /// fit it, most of the time.
@@ -28,11 +29,12 @@ class Draw {
  public:
   explicit Draw(std::uint64_t seed) : random_(seed) {}
 
-  /// Begins a call: its words are the name until something is drawn.
+  /// Begins a call: sets the words to its name.
   void begin(const std::string& name);
-  /// The call so far, "softmax: f32 [2, 3]; -1".
+  /// Description of the current call and its arguments so far: "softmax: f32 [2, 3]; -1".
   const std::string& words() const { return words_; }
-  /// Adds to the words; for decisions that a call takes itself.
+  /// Adds a value to the description of the call, and returns it; for values that a row of the
+  /// table draws by below(), chance() or one_of().
   template <class T>
   T say(const T& value) {
     add_words(detail::join(value));
@@ -53,42 +55,42 @@ class Draw {
 
   /// A small integer; sometimes an extreme one: 2³⁰, −2⁶³, ….
   std::int64_t integer();
-  /// From low to high (both included); sometimes beside them, or extreme.
+  /// An integer from low to high, both included; sometimes one outside, or an extreme one.
   std::int64_t around(std::int64_t low, std::int64_t high);
   int small_int() { return static_cast<int>(say(below(7) - 1)); }
-  /// A number: of any size, ±∞, NaN.
+  /// A number of any size, ±∞ or NaN.
   double number();
-  /// A number of an option that is in [0, 1] where it is right.
+  /// A number for an option whose valid values are in [0, 1]; sometimes an invalid one.
   double fraction();
   bool flag() { return say(chance(0.5)); }
   std::uint64_t seed() { return static_cast<std::uint64_t>(below(1000)); }
 
   // --- tensors ---
 
-  /// One of the pool or a new one, of any dtype, shape and layout; sometimes undefined.
+  /// A tensor of the pool or a new one, of any dtype, shape and memory layout; sometimes undefined.
   Tensor tensor();
-  /// Floating, mostly.
+  /// A tensor, mostly floating-point.
   Tensor floating();
   Tensor floating(const Shape& shape);
-  /// Floating, of that shape mostly.
+  /// A floating-point tensor, mostly of this shape.
   Tensor near(const Shape& shape);
-  /// bool, that broadcasts to the subject mostly.
+  /// A boolean tensor that mostly broadcasts to the subject.
   Tensor mask();
   Tensor mask(const Shape& shape);
-  /// Tensor that broadcasts with the subject, mostly.
+  /// A tensor that mostly broadcasts with the subject.
   Tensor partner();
-  /// As tensor(); sometimes a view of more elements than memory can hold. For operations that look
-  /// at no element, or must store as many.
+  /// A tensor as from tensor(), or sometimes a view of more elements than memory can hold. For
+  /// operations that read no elements, or must store as many as they get.
   Tensor perhaps_giant();
-  /// Of the subject's shape, mostly.
+  /// A tensor, mostly of the subject's shape.
   Tensor twin();
-  /// i64 of that shape, with values from 0 to below `count`, mostly.
+  /// A tensor i64 of this shape, mostly with values from 0 to `count` − 1.
   Tensor indices(const Shape& shape, std::int64_t count);
-  /// A tensor of exactly that shape and dtype in some layout; may require a gradient.
+  /// A tensor of exactly this shape and dtype, in a random memory layout; may require a gradient.
   Tensor made(const Shape& shape, DType dtype);
   std::vector<Tensor> several(std::int64_t least, std::int64_t most);
 
-  // --- what goes with the subject ---
+  // --- arguments that fit the subject ---
 
   const Tensor& subject() const { return subject_; }
   void set_subject(const Tensor& x) { subject_ = x; }
@@ -96,25 +98,25 @@ class Draw {
   std::vector<int> axis_list();
   Axes axes();
   Dims dims() { return say(chance(0.5)) ? Dims::keep : Dims::drop; }
-  /// A list of numbers, one per axis mostly.
+  /// A list of numbers, mostly one per axis.
   std::vector<std::int64_t> count_list();
   /// A size of the subject at some axis, or 1.
   std::int64_t some_size();
 
   Shape shape();
-  /// Of at most max_elements.
+  /// A shape with at most max_elements elements.
   Shape small_shape();
   DType dtype();
   DType floating_dtype() { return chance(0.5) ? f32 : f64; }
 
-  // --- what lives on between the calls of an episode ---
+  // --- tensors that the calls of an episode share ---
 
   void keep(const Tensor& x);
-  /// Counts the leaves that x depends on, also those that were not drawn (parameters of models),
-  /// among those whose gradients are cleared.
+  /// Adds the leaves on which x depends, also those that were not drawn (parameters of models), to
+  /// those whose gradients clear_gradients() clears.
   void adopt(const Tensor& x);
-  /// Breaks the knots that create_graph ties (a leaf's gradient holds the graph, and that the
-  /// leaf).
+  /// Clears the gradients of leaves. With create_graph a leaf's gradient refers to the graph and
+  /// the graph to the leaf, a cycle that would leak memory.
   void clear_gradients();
 
  private:
@@ -122,7 +124,7 @@ class Draw {
   Tensor fill(const Shape& shape, DType dtype);
   Tensor lay_out(const Shape& shape, DType dtype);
   Tensor hollow();
-  /// Of so many elements that operations share them out among threads.
+  /// A tensor with so many elements that operations compute on several threads.
   Tensor large();
   Tensor spoken(Tensor x);
 
@@ -133,10 +135,10 @@ class Draw {
   std::vector<LeafUse> adopted_;
 };
 
-/// "f32 [2, 3] in strides [1, 2], requires a gradient".
+/// Description of a tensor: "f32 [2, 3] in strides [1, 2], requires a gradient".
 std::string describe(const Tensor& x);
 
-// --- draws as functions: what rows of the table name their arguments by ---
+// --- draws as functions, by which rows of the table name their arguments ---
 
 inline Tensor any_tensor(Draw& d) { return d.tensor(); }
 inline Tensor perhaps_giant(Draw& d) { return d.perhaps_giant(); }

@@ -1,5 +1,5 @@
 #pragma once
-// Helpers of random calls of all layers.
+// Helpers for random calls of layers.
 
 #include "draw.h"
 #include "ladon/autograd/graph.h"
@@ -8,7 +8,8 @@
 
 namespace ladon::test {
 
-/// A call of the layer, in any mode and dtype.
+/// Calls the layer, in training or evaluation mode and any dtype, sometimes followed by a backward
+/// pass.
 inline Tensors run(Draw& d, Layer& layer, const Tensor& x, const Tensor& mask = {}) {
   if (d.chance(0.3)) layer.eval();
   if (d.chance(0.2)) layer.to(d.dtype());
@@ -22,7 +23,8 @@ inline Tensors run(Draw& d, Layer& layer, const Tensor& x, const Tensor& mask = 
   return {y};
 }
 
-/// Runs it on inputs [2, T, width] mostly, where asked for with a mask.
+/// Calls the layer on inputs that mostly have the shape [batch, positions, width], sometimes with a
+/// mask.
 inline Tensors run_on_tokens(Draw& d, Layer& layer, std::int64_t width) {
   const std::int64_t batch = d.below(3), positions = d.below(5);
   const Tensor x = d.near({batch, positions, width});

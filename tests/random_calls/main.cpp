@@ -1,4 +1,4 @@
-// Random calls of everything public: each must end in a result or in a ladon::Error.
+// Makes random calls of all public functions: each must end in a result or in a ladon::Error.
 //
 //   random_calls [--seed=S] [--calls=N]     LADON_RANDOM_CALLS=N does as --calls
 //   random_calls --seed=S --only=N          repeats one call, with those of its episode before it

@@ -1,6 +1,6 @@
 #pragma once
-// Makes random calls, one after the other, and stops at the first that ends in anything but a
-// result or a ladon::Error.
+// Makes random calls of the library, one after the other, until one ends in anything but a result
+// or a ladon::Error.
 
 #include <cstdint>
 #include <map>
@@ -12,9 +12,10 @@ namespace ladon::test {
 struct RunOptions {
   std::uint64_t seed = 1;
   std::int64_t calls = 100'000;
-  /// Repeats what led to the call of this number, and tells each call in words.
+  /// Number of a call to repeat, together with the earlier calls of its episode; each is printed.
   std::optional<std::int64_t> only = {};
-  /// Processor time that a call may take; under a sanitizer it takes five to ten times as long.
+  /// Processor time in seconds that a call may take. Under a sanitizer calls take five to ten times
+  /// as long.
 #ifdef LADON_SANITIZED
   double seconds = 20;
 #else
@@ -25,18 +26,19 @@ struct RunOptions {
 struct RunReport {
   std::int64_t results = 0, errors = 0, sweeps = 0;
   double slowest_seconds = 0;
-  std::string slowest;                         ///< In words.
-  std::map<std::string, std::int64_t> by_row;  ///< Results of rows of that name.
+  std::string slowest;                         ///< The slowest call, in words.
+  std::map<std::string, std::int64_t> by_row;  ///< Number of results per row's name.
 };
 
-/// Calls come in episodes of episode_calls. An episode begins with no tensors and a state of its
-/// own, drawn from seed and number alone; so a call is repeated by the few before it.
+/// Number of calls per episode. An episode begins without tensors and with a random state that
+/// depends only on the seed and its number, so a call can be repeated after only the earlier calls
+/// of its episode.
 inline constexpr std::int64_t episode_calls = 50;
 
-/// Throws std::runtime_error that tells seed, number and the call in words, where one ends in an
-/// exception other than Error, an Error without the operation's name, a tensor that is no window on
-/// its storage, or too late. A signal, a sanitizer's report and a call that does not end print them
-/// and end the process.
+/// Throws std::runtime_error, with the seed, the call's number and the call in words, if a call
+/// ends in an exception other than Error, in an Error without the operation's name, with a tensor
+/// that reaches beyond its storage, or too late. If a call causes a signal or a sanitizer's report,
+/// or does not end, they are printed and the process ends.
 RunReport run_random_calls(const RunOptions& options);
 
 }  // namespace ladon::test

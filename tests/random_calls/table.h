@@ -1,10 +1,11 @@
 #pragma once
-// The table of calls: name → what draws its arguments and makes it.
+// The table of random calls: each row has a name, and a function that draws arguments and makes the
+// call.
 //
 //   table.add("softmax", softmax, floating, axis);
 //   table.add("arange", [](Draw& d) { return arange(d.number(), d.number(), d.number()); });
 //
-// A family's rows stand in calls_<family>.cpp, and a test fails where a public function has none.
+// The rows of a family are in `calls_<family>.cpp`; a test fails if a public function has no row.
 
 #include <functional>
 #include <string>
@@ -18,12 +19,12 @@
 namespace ladon::test {
 
 struct CallRow {
-  std::string name;  ///< As declared; each overload has a row of its own.
+  std::string name;  ///< Name as declared; one row per overload.
   std::function<Tensors(Draw&)> call;
-  double weight = 1;  ///< Frequency of its draws beside other rows.
+  double weight = 1;  ///< Relative frequency of calls.
 };
 
-/// The tensors of any result.
+/// The tensors in the result of a call, which may be of any type.
 inline Tensors tensors_of(Tensor x) { return {std::move(x)}; }
 inline Tensors tensors_of(Tensors x) { return x; }
 inline Tensors tensors_of(const ValuesAndIndices& x) { return {x.values, x.indices}; }
@@ -34,13 +35,13 @@ requires std::is_arithmetic_v<T> Tensors tensors_of(T) { return {}; }
 
 class CallTable {
  public:
-  /// `call` takes a Draw&.
+  /// Adds a row: `call` draws its arguments from a Draw& and makes the call.
   template <class F>
   requires std::is_invocable_v<F, Draw&>
   void add(std::string name, F call, double weight = 1) {
     rows_.push_back({std::move(name), [call](Draw& d) { return run(call, d); }, weight});
   }
-  /// f of what the draws give, drawn from the left.
+  /// Adds a row that calls f with one argument per function of `draws`, drawn from left to right.
   template <class F, class... Draws>
   requires(sizeof...(Draws) > 0 && (std::is_invocable_v<Draws, Draw&> &&
                                     ...)) void add(std::string name, F f, Draws... draws) {
@@ -64,7 +65,7 @@ class CallTable {
   std::vector<CallRow> rows_;
 };
 
-// The families.
+// Functions that add the rows of one family.
 void add_pointwise_calls(CallTable& table);
 void add_reduce_calls(CallTable& table);
 void add_shape_calls(CallTable& table);

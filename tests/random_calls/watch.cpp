@@ -18,11 +18,12 @@
 #ifdef LADON_SANITIZED
 #include <sanitizer/common_interface_defs.h>
 
-// The sanitizer is to refuse memory as malloc would.
+// Options of the address sanitizer, by which it returns null for too much memory, as malloc does.
 extern "C" const char* __asan_default_options() {
   return "allocator_may_return_null=1:max_allocation_size_mb=64:print_summary=1";
 }
-// It ends the process by a call of its own that no callback hears of, but for an abort.
+// The undefined-behaviour sanitizer ends the process without calling any callback, unless it is
+// told to abort.
 extern "C" const char* __ubsan_default_options() { return "abort_on_error=1:print_stacktrace=1"; }
 extern "C" const char* __tsan_default_options() {
   return "allocator_may_return_null=1:max_allocation_size_mb=64";

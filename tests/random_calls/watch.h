@@ -1,5 +1,5 @@
 #pragma once
-// Watches one call: whatever ends the process tells first which call it was.
+// Watches a call: if it ends the process, the process first prints which call it was.
 
 #include <string>
 
@@ -8,12 +8,13 @@
 
 namespace ladon::test {
 
-/// "call 17 of seed 1: softmax: f32 [2]; 3 (random_calls --seed=1 --only=17)".
+/// Description of a call and the command that repeats it: "call 17 of seed 1: softmax: f32 [2]; 3
+/// (random_calls --seed=1 --only=17)".
 std::string how_to_repeat(const RunOptions& options, std::int64_t number, const Draw& draw);
 
-/// While one is alive a signal (a segmentation fault, a division by zero, an abort) and the report
-/// of a sanitizer are followed by how to repeat the call, and so is a call that takes five times
-/// the processor time that it may.
+/// While such an object exists, how_to_repeat() is printed after a signal (segmentation fault,
+/// division by zero, abort) and after a sanitizer's report, and if the call takes five times the
+/// processor time that it may.
 class Watch {
  public:
   Watch(std::int64_t number, const RunOptions& options, const Draw& draw);
@@ -21,15 +22,15 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// Processor time since the beginning, of all threads.
+  /// Processor time of all threads since construction.
   double seconds() const;
 
  private:
   double begin_;
 };
 
-/// Makes memory short, as on a small machine, since a call may ask for any size: 512 MB for the
-/// process above what products need; with sanitizers 64 MB for one piece.
+/// Limits memory as on a small machine, since a call may ask for any size: to 512 MB for the
+/// process in addition to the buffers of matrix products; with sanitizers, to 64 MB per allocation.
 void limit_memory();
 
 }  // namespace ladon::test

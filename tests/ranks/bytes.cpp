@@ -1,7 +1,7 @@
-// Bytes that each rank holds and sends for infinite networks, and how long it takes: mpirun -n 4
-// ranks bytes 4000. What is sent is counted as it is given to MPI, by this program's own functions
-// of its names (the profiling interface, MPI standard, "Tools"), ScaLAPACK's messages among them;
-// what a broadcast's other ranks pass on is not seen.
+// Measures the bytes that each rank (process) holds and sends for kernels of infinite networks, and
+// the time: mpirun -n 4 ranks bytes 4000. Sent bytes are counted when they are passed to MPI,
+// including those of ScaLAPACK, by functions of this program with the names of MPI's (the profiling
+// interface, MPI standard, "Tools"). Data that other ranks forward in a broadcast are not counted.
 
 #include <mpi.h>
 

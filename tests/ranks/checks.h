@@ -1,6 +1,6 @@
 #pragma once
-// Checks of each part of the rank test. All ranks call each function; one that finds something
-// wrong throws, and mpirun ends the others.
+// Checks of the parts of core/extra/ranks. All ranks (processes) call each function; a rank that
+// finds an error throws, and mpirun then ends the others.
 
 #include <exception>
 #include <filesystem>
@@ -31,7 +31,7 @@ void require_error(const F& f, const std::string& part, const char* what) {
   require(false, what);
 }
 
-/// One folder for all ranks, which the first makes and removes.
+/// A temporary folder for all ranks, which the first rank creates and removes.
 class SharedFolder {
  public:
   SharedFolder() : path_(ranks::from_first([&] { return folder_.emplace().path().string(); })) {}
@@ -50,13 +50,14 @@ void check_grams();
 void check_training();
 void check_factors();
 
-/// Prints how long some work takes.
+/// Prints the times of some operations.
 void measure();
 void measure_bytes(std::int64_t n);
 
-/// Computes a Gram matrix into the folder, in which the last rank ends without a word.
+/// Computes a Gram matrix with its checkpoint in the folder; the last rank ends in the middle,
+/// without an exception.
 void die_in_gram(const std::filesystem::path& folder, bool stored);
-/// And takes up what is left of it.
+/// Resumes that computation from its checkpoint.
 void resume_gram(const std::filesystem::path& folder, bool stored);
 
 }  // namespace ladon::test

@@ -1,4 +1,4 @@
-// Promises of ranks.h for each of its calls.
+// Tests the documented behaviour of each function of ranks.h.
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,5 @@
-// Cholesky factors that ranks hold together: those of one process, to rounding.
+// Cholesky factors that are distributed over ranks: they equal those of one process, up to
+// rounding.
 
 #include <cmath>
 #include <iostream>

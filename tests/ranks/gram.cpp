@@ -1,4 +1,5 @@
-// Gram matrices that ranks compute together, in memory and in a folder: the bits of one process.
+// Gram matrices that ranks compute together, in memory and in a folder: they equal those of one
+// process in every bit.
 
 #include "ladon/layers/infinite/gram/gram.h"
 

@@ -1,5 +1,5 @@
-// Run by mpirun on some ranks: that they compute together what one computes, and how a rank that
-// fails ends the others.
+// Program that mpirun starts on several ranks: tests that they compute together what one process
+// computes, and that a rank that fails ends the others.
 //   ranks                all that works together
 //   ranks throw | exit   the last rank fails so while the others wait for it
 //   ranks return         the last rank ends, which the others learn from what they still call

@@ -1,5 +1,5 @@
-// Times of ranks for what one process does as well: mpirun -n 2 ranks measure, beside ranks
-// measure.
+// Times of computations by several ranks, to be compared with those of one process: mpirun -n 2
+// ranks measure, and ranks measure.
 
 #include <chrono>
 #include <functional>

@@ -1,5 +1,6 @@
 // Training by ranks: of one model on parts of each batch, and of an ensemble whose members repel
-// each other. Both end with the bits of one process that does all parts in the order of ranks.
+// each other. Both give the same bits as one process that computes all parts in the order of the
+// ranks.
 
 #include <memory>
 

@@ -1,4 +1,5 @@
-// Public files that pages read: each has its sum and its address in examples/DATA.md.
+// Public data files that the programs on the pages read: for each of them examples/DATA.md has the
+// checksum and the address.
 
 #include <algorithm>
 #include <cstdlib>

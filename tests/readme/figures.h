@@ -1,23 +1,24 @@
 #pragma once
-// What a page shows of a program's output, and what another run must have in common with it.
+// Comparison of a program's output with the output that a page shows.
 
 #include <string>
 
 namespace ladon::test {
 
-/// Without times and memory, which no two runs share, and the tiles that are cut by measured times:
-/// "#" stands for each, and one space for the widths that they make. Columns of them are known by
-/// their names, those in text by their units.
+/// The text with "#" instead of times, amounts of memory and numbers of tiles, which differ between
+/// runs, and with one space instead of several, since these numbers determine column widths. They
+/// are recognized by the names of their columns or, in text, by their units.
 std::string without_times(const std::string& text);
 
-/// Whether `printed` is what a page shows where every rounding is the same: to the letter, but for
-/// times, memory and tiles.
+/// Whether `printed` equals `shown` except for times, memory and tiles (without_times()): for
+/// machines on which all floating-point results are identical.
 bool same_figures(const std::string& shown, const std::string& printed);
 
-/// The same where roundings may differ, by another compiler or BLAS: the first line that has other
-/// words, or a number that is off by more than three errors of two draws with the errors beside
-/// them ("0.82 ± 0.07"), or without one by more than a unit of its last digit and a tenth of
-/// itself. Empty where there is none.
+/// Comparison for machines whose roundings differ, by another compiler or BLAS: the first line with
+/// other words, or with a number that differs too much; empty if there is none. A number with a
+/// standard error ("0.82 ± 0.07") may differ by three standard errors of the difference of two
+/// draws; the standard error itself by a factor of four; any other number by a tenth of itself. All
+/// may differ by a unit of their last digit.
 std::string beyond_rounding(const std::string& shown, const std::string& printed);
 
 }  // namespace ladon::test

@@ -1,9 +1,11 @@
-// Every figure in the prose of README.md, the cards and the studies' pages is one that was printed:
-// it stands in a block of its page, or of a page that its paragraph links, rounded or in percent,
-// with its error behind it. Sentences are for people; the rows that they rest on may be named in
-// a comment behind them, and then their figures stand in these rows:
+// Every number in the prose of README.md, of folders' README.md (cards) and of the studies' pages
+// was printed by a program: it is in an output block of its page, or of a page to which its
+// paragraph links, possibly rounded or in percent, with its standard error. A comment after a
+// sentence may name the rows of the output from which its numbers are; then they must be in these
+// rows:
 //   <!-- rows: `svgd - plain` -->
-// What no program prints, as a quantile or a ratio of two figures, is named with its reason:
+// A number that no program prints, such as a quantile or a ratio of two numbers, is listed with its
+// reason:
 //   <!-- derived: 2.8: the quantile of t with 4 degrees of freedom -->
 
 #include <algorithm>

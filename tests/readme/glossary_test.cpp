@@ -1,4 +1,4 @@
-// Terms of the glossary are links where a lesson or a study uses them first.
+// Terms of the glossary are links at their first use in a lesson or a study.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// The index of headers (examples/INDEX.md): every installed header stands in it once, and a row's
-// names are declared by its headers and used by its example.
+// The index of headers (examples/INDEX.md): every installed header is listed once, and the names in
+// a row are declared in its headers and used in its example.
 
 #include <algorithm>
 #include <cctype>

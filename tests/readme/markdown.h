@@ -1,5 +1,6 @@
 #pragma once
-// README.md, the folders' cards and the examples' pages, as their blocks and their prose.
+// Parser of the Markdown pages: README.md, the README.md of folders and of examples, as fenced
+// blocks and prose.
 
 #include <filesystem>
 #include <string>
@@ -11,25 +12,25 @@ namespace ladon::test {
 struct Block {
   std::string language;  ///< "cpp", "console", …
   std::string words;     ///< Words after the language in its line.
-  std::string text;      ///< With its last line break.
+  std::string text;      ///< Text including the last line break.
 };
 
 struct Page {
   std::filesystem::path path;
-  std::string name;   ///< Below the source folder.
-  std::string text;   ///< The file.
-  std::string prose;  ///< Without the blocks.
+  std::string name;   ///< Path relative to the source folder.
+  std::string text;   ///< Contents of the file.
+  std::string prose;  ///< Text without fenced blocks.
   std::vector<Block> blocks;
 };
 
-/// Throws std::runtime_error for a block without an end.
+/// Throws std::runtime_error if a block has no closing fence.
 Page read_page(const std::filesystem::path& path);
 
-/// README.md and every .md file below the floors.
+/// README.md and all .md files of the source folders.
 std::vector<Page> all_pages();
 
-/// A console block shows commands, lines that begin with "$ ", each followed by what it prints (or
-/// by nothing, where that is not shown).
+/// A command in a console block, a line that begins with "$ ", and the output shown below it, which
+/// may be empty.
 struct Command {
   std::string line, output;
 };

@@ -1,4 +1,5 @@
-// What pages show is compared digit by digit; where roundings differ, within the errors shown.
+// Tests of figures.h: outputs on pages are compared digit by digit, or, if roundings differ, to
+// within the standard errors shown.
 
 #include <cctype>
 

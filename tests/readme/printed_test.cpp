@@ -1,12 +1,12 @@
-// Output shown by README.md and the pages is what the programs print, and the pictures beside the
-// examples are what they draw. Each page is a test of ctest's own, printed_….
+// Output shown in README.md and the pages is what the programs print, and the pictures in the
+// folders of the examples are what they draw. Each page is a separate test of ctest, printed_….
 //
 //   ```console          commands whose output is compared
 //   ```console data     they need files: run only where LADON_README_DATA names a folder with them
 //   ```console full     they take long: run only where LADON_README_FULL is set
 //   ```console times    they print how long something took: never compared
 //
-// What is compared how:
+// How outputs are compared:
 //   - to the letter, but for times and memory, where compiler and BLAS are those that the pages were
 //     printed with. The programs run at an instruction level that nearly every processor has. The
 //     number of threads, and of cores, changes no bit.
@@ -15,16 +15,16 @@
 //     operations in another way, the last bits differ, and a chain of samples or a training may go
 //     another way (figures.h). Pictures, which have more digits, are not compared then.
 //
-// A page that has passed is not run again while all is the same by which its output could differ:
-// its programs (a changed comment leaves them as they are), the libraries that they load, gnuplot,
-// its blocks and its pictures (stamps.h). What it passed with is kept on this machine, and in
-// passed.txt for others: on another machine with the same compiler and packages programs are the
-// same to the byte. Lessons, which take seconds, and blocks of data always run; with
+// A page that has passed is not run again as long as nothing changes that could change its output:
+// its programs (a changed comment does not change them), the libraries that they load, gnuplot, its
+// blocks and its pictures (stamps.h). Fingerprints of all this are kept on this machine, and in
+// passed.txt for others: on another machine with the same compiler and packages programs are equal
+// to the byte. Lessons, which take seconds, and blocks that need data always run; with
 // LADON_README_ANEW=1 every page does. LADON_README_RECORD=1 writes passed.txt from all pages.
 //
-// LADON_README_PAGE=examples/nngp_compare/README.md takes one page. With LADON_README_WRITE=1 it
-// writes what is printed into the pages, and the pictures beside the examples, instead of
-// comparing.
+// LADON_README_PAGE=examples/nngp_compare/README.md selects one page. With LADON_README_WRITE=1 the
+// test writes the printed output into the pages, and the pictures into the folders of the examples,
+// instead of comparing them.
 
 #include <cstdlib>
 #include <fstream>

@@ -1,7 +1,8 @@
-// README.md, the cards and the examples' pages are true to the tree: every program that they show
-// is built and run by the test `consumer`, every link and picture is there, every picture can be
-// read, and every test that they name exists. (Figures in their prose: figures_test.cpp; what their
-// blocks show is compared with what the programs print by printed_test.cpp.)
+// README.md, the README.md of folders (cards) and the examples' pages agree with the sources: every
+// program that they show is built and run by the test `consumer`, every link leads to something,
+// every picture exists and is legible, and every test that they name exists. (figures_test.cpp
+// tests the numbers in their prose; printed_test.cpp compares their output blocks with what the
+// programs print.)
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,6 @@
 #pragma once
-// Stamps of what passed: where nothing has changed by which it could fail, it need not run again.
+// Record of passed checks: a check of a program need not run again if nothing has changed that
+// could make it fail.
 
 #include <cstdint>
 #include <filesystem>
@@ -9,21 +10,21 @@
 
 namespace ladon::test {
 
-/// Section of a program with what changes at every commit and not what it computes: the commit that
-/// it names (examples/common/commit.cmake).
+/// Section of a program file that changes with every commit but has no effect on results: the name
+/// of the commit (examples/common/commit.cmake).
 inline constexpr const char* section_of_commit = ".ladon_commit";
 
-/// Fingerprint of what a program computes with: the bytes of it that are loaded, but for its build
-/// ID and the section above, and every shared library that it loads. Linked with unused sections
-/// removed it holds no function that the program cannot reach. Nothing where the programs `objcopy`
-/// (of binutils) and `ldd` are missing, or cannot read it.
+/// Fingerprint of a program's code: of the bytes that are loaded, without its build ID and the
+/// section above, and of every shared library that it loads. Programs are linked without unused
+/// sections, so functions that they do not use have no effect. Returns nothing if the programs
+/// `objcopy` (of binutils) or `ldd` are missing or cannot read the program.
 std::optional<std::uint64_t> fingerprint_of_program(const std::filesystem::path& program);
 
-/// What a command prints; empty where it fails.
+/// Output of a command; empty if it fails.
 std::string printed_by(const std::string& command);
 
-/// Folder of small files, one for each fingerprint that has passed, of the name of it. Where it
-/// cannot be written nothing is kept.
+/// Folder with one small file per fingerprint that has passed, named by the fingerprint. If the
+/// folder cannot be written, nothing is recorded.
 class Stamps {
  public:
   /// $LADON_CACHE, else $XDG_CACHE_HOME, else ~/.cache; below it ladon/printed.
@@ -31,7 +32,7 @@ class Stamps {
 
   explicit Stamps(std::filesystem::path folder) : folder_(std::move(folder)) {}
   bool has(std::uint64_t fingerprint) const;
-  /// `what` passed: text for a reader of the folder.
+  /// Records a fingerprint as passed; `what` describes the check, for people who read the folder.
   void add(std::uint64_t fingerprint, const std::string& what) const;
 
  private:
@@ -39,14 +40,14 @@ class Stamps {
   std::filesystem::path folder_;
 };
 
-/// File of the fingerprints that things of a name passed with last, a line each:
+/// File with the last fingerprint with which each named check passed, one per line:
 ///   00c0ffee00c0ffee examples/posterior/README.md
 class Record {
  public:
   explicit Record(std::filesystem::path file);
   bool has(const std::string& name, std::uint64_t fingerprint) const;
   void set(const std::string& name, std::uint64_t fingerprint) { passed_[name] = fingerprint; }
-  /// Writes the file, in the order of names; leaves out what was not set since it was read.
+  /// Writes the file, sorted by name, without names that were not set since the file was read.
   void write() const;
 
  private:

@@ -1,5 +1,5 @@
-// A program is known again when a comment has changed, or what it does not use, or its commit, and
-// not when a constant has.
+// The fingerprint of a program does not change with a comment, with functions that it does not use,
+// or with the commit, but changes with a constant.
 
 #include "ladon/tests/readme/stamps.h"
 

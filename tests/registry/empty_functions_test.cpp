@@ -1,5 +1,5 @@
-// Public functions that take a function: an empty std::function is an Error that says so, and not
-// the standard library's bad_function_call in the middle of a computation.
+// Public functions with a std::function as an argument: an empty one causes an Error that says so,
+// instead of std::bad_function_call in the middle of a computation.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What holds of every hyper-parameter that any layer lists: the finite layer and its limit are
+// Property of every hyper-parameter that any layer lists: the finite layer and its limit are
 // differentiable by it.
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #pragma once
-// A row for every layer, and for every attention hook inside of one: how it is made, called and
-// copied, what it computes, and whether it has a limit. registry_test.cpp holds the table against
-// the headers.
+// A row for every layer, and for every attention hook (in a layer that uses it): functions that
+// make, call and copy the layer, its formula, and whether it has an infinite-width limit.
+// registry_test.cpp checks that no layer of the headers is missing.
 
 #include <functional>
 #include <memory>
@@ -12,27 +12,27 @@
 
 namespace ladon::test {
 
-/// Place of a layer's limit.
+/// Whether a layer has an infinite-width limit.
 enum class Ends {
-  in_a_limit,     ///< Of the row's input.
-  behind_linear,  ///< Of what a Linear makes of it: the law that the derivation needs.
-  in_a_refusal    ///< Nowhere: an Error that names the layer.
+  in_a_limit,     ///< It has one on the row's input.
+  behind_linear,  ///< It has one after a Linear, whose outputs are Gaussian.
+  in_a_refusal    ///< It has none: the derivation throws Error.
 };
 
 struct LayerRow {
-  std::string name;  ///< Of the class.
+  std::string name;  ///< Name of the class.
   std::function<std::unique_ptr<Layer>(Generator&)> make;
   Tensor input;
   Ends limit;
-  /// Call as users write it, layer(x) or layer(x, y), and the function behind it, of the row's
-  /// input.
+  /// The call as users write it, layer(x) or layer(x, y), and the member function that it calls,
+  /// both on the row's input.
   std::function<Tensor(const Layer&)> call, forward;
-  /// clone(layer); empty where the type has no copies.
+  /// Copies the layer by clone(layer); empty if the type cannot be copied.
   std::function<std::unique_ptr<Layer>(const Layer&)> copy;
-  /// Moves the layer's value away, into one that then ends.
+  /// Moves the layer into a temporary, which is then destroyed.
   std::function<void(Layer&)> move_from;
-  /// The layer's output by its formula, in operations and in its parts. May be empty where a test
-  /// suite of the layer's name, in tests/layers, has its values.
+  /// The layer's output by its formula, from tensor operations and the layer's parts. May be empty
+  /// if a test suite in tests/layers with the layer's name checks its values.
   std::function<Tensor(const Layer&)> formula;
 };
 

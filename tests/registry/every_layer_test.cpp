@@ -1,5 +1,5 @@
-// Properties of every layer: it is saved and loaded, copied and called as a user expects, and says
-// of its limit what the table says.
+// Properties of every layer: it can be saved and loaded, copied and called as a user expects, and
+// it has an infinite-width limit if the table says so.
 
 #include "ladon/tests/registry/every_layer.h"
 

@@ -1,5 +1,5 @@
-// What lives for a while, and what two compilers share, is found in the headers: scopes, classes
-// with a state, functions that keep a reference, and closures of inline functions.
+// Searches the headers for code that is sensitive to lifetimes or to mixing compilers: scopes,
+// classes with a state, functions that keep a reference, and closures in inline functions.
 
 #include <map>
 #include <type_traits>

@@ -1,8 +1,9 @@
-// Masked places and batch-mates do not exist. Of every layer: whatever stands in padding, and
-// however much of it there is, outputs at tokens, gradients of weights and kernels stay as they
-// are, and gradients of padding are 0. Of every form of attention, at infinite width and with
-// finitely many heads: so do Gram matrices in any tiles, their figures of what coordinates leave
-// out, predictions, and the kernels of two inputs when a third is scaled or repeated.
+// Masked positions and other inputs in a batch have no effect. For every layer: whatever numbers
+// are in the padding, and however long it is, outputs at tokens, gradients of weights and kernels
+// do not change, and gradients of padding are 0. For every form of attention, at infinite width and
+// with finitely many heads, the same holds for Gram matrices with any tiles, their reported share
+// of variance that coordinates leave out, predictions, and the kernels of two inputs when a third
+// input is scaled or repeated.
 
 #include <array>
 #include <cmath>

@@ -1,5 +1,5 @@
-// The library reads tensors as plain numbers by autograd/number.h alone, which throws where that
-// would lose a derivative. Every other place is listed here, with its reason.
+// The library reads tensors as plain numbers only by the functions of autograd/number.h, which
+// throw Error if this would lose a derivative. All exceptions are listed here, with their reasons.
 
 #include <gtest/gtest.h>
 

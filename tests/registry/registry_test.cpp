@@ -1,5 +1,6 @@
-// Nothing is forgotten: the classes and functions of each kind are found in the headers, and each
-// must have its rows in the tables of the other tests, and its name in the card of its room.
+// No class or function is forgotten: those of each kind (layers, optimizers, …) are found in the
+// headers, and each must have its rows in the tables of the other tests, and its name in the
+// README.md (card) of its folder.
 
 #include "ladon/tests/registry/every_layer.h"
 #include "ladon/tests/registry/rows.h"

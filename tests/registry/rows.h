@@ -1,6 +1,7 @@
 #pragma once
-// Things of a kind in the headers, and places of the rows of each. A row is a call or an entry
-// of a table of another test; what stands in a comment is none.
+// Search of the headers for classes and functions of each kind (layers, optimizers, readers, …),
+// and of the other tests for the rows that test them. A row is a call, or an entry of a test's
+// table; comments do not count.
 
 #include <gtest/gtest.h>
 
@@ -16,16 +17,16 @@ namespace ladon::test {
 namespace fs = std::filesystem;
 inline const fs::path source = source_folder();
 
-// --- what there is ---
+// --- classes and functions in the headers ---
 
 struct Found {
   std::string header;
-  std::vector<std::string>
-      spelled;  ///< Names by which rows may call it: its own, or that of what makes one.
+  /// Names by which rows may refer to it: its own name, or that of a function that makes one.
+  std::vector<std::string> spelled;
 };
 using Names = std::map<std::string, Found>;
 
-/// A source without comments and without what stands in namespace detail.
+/// Text of a source file without comments and without namespace detail.
 inline std::string text_of_file(const fs::path& path) {
   std::ifstream in(path);
   std::string text;
@@ -38,7 +39,7 @@ inline std::string text_of_file(const fs::path& path) {
   return text;
 }
 
-/// Headers by their paths.
+/// Texts of the library's headers, by path.
 inline const std::map<std::string, std::string>& headers() {
   static const auto all = [] {
     std::map<std::string, std::string> texts;
@@ -54,7 +55,7 @@ struct Class {
   std::vector<std::string> bases;
 };
 
-/// By their names, which different namespaces may share.
+/// Classes of the headers by name; classes in different namespaces may have the same name.
 inline const std::multimap<std::string, Class>& classes() {
   static const auto all = [] {
     std::multimap<std::string, Class> found;
@@ -87,7 +88,8 @@ inline bool derives(const Class& c, const std::string& base) {
                      [&](const std::string& b) { return b == base || derives(b, base); });
 }
 
-/// Classes derived from `base`, but for those that are bases themselves.
+/// Classes derived from `base`, without those listed in `bases`, which are themselves only base
+/// classes.
 inline Names derived(const std::string& base, const std::set<std::string>& bases = {}) {
   Names names;
   for (const auto& [name, c] : classes())
@@ -97,14 +99,15 @@ inline Names derived(const std::string& base, const std::set<std::string>& bases
   return names;
 }
 
-/// Whether a header stands in the folder ("optim/samplers/"), or in the same one of extra/.
+/// Whether a header is in a folder ("optim/samplers/") or in the corresponding folder of extra/
+/// ("optim/extra/samplers/").
 inline bool stands_in(const std::string& header, const std::string& folder) {
   const std::size_t floor = folder.find('/') + 1;
   return header.starts_with(folder) ||
          header.starts_with(folder.substr(0, floor) + "extra/" + folder.substr(floor));
 }
 
-/// Functions that headers below `folder` declare, by the type that they return.
+/// Functions with this return type that headers below `folder` declare.
 inline Names returning(const std::string& type, const std::string& folder) {
   Names names;
   for (const auto& [header, text] : headers())
@@ -138,32 +141,33 @@ inline Names readers() {
       names[member] = {header, {member}};
     }
   }
-  names.erase("read_file");  // hands over the bytes as they are
+  names.erase("read_file");  // returns the bytes without parsing them
   return names;
 }
 
-// --- where its rows are ---
+// --- rows of other tests ---
 
-/// A place for a row: a file, or a folder's sources; in it the part that begins so and ends with
-/// its brace. The row is a regular expression, with NAME for the name.
+/// A place in which a row is searched: a file, or all source files of a folder. `part` limits the
+/// search to the function or table that begins with this text. `row` is a regular expression for
+/// the row, in which NAME stands for the name.
 struct Place {
   std::string path, part, row;
-  std::string with = {};  ///< Of a folder only files that contain this.
+  std::string with = {};  ///< For a folder: only files with this text are searched.
 };
 
 struct Row {
   std::string what;
-  std::vector<Place> places;           ///< One of them is enough.
-  std::set<std::string> excused = {};  ///< Names that have none.
+  std::vector<Place> places;           ///< A row in one of these places is enough.
+  std::set<std::string> excused = {};  ///< Names that need no row.
 };
 
 struct Kind {
-  std::string name;  ///< As the cards call it: "| samplers | `Sgld`, … |".
+  std::string name;  ///< As in README.md of folders: "| samplers | `Sgld`, … |".
   Names found;
   std::vector<Row> rows;
 };
 
-/// "tests/optim/extra/posterior" of "tests/optim/posterior".
+/// Folder of the tests of extra/: "tests/optim/extra/posterior" for "tests/optim/posterior".
 inline std::string with_extra(const std::string& folder) {
   return std::regex_replace(folder, std::regex("^(tests/[^/]+)/"), "$1/extra/");
 }
@@ -204,7 +208,7 @@ inline std::string pattern(const Place& place, const std::string& name) {
 inline bool has_row(const Place& place, const std::string& name) {
   const std::string text = part_of(place);
   const std::regex row(pattern(place, name));
-  // Around each occurrence alone: long texts are too much for a regular expression.
+  // Searches only around each occurrence of the name, since std::regex fails on long texts.
   for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
     const std::size_t begin = at < 250 ? 0 : at - 250;
     const std::string around = text.substr(begin, at + name.size() + 80 - begin);
@@ -213,15 +217,15 @@ inline bool has_row(const Place& place, const std::string& name) {
   return false;
 }
 
-/// The card of a header's room: the nearest README.md above it. A folder of extra/ shares the card
-/// of the folder of its name beside extra/.
+/// Path of the card of a header: the README.md of its folder, or of the nearest folder above that
+/// has one. For a header in extra/ it is that of the folder with the same name outside of extra/.
 inline fs::path card_of(const std::string& header) {
   fs::path folder = fs::path(std::regex_replace(header, std::regex("/extra/"), "/")).parent_path();
   while (!fs::exists(source / folder / "README.md")) folder = folder.parent_path();
   return folder / "README.md";
 }
 
-/// Names of a kind that a card lists.
+/// Names that a card (README.md) lists in the row of a kind.
 inline std::vector<std::string> listed(const fs::path& card, const std::string& kind) {
   std::ifstream in(source / card);
   for (std::string line; std::getline(in, line);)

@@ -1,5 +1,6 @@
-// Options that some other option leaves unread: set to another value than the default they are an
-// Error that names the option, its value and what to set instead, and are not ignored in silence.
+// Options that have no effect because of the value of another option: if they are not at their
+// defaults, they cause an Error that names the option, its value and what to set instead; they are
+// not silently ignored.
 
 #include <gtest/gtest.h>
 
@@ -359,6 +360,30 @@ TEST(UnreadOptions, MayAskForWhatHappensAnyway) {
   const LogDensity flat(1, [](const Tensor& x) { return -sum(square(x), 1); });
   EXPECT_NO_THROW(hmc(flat, zeros({2, 1}, f64),
                       {.draws = 2, .warmup = 0, .step = 0.5, .adapt_mass = false}, source()));
+}
+
+// The kernel and the bound of repulsion that has the weight 0: a study varies α down to 0, all else
+// being equal, and the kernel's bandwidth is still reported.
+TEST(UnreadOptions, MayBeSetAtTheEndOfARange) {
+  const SteinKernel kernel = imq({.bandwidth = Bandwidth::fixed, .h2 = 4.0});
+  const Tensor start = gaussian({3, 2}), gradient = gaussian({3, 2}, 2);
+  const auto unchanged = [&](const auto& make) {
+    Tensor x = parameter(clone(start));
+    const auto method = make(particles_of_rows(x));
+    x.set_grad(clone(gradient));
+    method->apply();
+    EXPECT_EQ(method->report()[0].h2, 4);
+    EXPECT_EQ(method->report()[0].repulsive, 0);
+    return all_close(x.grad() * (method->name() == "wgd" ? 1 : 3), gradient, 1e-6, 1e-6);
+  };
+  const SvgdOptions options{.kernel = kernel, .alpha = 0, .smoothing = false, .max_ratio = 2};
+  EXPECT_TRUE(unchanged([&](const Particles& p) { return std::make_unique<Svgd>(p, options); }));
+  EXPECT_TRUE(unchanged([&](const Particles& p) {
+    return std::make_unique<Spos>(p, SposOptions{.svgd = options, .diffusion = 0}, source());
+  }));
+  EXPECT_TRUE(unchanged([&](const Particles& p) {
+    return std::make_unique<Wgd>(p, WgdOptions{.kernel = kernel, .alpha = 0, .max_ratio = 2});
+  }));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The site (examples/run site): every page of the tree is on it, and every link leads to something
-// on it. Without pandoc it cannot be built, and nothing is tested.
+// The web site that `examples/run site` builds: it contains every page of the sources, and every
+// link leads to something on the site. It needs pandoc; without it nothing is tested.
 
 #include <cstdlib>
 #include <fstream>

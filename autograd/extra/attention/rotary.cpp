@@ -11,7 +11,7 @@ namespace ladon {
 
 namespace {
 
-/// The pairs of the first 2·half channels: u, v [.., half].
+/// The first and second members, u and v [.., half], of the pairs of channels to rotate.
 struct Pairs {
   Tensor u, v;
 };
@@ -43,17 +43,17 @@ Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, b
       "rotary_embedding", kernels::rotate_pairs(x, cos, sin, interleaved), {x, cos, sin},
       with_forward(
           [=, cos = saved(cos), sin = saved(sin)](const Tensor& g) {
-            return rotary_embedding(g, cos, -*sin, interleaved);  // rotates back: Rᵀ
+            return rotary_embedding(g, cos, -*sin, interleaved);  // the transposed rotation
           },
           [=, cos = saved(cos), sin = saved(sin)](const Tensor& t) {
             return rotary_embedding(t, cos, sin, interleaved);
           }),
-      [=, x = saved(x)](const Tensor& g) {  // (u, v)·(gu, gv)
+      [=, x = saved(x)](const Tensor& g) {  // gradient of cos: (u, v)·(gu, gv)
         const auto [u, v] = pairs_of(x, half, interleaved);
         const auto [gu, gv] = pairs_of(g, half, interleaved);
         return u * gu + v * gv;
       },
-      [=, x = saved(x)](const Tensor& g) {  // (−v, u)·(gu, gv)
+      [=, x = saved(x)](const Tensor& g) {  // gradient of sin: (−v, u)·(gu, gv)
         const auto [u, v] = pairs_of(x, half, interleaved);
         const auto [gu, gv] = pairs_of(g, half, interleaved);
         return u * gv - v * gu;

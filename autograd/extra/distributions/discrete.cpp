@@ -34,15 +34,16 @@ Tensor Bernoulli::sample(const Shape& shape, Generator& rng) const {
 
 namespace {
 
-/// Cross-entropy −p·ln σ(l) − n·ln(1 − σ(l)) of Bernoulli distributions with the probabilities p of
-/// 1 and n = 1 − p of 0, relative to the logit l. The terms do not cancel, since both are
-/// nonnegative.
+/// Cross-entropy −p·ln σ(l) − n·ln(1 − σ(l)) between two Bernoulli distributions: one with the
+/// probabilities p of 1 and n = 1 − p of 0, the other with the logit l. The terms do not cancel,
+/// since both are nonnegative.
 Tensor cross_entropy_of(const Tensor& p, const Tensor& n, const Tensor& l) {
   return p * softplus(-l) + n * softplus(l);
 }
 
-/// p·(q/p − 1 − ln(q/p)) ≥ 0 for probabilities p = e^log_p and q = e^log_q. Summed over all
-/// outcomes this is the divergence, and the terms of close p and q do not cancel each other.
+/// p·(q/p − 1 − ln(q/p)) ≥ 0 for probabilities p = e^log_p and q = e^log_q. The sum over all
+/// outcomes is the divergence KL(p ‖ q), and the terms do not cancel each other even if p and q are
+/// close.
 Tensor divergence_terms(const Tensor& log_p, const Tensor& log_q) {
   const Tensor p = exp(log_p), t = log_q - log_p, near = less(abs(t), 0x1p-4);
   const Tensor u = where(near, t, 0);
@@ -51,8 +52,8 @@ Tensor divergence_terms(const Tensor& log_p, const Tensor& log_q) {
   return p * where(near, u * u * series, 0) + where(near, 0, exp(log_q) - p - p * t);
 }
 
-/// The divergence `direct`, or the sum of divergence_terms() where `direct` is so small that it has
-/// lost its digits. Logarithms of probabilities are [.., classes].
+/// The divergence `direct`, or the sum of divergence_terms() where `direct` is so small that
+/// cancellation has cost most of its digits. Logarithms of probabilities are [.., classes].
 Tensor or_close(const Tensor& direct, const Tensor& log_p, const Tensor& log_q) {
   const Tensor small = less_equal(direct, 0x1p-10);
   if (!any(mapped::show(small)).item<bool>()) return direct;
@@ -121,7 +122,7 @@ Tensor draw_with_replacement(const Tensor& weights, std::int64_t count, Generato
   std::vector<double> sums(n);
   return draw_rows(weights, count, [&](std::int64_t r, const double* w, std::int64_t* out) {
     std::partial_sum(w, w + n, sums.begin());
-    const double below = std::nextafter(sums.back(), 0.0);  // keeps upper_bound in range
+    const double below = std::nextafter(sums.back(), 0.0);  // so that upper_bound finds a class
     for (std::int64_t i = 0; i < count; ++i) {
       const double at = std::min(u.data<double>()[r * count + i] * sums.back(), below);
       out[i] = std::upper_bound(sums.begin(), sums.end(), at) - sums.begin();

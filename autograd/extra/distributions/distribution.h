@@ -29,7 +29,7 @@ class Distribution {
  public:
   virtual ~Distribution() = default;
   virtual const char* name() const = 0;
-  /// Shape of the batch of distributions, and shape of one draw from each.
+  /// Shape of the batch of distributions, and shape of one draw from one distribution of the batch.
   virtual Shape batch_shape() const = 0;
   virtual Shape event_shape() const { return {}; }
 
@@ -63,7 +63,8 @@ Tensor kl(const Distribution& p, const Distribution& q);
 namespace detail {
 /// Shape of draws: `shape` + batch shape + event shape.
 Shape draw_shape(const Shape& shape, const Distribution& d);
-/// Whether all elements are true (for every example if x is mapped, core/mapped.h).
+/// Whether all elements are true. If x is mapped by a vmap (core/mapped.h), this includes the
+/// elements of all examples.
 bool everywhere(const Tensor& x);
 /// Throws Error unless x is defined and floating, and all its elements are finite and, with
 /// `positive`, positive.

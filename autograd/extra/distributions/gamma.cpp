@@ -34,7 +34,8 @@ Tensor log_gamma_draws(const Tensor& alpha, Generator& rng) {
   });
 }
 
-/// X = e^l (exp_of_draws), and X divided by the sum of its row (softmax_of_draws).
+/// From logarithms l of Gamma draws: the draws X = e^l (exp_of_draws), or X divided by the sum of
+/// its row (softmax_of_draws).
 Tensor exp_of_draws(const Tensor& l) {
   return record("rsample", kernels::exp_of_draws(l), {l},
                 symmetric([](const Tensor& g, const Tensor& y) { return g * y; }));
@@ -68,7 +69,7 @@ Tensor times_log(const Tensor& a, const Tensor& x, bool of_1_plus = false) {
   };
   return record("times_log", value(a.detach(), x.detach()), {a, x},
                 symmetric([logarithm, x = saved(x)](const Tensor& g) {
-                  const Tensor l = logarithm(x);  // 0·(−∞) would be NaN
+                  const Tensor l = logarithm(x);  // where g = 0 and l = −∞, g·l would be NaN
                   const Tensor none = logical_and(equal(g, 0), logical_not(isfinite(l.detach())));
                   return where(none, 0, g * where(none, 0, l));
                 }),
@@ -120,9 +121,9 @@ Tensor times_excess(const Tensor& m, const Tensor& d, const Tensor& logarithms) 
 }
 
 /// large(x..) where the mask is true, else usual(x..); a form that no element needs is not
-/// computed. If both forms are computed, each gets 1/2 in place of the elements of x that it is not
-/// for, so that their gradient is 0 and not 0·∞. With `rows`, an element of the mask stands for a
-/// row of x.
+/// computed. If both forms are computed, each gets 1/2 in place of the elements of x for which the
+/// other form is used, so that the gradient of those elements is 0 and not 0·∞. With `rows`, an
+/// element of the mask stands for a row of x.
 template <class Usual, class Large, class... X>
 Tensor by_size(const Tensor& mask, bool rows, const Usual& usual, const Large& large,
                const X&... x) {
@@ -133,7 +134,8 @@ Tensor by_size(const Tensor& mask, bool rows, const Usual& usual, const Large& l
 }
 
 /// Remainder of ln Γ beyond its tangent: ln Γ(b) − ln Γ(a) − ψ(a)·(b − a) ≥ 0, for close a and b.
-/// Γ(x + 1) = x·Γ(x) leads to large arguments, where the terms of Stirling's formula cancel.
+/// The recursion Γ(x + 1) = x·Γ(x) raises both arguments by 32; there the large terms of Stirling's
+/// formula cancel analytically.
 Tensor lgamma_beyond_tangent(Tensor a, Tensor b) {
   Tensor y = zeros_like(a - b);
   for (int k = 0; k < 32; ++k, a = a + 1, b = b + 1) y = y + detail::excess(b, a);
@@ -144,8 +146,8 @@ Tensor lgamma_beyond_tangent(Tensor a, Tensor b) {
   return y + b * detail::excess(a, b) + 0.5 * detail::excess(b, a) + of_s;
 }
 
-/// The divergence `direct`, or close() where `direct` is so small that it has lost its digits.
-/// close() gets the mask of these elements.
+/// The divergence `direct`, or the result of close() where `direct` is so small that cancellation
+/// has cost most of its digits. close() gets the mask of these elements.
 template <class Close>
 Tensor or_close(const Tensor& direct, const Close& close) {
   const Tensor small = less_equal(direct, 0x1p-10);
@@ -176,7 +178,7 @@ Tensor density_of_usual_gamma(const Tensor& a, const Tensor& rate, const Tensor&
 }
 Tensor density_of_large_gamma(const Tensor& a, const Tensor& rate, const Tensor& x) {
   const Tensor scaled = rate * x, d = (scaled - a) / a, m = a - 1;
-  // ln(rate·x), in two parts where the product leaves the range of numbers
+  // m·ln(rate·x), as m·ln x + m·ln rate where the product rate·x overflows or underflows
   constexpr double least = std::numeric_limits<double>::min();
   const Tensor whole = logical_and(greater_equal(scaled, least), less(scaled, HUGE_VAL));
   const Tensor parts = times_log(m, where(whole, 1, x)) + m * log(where(whole, 1, rate));

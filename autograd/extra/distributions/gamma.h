@@ -40,7 +40,8 @@ class Dirichlet : public Distribution {
   Shape batch_shape() const override;
   Shape event_shape() const override { return {concentration_.size(-1)}; }
   Tensor rsample(const Shape& shape, Generator& rng) const override;
-  /// −∞ where an element of x is outside [0, 1], or their sum differs from 1 by more than 1e-5.
+  /// The result is −∞ if an element of x is outside [0, 1], or if the sum of its n elements differs
+  /// from 1 by more than 1e-5.
   Tensor log_prob(const Tensor& x) const override;
   Tensor mean() const override;
   Tensor variance() const override;

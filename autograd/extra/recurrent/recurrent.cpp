@@ -42,7 +42,7 @@ Tensor gru_cell(const Tensor& input_gates, const Tensor& hidden_gates, const Ten
   const std::int64_t n = units("gru_cell", input_gates, hidden_gates, h);
   const auto a = parts("gru_cell", input_gates, n, 3), b = parts("gru_cell", hidden_gates, n, 3);
   const Tensor r = sigmoid(a[0] + b[0]), update = a[1] + b[1], z = sigmoid(update);
-  return sigmoid(-update) * tanh(a[2] + r * b[2]) + z * h;  // 1 − z = σ(−x)
+  return sigmoid(-update) * tanh(a[2] + r * b[2]) + z * h;  // 1 − z = σ(−update)
 }
 
 namespace {
@@ -72,7 +72,8 @@ Tensor step(RecurrentCell cell, const Tensor& a, const Tensor& b, const Tensor& 
 /// The recurrence over at least one step, in operations with derivatives of every order.
 Tensor composed(const Form& f, const Operands& x) {
   const auto& [given, weight, bias, initial] = x;
-  // At masked steps gates may be NaN or ∞, which derivatives would multiply by 0.
+  // At masked steps the gates may be NaN or ∞. They are replaced by 0, because derivatives would
+  // multiply them by 0, and 0·∞ is NaN.
   const Tensor gates =
       f.mask.defined() ? masked_fill(given, logical_not(unsqueeze(f.mask, -1)), 0) : given;
   const std::int64_t count = gates.size(1);

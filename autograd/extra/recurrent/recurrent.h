@@ -13,7 +13,7 @@ struct LstmState {
 };
 /// One step of an LSTM with n units: input_gates (linear in the input) and hidden_gates (linear in
 /// h) [.., 4n], c [.., n], which broadcast → the new h and c, each [.., n]. With a = input_gates +
-/// hidden_gates,
+/// hidden_gates and its parts a_i, a_f, a_g, a_o [.., n],
 ///   c' = σ(a_f)∘c + σ(a_i)∘tanh(a_g),  h' = σ(a_o)∘tanh(c')
 /// (Hochreiter and Schmidhuber 1997; forget gate: Gers et al. 2000).
 ///
@@ -21,7 +21,7 @@ struct LstmState {
 LstmState lstm_cell(const Tensor& input_gates, const Tensor& hidden_gates, const Tensor& c);
 
 /// One step of a GRU with n units: gates [.., 3n], h [.., n] → the new h [.., n]. With a =
-/// input_gates and b = hidden_gates,
+/// input_gates, b = hidden_gates, and the parts a_r, a_z, a_n and b_r, b_z, b_n [.., n] of each,
 ///   r = σ(a_r + b_r),  z = σ(a_z + b_z),  h' = (1 − z)∘tanh(a_n + r∘b_n) + z∘h
 /// (Cho et al. 2014, with the reset gate applied after the matrix product, as in cuDNN).
 Tensor gru_cell(const Tensor& input_gates, const Tensor& hidden_gates, const Tensor& h);

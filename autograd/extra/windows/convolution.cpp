@@ -52,7 +52,8 @@ Tensor by_weight(const Tensor& x, const Tensor& g, const Windows& w, std::int64_
       });
 }
 
-/// Checks common to both operations: shapes, groups and dtypes. Returns the common floating dtype.
+/// Checks shapes, groups and dtypes, for convolution() and transposed_convolution(). Returns the
+/// floating dtype to which the operands are converted.
 DType checked(const char* operation, const Tensor& x, const Tensor& weight, const Tensor& bias,
               std::int64_t groups) {
   check_defined(operation, {x, weight});

@@ -29,13 +29,14 @@ struct AveragePoolOptions {
   std::optional<double> divisor = {};  ///< If set, divide by this number; 1 gives sums. Not with
                                        ///< count_padding (Error).
 };
-/// The mean over the elements of each window, without padding (default): NaN for a window entirely
-/// in the padding.
+/// The mean over the elements of each window. By default padding is not counted, and the mean is
+/// NaN for a window entirely in the padding.
 Tensor average_pool(const Tensor& x, const Shape& window, const AveragePoolOptions& options = {});
 
-/// Maximum (mean) over counts[a] windows on each axis a of positions, which divide its n positions
-/// evenly: window i is [⌊i·n/count⌋, ⌈(i + 1)·n/count⌉) with count = counts[a]. Counts {1, 1} pool
-/// a whole image. Throws Error unless counts are positive.
+/// The maximum (mean) of each window, with counts[a] windows on each axis a of positions. The
+/// windows divide the n positions of the axis evenly: window i has the positions from
+/// ⌊i·n/counts[a]⌋ up to, but not including, ⌈(i + 1)·n/counts[a]⌉. Counts {1, 1} pool a whole
+/// image. Throws Error unless counts are positive.
 Tensor adaptive_max_pool(const Tensor& x, const Shape& counts);
 Tensor adaptive_average_pool(const Tensor& x, const Shape& counts);
 

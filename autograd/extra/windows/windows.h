@@ -15,9 +15,10 @@ struct WindowNumbers {
   Shape stride, before, after, dilation;
 };
 
-/// Windows of a `size` on axes of `positions`, as many per axis as fit. Throws Error naming
-/// `operation` if a list does not have one number per axis, if a size, stride or dilation is not
-/// positive, if a padding is negative, if a number exceeds 2³¹, and if not even one window fits.
+/// Returns windows of the given `size` on axes with the given numbers of `positions`, as many
+/// windows per axis as fit. Throws Error naming `operation` if a list does not have one number per
+/// axis, if a size, stride or dilation is not positive, if a padding is negative, if a number
+/// exceeds 2³¹, and if not even one window fits.
 kernels::Windows windows_on(std::string_view operation, const Shape& positions, const Shape& size,
                             const WindowNumbers& numbers);
 

@@ -166,7 +166,8 @@ Tensor solve_by(const Factors& lu, const Tensor& b, bool transposed) {
               view::unsqueeze(lu.swaps, lu.swaps.rank() - 1), b);
 }
 
-/// A⁻¹·B for many small matrices; undefined for others, and for errors, which LAPACK then reports.
+/// A⁻¹·B for many small matrices. Returns an undefined tensor for larger ones, and if a matrix is
+/// singular or not finite; the caller then uses LAPACK, whose functions throw the Error.
 Tensor solve_small(const Tensor& a, const Tensor& b) {
   if (a.size(-1) > elimination::largest_order || b.count() == 0 || mapped::any(a, b)) return {};
   const Tensor x = elimination::solve(listed(a), listed(b));
@@ -323,8 +324,8 @@ namespace {
 
 using OfPivots = std::function<std::vector<double>(const std::vector<double>& pivots, double sign)>;
 
-/// Applies of(pivots, sign) to LU factorizations of matrices A, where det A = sign·Π pivots; it
-/// returns `count` numbers:  [.., n, n] → [.., count].
+/// Applies of(pivots, sign), which returns `count` numbers, to the LU factorization of each matrix
+/// A, where det A = sign·Π pivots:  [.., n, n] → [.., count].
 Tensor of_pivots(const char* operation, const Factors& lu, std::int64_t count, const OfPivots& of) {
   const auto compute = [&](const Tensor& columns, const Tensor& row) {
     const std::vector<std::int64_t> swaps = row.to_vector<std::int64_t>();
@@ -337,7 +338,8 @@ Tensor of_pivots(const char* operation, const Factors& lu, std::int64_t count, c
   return each({count}, compute, lu.columns, view::unsqueeze(lu.swaps, lu.swaps.rank() - 1));
 }
 
-/// of_pivots() for small matrices; undefined for others, and for errors, which LAPACK then reports.
+/// of_pivots() for small matrices. Returns an undefined tensor for larger ones, and if an element
+/// is not finite; the caller then uses LAPACK, whose functions throw the Error.
 Tensor of_small_pivots(const char* operation, const Tensor& a, std::int64_t count,
                        const OfPivots& of) {
   if (a.mapped() || a.size(-1) > elimination::largest_order || a.count() == 0) return {};

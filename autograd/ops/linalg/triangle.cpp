@@ -1,4 +1,4 @@
-// Lower and upper triangles of matrices (shape.h).
+// tril() and triu() of shape.h: lower and upper triangles of matrices.
 
 #include <algorithm>
 

@@ -53,7 +53,7 @@ Loader<TextBatch> TextBatches::loader(Generator& rng) const {
           [texts](const ItemIndices& items, Generator&) { return texts->make_batch(items); }};
 }
 
-// Empty unless batches are made by length.
+// Numbers of tokens of the texts, for TextBatchOptions::by_length; empty if it is not set.
 std::vector<std::int64_t> TextBatches::lengths() const {
   std::vector<std::int64_t> lengths;
   if (options_.by_length)

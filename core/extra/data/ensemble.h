@@ -1,10 +1,11 @@
 #pragma once
 // Joint predictions of the members of an ensemble (particles, draws of a sampler, networks of
 // several seeds), and their disagreement. The argument `members` holds the probabilities of S
-// members for N inputs (rows) and C classes, floating [S, N, C]: a stack of S tensors [N, C]. No
-// gradients; computed in f64. All functions throw Error for other shapes and dtypes, if S, N or C
-// is 0, and for rows that are not probabilities, such as logits (metrics.h). disagreement() and
-// variation_ratio() use only the position of the largest entry, and so accept all scores but NaN.
+// members for N inputs (rows) and C classes, floating [S, N, C]: a stack of S tensors [N, C]. All
+// functions compute in f64 and record no gradients. They throw Error for other shapes and dtypes,
+// if S, N or C is 0, and for rows that are not probabilities, such as logits (metrics.h).
+// disagreement() and variation_ratio() use only the position of the largest entry, and so accept
+// all scores but NaN.
 //
 // The entropy of the mean prediction has two parts: the mean entropy of the members (noise of the
 // data, which every member sees) and the mutual information of label and member (disagreement

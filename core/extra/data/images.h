@@ -1,5 +1,5 @@
 #pragma once
-// Labelled images: readers, patches and standardization. No gradients.
+// Labelled images: readers, patches and standardization. No gradients are recorded.
 
 #include <cstdint>
 #include <string>
@@ -19,9 +19,9 @@ struct ImageDataset {
   std::int64_t size() const { return labels.size(0); }
 };
 
-/// MNIST and others in its format (Fashion-MNIST, EMNIST): IDX files of unsigned bytes, images [N,
-/// height, width] and labels [N]. Classes are named "0", "1", … up to the largest label, and at
-/// least up to "9".
+/// Reads MNIST, or another data set in its format (Fashion-MNIST, EMNIST): two IDX files of
+/// unsigned bytes, images [N, height, width] and labels [N]. Classes are named "0", "1", … up to
+/// the largest label, and at least up to "9".
 ///
 /// All readers below throw Error, naming the file and the values found and expected, for a file
 /// that is malformed or has no images, and for files that do not match each other. `read_…` takes
@@ -31,13 +31,13 @@ ImageDataset read_mnist(const std::string& images, const std::string& labels);
 ImageDataset parse_mnist(std::string_view images, const std::string& images_name,
                          std::string_view labels, const std::string& labels_name);
 
-/// CIFAR-10's binary files: 3,073 bytes per image, the label and then the red, the green and the
-/// blue values of all 32 × 32 pixels (Krizhevsky 2009).
+/// Reads a binary file of CIFAR-10: 3,073 bytes per image, the label and then the red, the green
+/// and the blue values of all 32 × 32 pixels (Krizhevsky 2009).
 ImageDataset read_cifar10(const std::string& path);
 ImageDataset parse_cifar10(std::string_view bytes, const std::string& name);
 
-/// CIFAR-100's binary files: 3,074 bytes per image, with a coarse and a fine label before the
-/// pixels. The fine label is used; classes are named "0" to "99".
+/// Reads a binary file of CIFAR-100: 3,074 bytes per image, with a coarse and a fine label before
+/// the pixels. The fine label is used; classes are named "0" to "99".
 ImageDataset read_cifar100(const std::string& path);
 ImageDataset parse_cifar100(std::string_view bytes, const std::string& name);
 
@@ -64,7 +64,7 @@ struct Standardization {
   /// Computes mean and deviation of `images`, f32 [N, H, W, C] with N > 0.
   Standardization(const Tensor& images, Grouping grouping);
   /// Standardizes images:  f32 [M, H, W, C] → [M, H, W, C]. Throws Error if H, W or C differs from
-  /// the training set's.
+  /// the size of this axis of `mean`, unless that size is 1.
   Tensor operator()(const Tensor& images) const;
 };
 

@@ -52,9 +52,10 @@ std::vector<ItemIndices> random_batches(std::int64_t n, std::int64_t batch_size,
 /// Assignment of the items to the batches of each epoch.
 class BatchPlan {
  public:
-  /// Draws one block from the generator. Throws Error if batch_size < 1, if items < 1, if drop_last
-  /// is set and there are fewer items than batch_size, if by_length is set without shuffle or
-  /// without a length for each item, or if lengths are given but not one for each item.
+  /// Draws one block of random words from `rng` (random.h), which seeds all epochs. Throws Error if
+  /// batch_size < 1, if items < 1, if drop_last is set and there are fewer items than batch_size,
+  /// if by_length is set without shuffle or without a length for each item, or if lengths are given
+  /// but not one for each item.
   BatchPlan(std::int64_t items, const LoaderOptions& options, Generator& rng,
             std::vector<std::int64_t> lengths = {});
 
@@ -66,8 +67,9 @@ class BatchPlan {
   /// Throws Error unless there is a batch at this position.
   void check(const DataPosition& position) const;
 
-  /// "epoch" and "batch" of a position, "items", "batches", "batch_size" and "order" (0: the items'
-  /// order, 1: random, 2: random and by length), all i64 of rank 0, and "generator" (i64 [3]).
+  /// State with the entries "epoch" and "batch" (of the position), "items", "batches", "batch_size"
+  /// and "order" (0: the items' order, 1: random, 2: random and by length), all i64 of rank 0, and
+  /// "generator" (i64 [3]).
   StateDict state(const DataPosition& position) const;
   /// Restores the generator of a state, and returns the position of the state. Throws Error, and
   /// changes nothing, if an entry is missing or has another dtype or shape, or if the number of
@@ -115,8 +117,8 @@ class Loader {
     plan_.check(position);
     position_ = position;
   }
-  /// State of the position and the plan (BatchPlan::state()). A loader that loads it continues from
-  /// this position.
+  /// State of the position and the plan (BatchPlan::state()). A loader that loads this state
+  /// continues from the saved position.
   StateDict state_dict() const { return plan_.state(position_); }
   void load_state_dict(const StateDict& state) {
     position_ = plan_.restore(state);

@@ -18,7 +18,9 @@ struct Rows {
     LADON_CHECK(probabilities.defined() && probabilities.rank() == 2 &&
                     is_floating(probabilities.dtype()) && probabilities.count() > 0,
                 operation, "probabilities must be floating [N, C] with N, C > 0, got ",
-                probabilities.dtype(), " of shape ", probabilities.shape());
+                probabilities.defined() ? ladon::detail::join(probabilities.dtype(), " of shape ",
+                                                              probabilities.shape())
+                                        : "an undefined tensor");
     count = probabilities.size(0);
     classes = probabilities.size(1);
     values = probabilities.detach().to_vector<double>();
@@ -36,8 +38,9 @@ struct Rows {
 std::vector<std::int64_t> checked_labels(const char* operation, const Tensor& labels,
                                          const Rows& rows) {
   LADON_CHECK(labels.defined() && labels.dtype() == i64 && labels.shape() == Shape({rows.count}),
-              operation, "labels must be i64 ", Shape{rows.count}, ", got ", labels.dtype(),
-              " of shape ", labels.shape());
+              operation, "labels must be i64 ", Shape{rows.count}, ", got ",
+              labels.defined() ? ladon::detail::join(labels.dtype(), " of shape ", labels.shape())
+                               : "an undefined tensor");
   const auto values = labels.to_vector<std::int64_t>();
   for (const std::int64_t label : values)
     LADON_CHECK(label >= 0 && label < rows.classes, operation, "label ", label, " is outside [0, ",
@@ -45,7 +48,7 @@ std::vector<std::int64_t> checked_labels(const char* operation, const Tensor& la
   return values;
 }
 
-/// The mean over rows of figure(row, label).
+/// The mean over rows i of figure(rows, i, label of row i).
 template <class F>
 double mean_over_rows(const char* operation, const Tensor& probabilities, const Tensor& labels,
                       const F& figure, Reads reads = Reads::values) {
@@ -172,7 +175,9 @@ std::vector<Level> levels(const char* operation, const std::vector<double>& posi
 }  // namespace
 
 double auroc(const std::vector<double>& positives, const std::vector<double>& negatives) {
-  double above = 0, wins = 0;  // positives with larger scores; pairs that the positive wins
+  // above: number of positives with larger scores. wins: number of pairs (positive, negative) in
+  // which the positive has the larger score; a tie counts half.
+  double above = 0, wins = 0;
   for (const Level& level : levels("auroc", positives, negatives)) {
     wins += level.negatives * (above + level.positives / 2);
     above += level.positives;
@@ -203,7 +208,7 @@ double fpr95(const std::vector<double>& positives, const std::vector<double>& ne
 
 namespace {
 
-/// The mean over rows of figure(p, q, row), with probabilities p and reference q.
+/// The mean over rows i of figure(p, q, i), with probabilities p and reference q.
 template <class F>
 double mean_of_both(const char* operation, const Tensor& probabilities, const Tensor& reference,
                     const F& figure, Reads reads = Reads::values) {

@@ -62,7 +62,8 @@ class Prefetch {
   }
 
  private:
-  /// Waits for the batch in progress, and discards it.
+  /// Waits for the batch in progress, discards it, and moves the source back to the position of the
+  /// batch that next() will return.
   void go_back() const {
     coming_ = {};
     source().seek(position_);

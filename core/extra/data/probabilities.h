@@ -1,13 +1,13 @@
 #pragma once
-// The check of probabilities that metrics and ensembles share. Internal.
+// Check of probabilities, shared by metrics.cpp and ensemble.cpp. Internal.
 
 #include <cstdint>
 #include <vector>
 
 namespace ladon::metrics::detail {
 
-/// What a metric reads of a row: its values, which must be probabilities, or only the index of its
-/// largest value, so that any scores are allowed.
+/// The part of a row that a metric uses. `values`: all values, which must be probabilities.
+/// `order`: only the index of the largest value, so that any scores are allowed.
 enum class Reads { values, order };
 
 /// Throws Error if a row of `classes` values contains NaN, which makes its largest entry undefined,

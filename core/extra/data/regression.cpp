@@ -13,7 +13,9 @@ using Numbers = std::vector<double>;
 
 Numbers checked(const char* operation, const char* what, const Tensor& x, const Shape& shape) {
   LADON_CHECK(x.defined() && is_floating(x.dtype()) && x.shape() == shape, operation, what,
-              " must be floating ", shape, ", got ", x.dtype(), " of shape ", x.shape());
+              " must be floating ", shape, ", got ",
+              x.defined() ? ladon::detail::join(x.dtype(), " of shape ", x.shape())
+                          : "an undefined tensor");
   Numbers values = x.detach().to_vector<double>();
   for (std::size_t i = 0; i < values.size(); ++i)
     LADON_CHECK(std::isfinite(values[i]), operation, what, " must be finite: entry ", i, " is ",
@@ -22,8 +24,10 @@ Numbers checked(const char* operation, const char* what, const Tensor& x, const 
 }
 
 std::int64_t checked_targets(const char* operation, const Tensor& targets) {
-  LADON_CHECK(targets.defined() && targets.rank() == 1 && targets.count() > 0, operation,
-              "targets must be [N] with N > 0, got shape ", targets.shape());
+  LADON_CHECK(
+      targets.defined() && targets.rank() == 1 && targets.count() > 0, operation,
+      "targets must be [N] with N > 0, got ",
+      targets.defined() ? ladon::detail::join("shape ", targets.shape()) : "an undefined tensor");
   return targets.size(0);
 }
 
@@ -54,8 +58,10 @@ struct Sorted {
   Sorted(const char* operation, const Tensor& draws_, const Tensor& targets)
       : count(checked_targets(operation, targets)),
         y(checked(operation, "targets", targets, {count})) {
-    LADON_CHECK(draws_.defined() && draws_.rank() == 2 && draws_.size(0) > 0, operation,
-                "draws must be [S, N] with S > 0, got shape ", draws_.shape());
+    LADON_CHECK(
+        draws_.defined() && draws_.rank() == 2 && draws_.size(0) > 0, operation,
+        "draws must be [S, N] with S > 0, got ",
+        draws_.defined() ? ladon::detail::join("shape ", draws_.shape()) : "an undefined tensor");
     const std::int64_t s = draws_.size(0);
     const Numbers values = checked(operation, "draws", draws_, {s, count});
     draws.resize(count);
@@ -87,12 +93,14 @@ std::vector<double> at_levels(const std::vector<double>& levels, const Share& sh
   return shares;
 }
 
-constexpr double rounding = 1e-9;  // of a rank: the error of 1 − level, times S + 1
+// Bound on the rounding error of the rank of a draw: the error of 1 − level, times S + 1.
+constexpr double rounding = 1e-9;
 
 /// The sorted draw of rank `place`, counted from 1, interpolated linearly between two draws.
 double at_place(const Numbers& sorted, double place) {
   const double last = static_cast<double>(sorted.size());
-  // An end of an interval is a draw itself where only rounding keeps its rank from being whole.
+  // A rank that differs from an integer by rounding alone is replaced by that integer, so that the
+  // quantile is exactly a draw.
   if (std::abs(place - std::round(place)) <= rounding) place = std::round(place);
   const double below = std::floor(std::clamp(place, 1.0, last));
   const auto k = static_cast<std::size_t>(below) - 1;
@@ -107,7 +115,7 @@ std::vector<double> interval_coverage(const Tensor& mean, const Tensor& variance
   const Gaussians p("interval_coverage", mean, variance, targets);
   return at_levels(levels, [&](double level) {
     return p.average([=](double error, double v) {
-      // P(|z| < |error|/σ) ≤ level
+      // The target is covered if P(|z| < |error|/σ) ≤ level, for z ~ N(0, 1).
       return error == 0 || (v > 0 && std::erf(std::abs(error) / std::sqrt(2 * v)) <= level);
     });
   });

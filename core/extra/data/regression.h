@@ -2,8 +2,8 @@
 // Quality of predictive distributions in regression: their calibration, and scores that also reward
 // sharpness. The predictions for N targets are either Gaussian, with mean [N] and variance [N], or
 // S draws [S, N]; variance and draws include the observation noise. All dtypes are floating,
-// targets are [N]. No gradients; computed in f64. All functions throw Error for other shapes and
-// dtypes, if N is 0, and for values that are not finite.
+// targets are [N]. All functions compute in f64 and record no gradients. They throw Error for other
+// shapes and dtypes, if N is 0, and for values that are not finite.
 
 #include <vector>
 

@@ -21,7 +21,7 @@ struct PaddedSequences {
 
 PaddedSequences pad_sequences(const std::vector<TokenSequence>& sequences, std::int64_t pad = 0);
 
-/// Tokens of each text, by a Vocabulary, a CharacterVocabulary or a BytePairTokenizer.
+/// Encodes each text with a Vocabulary, a CharacterVocabulary or a BytePairTokenizer.
 template <class Tokenizer>
 std::vector<TokenSequence> encode_all(const Tokenizer& tokenizer,
                                       const std::vector<std::string>& texts) {

@@ -23,7 +23,7 @@ struct ElementType {
   std::uint8_t bits;    ///< Bits of one lane.
   std::uint16_t lanes;  ///< 1, unless elements are vectors.
 };
-struct Array {  ///< DLTensor
+struct Array {  ///< Has the layout of DLTensor.
   void* data;
   Device device;
   std::int32_t rank;
@@ -32,7 +32,7 @@ struct Array {  ///< DLTensor
   std::int64_t* strides;  ///< In elements; null means row-major.
   std::uint64_t byte_offset;
 };
-struct Managed {  ///< DLManagedTensor
+struct Managed {  ///< Has the layout of DLManagedTensor.
   Array array;
   void* context;
   void (*deleter)(Managed* self);
@@ -40,7 +40,7 @@ struct Managed {  ///< DLManagedTensor
 struct Version {
   std::uint32_t major, minor;
 };
-struct ManagedVersioned {  ///< DLManagedTensorVersioned
+struct ManagedVersioned {  ///< Has the layout of DLManagedTensorVersioned.
   Version version;
   void* context;
   void (*deleter)(ManagedVersioned* self);

@@ -9,7 +9,7 @@ namespace ladon {
 
 namespace detail {
 
-/// Whether this build of Ladon can decompress: CMake found zlib.
+/// Whether this build of Ladon can decompress files, that is, whether CMake found zlib.
 bool has_gzip();
 
 }  // namespace detail

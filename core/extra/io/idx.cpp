@@ -13,7 +13,7 @@ namespace {
 struct Header {
   FileType type;
   Shape shape;
-  std::size_t bytes;  ///< Length of the header itself.
+  std::size_t bytes;  ///< Length of the header.
 };
 
 FileType element_type(const std::string& name, int code) {

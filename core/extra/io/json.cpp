@@ -73,7 +73,7 @@ class ValueReader : public nlohmann::json_sax<json> {
   const char* operation_;
   const std::string& path_;
   std::vector<json*> open_;
-  json* member_ = nullptr;  // value of the last key in the innermost object
+  json* member_ = nullptr;  // value of the last key that was read in the innermost open object
 };
 
 }  // namespace

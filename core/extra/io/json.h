@@ -1,6 +1,6 @@
 #pragma once
-// Reader of JSON with few levels, such as configurations and vocabularies. Only .cpp files may
-// include this header, so that no public header includes nlohmann's.
+// Reader of JSON with few levels of nesting, such as configurations and vocabularies. Only .cpp
+// files may include this header, so that no public header includes nlohmann's.
 
 #include <nlohmann/json.hpp>
 #include <string>

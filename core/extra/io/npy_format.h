@@ -1,5 +1,5 @@
 #pragma once
-// The .npy format, for files that hold several arrays. Internal to npy.cpp and npz.cpp.
+// The .npy format of one array inside a file that holds several. Internal to npy.cpp and npz.cpp.
 
 #include <string>
 #include <string_view>

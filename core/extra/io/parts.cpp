@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// First bytes of every part.
+// The bytes with which every part begins.
 struct Header {
   std::uint64_t magic = 0x3154524150444C47;  // "GLDPART1" in little-endian order
   std::uint64_t identity, part, payload;
@@ -184,7 +184,7 @@ void PartFolder::check_room(const std::string& operation, const fs::path& folder
   fs::path there = fs::absolute(folder);
   while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
   const fs::space_info disk = fs::space(there, error);
-  if (error) return;  // if there is no room, the first write that fails will report it
+  if (error) return;  // free space is unknown; if there is too little, a write will fail and say so
   const std::uint64_t missing = bytes - std::min(bytes, held);
   LADON_CHECK(missing <= disk.available, operation, "the parts still to be written take ",
               static_cast<double>(missing) / 1e9, " GB, but the disk of ", folder.string(),

@@ -19,14 +19,14 @@
 
 namespace ladon::detail {
 
-/// 64-bit checksum with one multiplication and one shift per word. Any change of a word changes all
-/// later states.
+/// 64-bit checksum with one multiplication and one shift per word. If a single word changes, every
+/// later state of the checksum changes too.
 class Checksum {
  public:
   void add(const void* data, std::size_t bytes);
   void add(const std::string& text) { add(text.data(), text.size()); }
   std::uint64_t value() const { return state_; }
-  /// 16 hexadecimal digits.
+  /// The checksum as 16 hexadecimal digits.
   std::string text() const;
 
  private:

@@ -17,7 +17,8 @@ constexpr std::size_t member_size = 30, entry_size = 46, end_size = 22, end64_si
                       locator_size = 20;
 constexpr std::uint64_t full16 = 0xffff, full32 = 0xffffffff;  // these mean "see the 64-bit field"
 constexpr std::uint64_t sizes_follow = 1 << 3, utf8_name = 1 << 11;
-constexpr std::uint64_t hidden = 1 | 1 << 5 | 1 << 6 | 1 << 13;  // encrypted, patched or masked
+// Flags of members whose content cannot be read: encrypted, patched, or with a masked header.
+constexpr std::uint64_t hidden = 1 | 1 << 5 | 1 << 6 | 1 << 13;
 constexpr std::uint64_t largest_directory = 100'000'000;
 
 // --- reading ---

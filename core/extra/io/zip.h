@@ -1,6 +1,7 @@
 #pragma once
 // Zip archives (PKWARE's APPNOTE.TXT 6.3, with its 64-bit sizes), as far as .npz needs them: one
-// disk, nothing encrypted. Internal to npz.cpp.
+// disk, nothing encrypted. Internal to npz.cpp. A file consists of these records, of which the
+// table gives the first four bytes and the content:
 //
 //   member …            PK\3\4, its name and its bytes
 //   directory           PK\1\2 for each member: name, checksum, sizes, where it begins

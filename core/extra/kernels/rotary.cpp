@@ -10,8 +10,8 @@
 namespace ladon::kernels {
 namespace {
 
-/// Rotates the pairs (u, v) of one row, x [d] → y [d], by the angles of the r/2 pairs. In each
-/// pair, v is `apart` elements after u.
+/// Rotates the r/2 pairs (u, v) of one row, x [d] → y [d]. The elements u of consecutive pairs are
+/// `step` apart, and in each pair v is `apart` elements after u.
 template <class T>
 void rotate_row(const T* x, const T* cos, const T* sin, T* y, std::int64_t pairs,
                 std::int64_t apart, std::int64_t step) {

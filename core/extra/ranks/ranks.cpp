@@ -54,7 +54,7 @@ void check(int status, const char* operation) {
   detail::fail(operation, "MPI reports: ", text);
 }
 
-/// Header that ranks exchange before each call.
+/// Description of a collective call, which ranks exchange before the call itself.
 struct Call {
   char operation[24] = {};
   std::uint64_t size = 0;    // of this rank's data
@@ -66,7 +66,7 @@ struct Call {
   }
 };
 
-/// Name of the call that a rank makes when its session ends.
+/// Name that a Call has if the session of its rank has ended.
 constexpr std::string_view ended = "the end";
 
 /// The calls of all ranks, in the order of ranks; empty if MPI fails.

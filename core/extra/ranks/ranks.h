@@ -92,8 +92,8 @@ void broadcast(Tensor x, int from);
 std::string from_first(const std::function<std::string()>& make);
 
 /// Returns, in all ranks, make(0), …, make(n − 1): rank i mod count() computes make(i), as a group
-/// of one rank (Alone). This distributes seeds and arms of an experiment, or the members of an
-/// ensemble, over ranks.
+/// of one rank (Alone). This distributes the seeds and settings of an experiment, or the members of
+/// an ensemble, over ranks.
 std::vector<std::vector<std::byte>> each_task(
     std::int64_t n, const std::function<std::vector<std::byte>(std::int64_t)>& make);
 

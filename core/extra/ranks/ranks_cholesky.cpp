@@ -51,7 +51,7 @@ int rows_of_ranks() {
   return rows;
 }
 
-/// One block of A + ridge·I.
+/// The block [rows, columns] of A + ridge·I that begins at (row, column); `block` gives that of A.
 Tensor ridged(const Cholesky::Block& block, double ridge, std::int64_t row, std::int64_t column,
               std::int64_t rows, std::int64_t columns) {
   const Tensor a = block(row, column, rows, columns);
@@ -99,7 +99,7 @@ class Grid {
   int system_, context_;
 };
 
-/// This rank's blocks of a matrix [m, n], column-major.
+/// The blocks of a matrix [m, n] that this rank holds, stored as one column-major matrix.
 struct Local {
   Local(const Grid& grid, std::int64_t of_rows, std::int64_t of_columns, std::int64_t down,
         std::int64_t across)
@@ -120,8 +120,8 @@ struct Local {
     values.assign(static_cast<std::size_t>(stride) * static_cast<std::size_t>(std::max(1, columns)),
                   0.0);
   }
-  /// Calls f(row, column, rows, columns, values) for each block: its position in the matrix, its
-  /// size, and its values here.
+  /// Calls f(row, column, rows, columns, values) for each block that this rank holds: its position
+  /// in the matrix, its size, and the address of its values in this rank.
   template <class F>
   void for_each_block(const F& f) {
     for (int c = 0; c < columns; c += side_n)
@@ -140,7 +140,7 @@ struct Local {
   std::vector<double> values;
 };
 
-/// Fills in the lower triangle of A + ridge·I.
+/// Fills a with this rank's blocks of the lower triangle of A + ridge·I.
 void fill(Local& a, double ridge, const Cholesky::Block& block) {
   a.for_each_block([&](std::int64_t row, std::int64_t column, int rows, int columns, double* to) {
     if (row + rows <= column) return;
@@ -241,7 +241,7 @@ struct Shared {
 struct Cholesky::State {
   std::int64_t n = 0;
   double log_determinant = 0;
-  Tensor factor;  // for a group of one rank
+  Tensor factor;  // the factor L in a group of one rank; undefined if several ranks share it
 #ifdef LADON_SCALAPACK
   std::unique_ptr<Shared> shared;
 #endif

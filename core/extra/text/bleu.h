@@ -32,9 +32,9 @@ Bleu bleu(const std::vector<std::string>& hypotheses,
 Bleu bleu(const std::vector<std::string>& hypotheses, const std::vector<std::string>& references);
 
 /// Splits a text into tokens by the rules "13a" of NIST's script mteval-v13a, which are used for
-/// published scores. &quot; &amp; &lt; &gt; become the characters that they name. ASCII punctuation
-/// and symbols are separate tokens, except the apostrophe, points and commas between digits, and
-/// hyphens that do not follow a digit. White space separates tokens.
+/// published scores. `&quot;`, `&amp;`, `&lt;` and `&gt;` become the characters that they name.
+/// ASCII punctuation and symbols are separate tokens, except the apostrophe, points and commas
+/// between digits, and hyphens that do not follow a digit. White space separates tokens.
 std::vector<std::string> tokenize_13a(std::string_view text);
 
 }  // namespace ladon::metrics

@@ -15,7 +15,7 @@ namespace ladon {
 std::int32_t letter_of_byte(int byte);
 int byte_of_letter(std::int32_t code);
 
-/// The characters that the files write for these bytes.
+/// The characters that stand for these bytes in the files, as UTF-8.
 std::string to_byte_letters(std::string_view bytes);
 /// The bytes that the characters stand for; nullopt if a character is not one of the 256.
 std::optional<std::string> from_byte_letters(std::string_view letters);

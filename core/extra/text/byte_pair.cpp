@@ -10,7 +10,8 @@
 namespace ladon {
 namespace {
 
-// Splits a text from the left. Each `end` function returns the end of an item that begins at `at`.
+// Finds the ends of GPT-2's words. Each function `…_end` returns the end of a word, or of a run of
+// characters of one class, that begins at `at`.
 class Cutter {
  public:
   explicit Cutter(std::string_view text) : text_(text) {}
@@ -155,7 +156,8 @@ struct BytePairTokenizer::Scratch {
     std::int64_t token;  // −1 if it was merged into the token before it
     std::size_t previous, next;
   };
-  using Pair = std::pair<std::int64_t, std::size_t>;  // rank, position of the left token
+  // Rank of a merge, and position of the left token of the pair.
+  using Pair = std::pair<std::int64_t, std::size_t>;
 
   std::vector<Link> links;
   std::priority_queue<Pair, std::vector<Pair>, std::greater<>> pairs;

@@ -3,10 +3,11 @@
 // machine translation of rare words with subword units", ACL 2016; on bytes: Radford et al.,
 // "Language models are unsupervised multitask learners", 2019).
 //
-// A text is split into words, and each word into its bytes. Then, as long as two adjacent tokens
-// are the pair of a merge, the earliest such merge is applied: each of its pairs, from the left,
-// becomes one token. So every text, valid UTF-8 or not, has tokens, and decoding them gives exactly
-// its bytes.
+// A merge is a rule that replaces two adjacent tokens by one token; a tokenizer has an ordered list
+// of merges. A text is split into words, and each word into its bytes, which are the first tokens.
+// Then, as long as any merge applies to two adjacent tokens, the earliest such merge in the list is
+// applied to all its pairs in the word, from the left. So every text, valid UTF-8 or not, has
+// tokens, and decoding them gives exactly its bytes.
 
 #include <cstdint>
 #include <string>
@@ -51,7 +52,7 @@ class BytePairTokenizer {
   BytePairTokenizer(std::vector<std::string> tokens, std::vector<Merge> merges)
       : BytePairTokenizer(std::move(tokens), std::move(merges), "") {}
 
-  /// GPT-2's files, encoder.json and vocab.bpe, or others of their formats:
+  /// Reads GPT-2's files, encoder.json and vocab.bpe, or other files of these formats:
   ///   {"token": number, …}, numbers being 0, 1, …, n − 1 in any order
   ///   `#version: 0.2`, and then a line `left right` for every merge, the earliest first
   /// where a byte is written as a visible character (byte_alphabet.h). Throws Error, naming the
@@ -74,9 +75,9 @@ class BytePairTokenizer {
   /// Writes a tokenizer.json. Throws Error whenever the other save() throws it.
   void save(const std::string& path) const;
 
-  /// "bytes" (i64: the bytes of all tokens, one after the other), "lengths" (i64 [size()]) and
-  /// "merges" (i64 [n, 2]), to be saved in one file with the model that was trained with this
-  /// tokenizer.
+  /// State with the entries "bytes" (i64: the bytes of all tokens, one after the other), "lengths"
+  /// (i64 [size()]: the number of bytes of each token) and "merges" (i64 [n, 2]), to be saved in
+  /// one file with the model that was trained with this tokenizer.
   StateDict state_dict() const;
   /// Replaces the tokens and merges by those of this state. Throws Error, and changes nothing, if
   /// an entry is missing or has another dtype or shape, or if the constructor would throw it.
@@ -118,7 +119,7 @@ class BytePairTokenizer {
                     const std::string& where);
   void add_merges(const std::string& where);
   std::int64_t special_at(std::string_view text) const;
-  std::vector<std::string> written() const;  // each token as files write it
+  std::vector<std::string> written() const;  // each token in the characters of GPT-2's files
   const Made* find(std::int64_t left, std::int64_t right) const;
   void encode_words(std::string_view text, std::vector<std::int64_t>& out) const;
   void encode_word(std::string_view word, Scratch& scratch, std::vector<std::int64_t>& out) const;
@@ -127,7 +128,7 @@ class BytePairTokenizer {
   std::vector<Merge> merges_;
   std::vector<std::int64_t> special_, special_by_bytes_;  // special_by_bytes_ is sorted by bytes
   detail::TextMap<std::int64_t> index_;
-  std::unordered_map<std::uint64_t, Made> made_;  // merges by pair
+  std::unordered_map<std::uint64_t, Made> made_;  // rank and result of the merge of each pair
 };
 
 }  // namespace ladon

@@ -181,9 +181,9 @@ void check_byte_level(const json& all, const std::string& name) {
   check(json_at(words, "use_regex"), {nullptr, true}, "use_regex");
 }
 
-// Checks added tokens. Tokens with "normalized" are searched for after all others; without a
-// normalizer this flag does not matter if all tokens have the same value. Tokens without "special"
-// would be found in every text, and are refused.
+// Checks the added tokens. Tokens with the flag "normalized" are searched for after all others; if
+// there is no normalizer, the flag changes nothing as long as it is the same for all added tokens.
+// Tokens without the flag "special" would be found in every text, and are refused.
 void check_added(const json& added, const std::string& name) {
   for (const json& token : added) {
     const auto check = [&](const char* key, std::initializer_list<json> allowed) {

@@ -1,5 +1,5 @@
-// Learning merges. All pairs are counted once; after that, counts are updated only for words that a
-// merge changes.
+// Learning the merges of a BytePairTokenizer. All pairs of adjacent tokens are counted once; after
+// that, counts are updated only for the words that a merge changes.
 
 #include <algorithm>
 #include <map>

@@ -123,8 +123,8 @@ std::optional<double> parse_number(const char*& at, const char* end) {
   return value;
 }
 
-// One line of the text format. The published files have words with spaces in them (". . ."), so a
-// word ends only where a number follows.
+// Reads one line of the text format. The published files have words with spaces in them (". . ."),
+// so a word ends only where a number follows.
 void read_text_line(const std::string& path, std::int64_t number, std::string_view line,
                     Builder& builder) {
   const char *at = line.data(), *const end = at + line.size();
@@ -160,8 +160,8 @@ void read_text(const std::string& path, std::string_view text, Builder& builder)
   }
 }
 
-// JSON begins with { and then a quote (or the end of an empty object). In the text format, a number
-// follows if the word of the first line is {.
+// JSON begins with {, which a quote follows (or the end of an empty object). In the text format, {
+// can only be the word of the first line, which a number follows.
 bool looks_like_json(std::string_view text) {
   const std::size_t brace = text.find_first_not_of(" \t\r\n");
   if (brace == std::string_view::npos || text[brace] != '{') return false;

@@ -40,7 +40,7 @@ std::string read_some_text(std::string_view operation, const std::string& path) 
   return text;
 }
 
-// Collects (label, text) pairs and turns label names into indices.
+// Collects pairs of a label and a text, and converts label names to indices.
 class Collector {
  public:
   Collector(std::string_view operation, const std::string& path,
@@ -214,7 +214,7 @@ TsvColumns guess_columns(const std::string& path) {
     distinct[i] = values.size();
   }
   const auto text = std::max_element(length.begin(), length.end()) - length.begin();
-  distinct[text] = lines.size() + 1;  // the text cannot be the label too
+  distinct[text] = lines.size() + 1;  // the column of the text cannot also be that of the label
   const auto label = std::min_element(distinct.begin(), distinct.end()) - distinct.begin();
   return {.columns = static_cast<int>(columns),
           .label_column = static_cast<int>(label),

@@ -49,10 +49,10 @@ ParallelText read_parallel(const std::string& sources, const std::string& target
 
 /// Columns of the label and the text in a file of separated columns, counted from zero; all other
 /// columns are ignored. Examples:
-///   {}                                       label<TAB>text
-///   {.label_column = 1, .text_column = 0}    text<TAB>label
-///   {.columns = 4, .text_column = 3}         label<TAB>…<TAB>…<TAB>text
-///   {.separator = ' '}                       label words …
+///   {}                                       `label<TAB>text`
+///   {.label_column = 1, .text_column = 0}    `text<TAB>label`
+///   {.columns = 4, .text_column = 3}         `label<TAB>…<TAB>…<TAB>text`
+///   {.separator = ' '}                       `label words …`
 struct TsvColumns {
   char separator = '\t';
   int columns = 2;  ///< separators beyond columns − 1 belong to the text

@@ -15,7 +15,7 @@ struct TextHash {
   }
 };
 
-/// find() takes a string_view.
+/// Hash map from strings to values, whose find() accepts a string_view.
 template <class Value>
 using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
 

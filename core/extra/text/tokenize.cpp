@@ -55,7 +55,7 @@ std::vector<std::string> tokenize(std::string_view text) {
     std::size_t length = 1;
     if (is_word(c)) {
       length = word_length(lower, i);
-      // don't → do n't; a lone n't, already split off, stays.
+      // "don't" becomes "do" and "n't"; a word "n't", which is split off already, stays.
       if (length > 3 && lower.compare(i + length - 3, 3, "n't") == 0) {
         tokens.push_back(lower.substr(i, length - 3));
         i += length - 3;

@@ -1,4 +1,5 @@
-// From the general categories of Unicode 14.0 (UnicodeData.txt).
+// Tables of the code points of each class, made from the general categories in UnicodeData.txt of
+// Unicode 14.0.
 
 #include "ladon/core/extra/text/unicode.h"
 
@@ -10,9 +11,10 @@
 namespace ladon {
 namespace {
 
-// Run lengths from U+0000 on, alternately of characters outside and inside the category.
+// Each table has run lengths from U+0000 on, alternately of code points outside and inside the
+// categories.
 
-// Lu, Ll, Lt, Lm, Lo.
+// The categories of letters: Lu, Ll, Lt, Lm and Lo.
 // clang-format off
 constexpr std::uint16_t letters[] = {
     65, 26, 6, 26, 47, 1, 10, 1, 4, 1, 5, 23, 1, 31, 1, 458, 4, 12, 14, 5, 7, 1, 1, 1, 129, 5,
@@ -66,7 +68,7 @@ constexpr std::uint16_t letters[] = {
     10, 1, 17, 5, 3, 1, 5, 1, 17, 4420, 42720, 32, 4153, 7, 222, 2, 5762, 14, 7473, 3103, 542,
     1506, 4939};
 
-// Nd, Nl, No.
+// The categories of numbers: Nd, Nl and No.
 constexpr std::uint16_t numbers[] = {
     48, 10, 120, 2, 5, 1, 2, 3, 1441, 10, 134, 10, 198, 10, 412, 10, 118, 10, 4, 6, 108, 10,
     118, 10, 118, 10, 2, 6, 110, 13, 115, 10, 8, 7, 103, 10, 104, 7, 7, 19, 109, 10, 96, 10,

@@ -1,5 +1,5 @@
 #pragma once
-// Classes of characters.
+// Classes of characters: letters, numbers, white space and others.
 
 #include <cstdint>
 

@@ -43,7 +43,7 @@ class Vocabulary {
   std::int64_t at(std::string_view word) const;
   /// The index of a word, `unknown` if it is outside the vocabulary.
   std::int64_t find(std::string_view word) const;
-  /// The tokens of a text as indices, by `find`.
+  /// The tokens of a text (see tokenize) as indices, each found by find().
   std::vector<std::int64_t> encode(std::string_view text) const;
   /// The words of the indices up to the first "<eos>", without "<pad>" and "<bos>", with a blank
   /// between words. Throws Error for an index outside [0, size()).

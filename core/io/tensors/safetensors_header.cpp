@@ -17,7 +17,7 @@ constexpr int deepest = 4;           // the format needs 3 levels
 constexpr std::size_t longest = 80;  // number of bytes of a name or value that a message shows
 constexpr std::size_t most_sizes = Shape::max_rank;
 
-// Start of a value, for an error message. Built from the parser's events.
+// The beginning of a JSON value as text, for an error message; built from the parser's events.
 class Excerpt {
  public:
   void clear() { text_.clear(); }

@@ -32,7 +32,7 @@ struct SafetensorsEntry {
 struct SafetensorsHeader {
   std::vector<SafetensorsEntry> entries = {};  ///< in the order of the JSON text
   std::string checksums = "";                  ///< as stored; empty if there are none
-  std::uint32_t notes = 0;                     ///< computed checksum of the metadata, to compare
+  std::uint32_t notes = 0;                     ///< checksum of the metadata, computed on reading
   bool ours = false;  ///< the metadata has "ladon.version", which is written with checksums
 };
 

@@ -25,7 +25,7 @@ struct ForwardBuffers {
     std::fill_n(factors, p.width, p.query_factor);
   }
 
-  T* values(const Problem<T>& p) {  // a buffer for finite values of a tile
+  T* values(const Problem<T>& p) {  // buffer for a tile of values with non-finite elements set to 0
     if (!finite_values) finite_values = workspace.take(p.value_width * block_keys);
     return finite_values;
   }

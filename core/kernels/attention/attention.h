@@ -1,7 +1,7 @@
 #pragma once
 // Attention in tiles that stay in cache: logits, softmax and weighted sum of a tile are computed
 // before the next tile, and the backward pass recomputes them (Dao et al. 2022; Rabe and Staats
-// 2021). No second derivatives: see autograd/ops/attention.h.
+// 2021). Second derivatives are not supported: see autograd/ops/attention.h.
 
 #include <cstdint>
 
@@ -29,8 +29,8 @@ struct AttentionOutput {
 AttentionOutput attention(const Tensor& q, const Tensor& k, const Tensor& v,
                           const AttentionSettings& settings);
 
-/// Gradients of ⟨g, output⟩ with respect to q, k and v, with all leading axes broadcast and the
-/// memory layout of each input.
+/// Gradients of ⟨g, output⟩ with respect to q, k and v. They have all leading axes broadcast, and
+/// each has the memory layout of its input.
 struct AttentionGradients {
   Tensor q, k, v;
 };

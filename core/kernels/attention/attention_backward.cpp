@@ -65,11 +65,13 @@ struct BackwardBuffers {
     *gradient = workspace.take(block_keys * block_queries);
   T *log_sum = workspace.take(block_queries), *mean = workspace.take(block_queries);
   T* rest = workspace.take(block_queries);  // for each query, Σ dL over all keys but the winner
-  T *dq_row = workspace.take(k_lanes), *of_query = workspace.take(block_keys);  // for one query
+  // For one_query_range(): dQ of the query, and a number of the query repeated for all keys.
+  T *dq_row = workspace.take(k_lanes), *of_query = workspace.take(block_keys);
   T* scales = workspace.take(block_queries);
   T* ones = workspace.take(std::max({k_lanes, v_lanes, block_queries}));
 
-  /// For a block of queries that is computed carefully (attention_tiles.h).
+  /// Buffers for a block of queries that is computed carefully (attention_tiles.h): without the
+  /// numbers that are not finite.
   struct Careful {
     T *finite_keys, *top, *sum, *keep;
     std::vector<NotFinite<T>> q_rest, g_rest;
@@ -113,8 +115,8 @@ T sum_of(const T* x, int64_t n) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-/// A key with a weight above this is a winner. At smaller weights, 1 − weight loses at most 10
-/// bits.
+/// A key with a weight above this number is the winner of its query. At smaller weights, 1 − weight
+/// loses at most 10 bits.
 template <class T>
 constexpr T sure = T(1) - T(0x1p-10);
 
@@ -125,7 +127,7 @@ bool has_winner(const T* weights, int64_t n) {
   return any != 0;
 }
 
-/// The winners of all queries [batch, head, query].
+/// The winner of each query (the key whose weight is close to 1), for queries [batch, head, query].
 template <class T>
 struct Winners {
   Winners(int64_t count, int64_t ranges)
@@ -411,7 +413,8 @@ bool backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gr
   return true;
 }
 
-/// Adds what winners contribute to dQ and dK, for the query heads of one key head.
+/// Adds the contributions of the winners (keys with a weight close to 1), which were left out of
+/// the products, to dQ and dK, for the query heads of one key head.
 template <class T>
 void add_winners(const BackwardProblem<T>& p, const Gradients<T>& out, const Tensor& dq, T* dq_data,
                  int64_t ranges, int64_t batch, int64_t shared_head) {

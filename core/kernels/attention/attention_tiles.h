@@ -1,6 +1,6 @@
 #pragma once
-// Shared by the forward and the backward kernel of attention: addresses of heads, and the logits of
-// one tile. Private to the .cpp files of this folder.
+// Code that the forward and the backward kernel of attention share: addresses of heads, and the
+// logits of one tile. Private to the .cpp files of this folder.
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ struct Problem {
   bool causal;
   int64_t offset;
   T scale;
-  T limit;         ///< The softcap in base 2, or 0.
+  T limit;         ///< The softcap in base 2, or 0 if there is none.
   T query_factor;  ///< Factor that makes q·k the logit in base 2, or the argument of the cap.
   const AttentionLoops<T>& loops;
 
@@ -188,7 +188,7 @@ class Workspace {
   std::vector<Storage> held_;
 };
 
-/// y [columns, n] ← (x·diag(factors))ᵀ for x [rows, columns]; the lanes from `rows` on are 0.
+/// y [columns, n] ← (x·diag(factors))ᵀ for x [rows, columns]; columns of y from `rows` on become 0.
 template <class T>
 void load_transposed(const Problem<T>& p, TileOperand<T> x, int64_t rows, int64_t columns,
                      const T* factors, T* y, int64_t n) {
@@ -273,7 +273,7 @@ inline bool hides(TileOperand<bool> mask, const Tile& t) {
 // and the non-finite elements are added where their weight is not 0. For blocks with finite results
 // the only cost is the check.
 
-/// Whether n numbers, `step` apart, are finite.
+/// Whether n numbers, which are `step` apart, are all finite.
 template <class T>
 bool all_finite(const T* x, int64_t n, int64_t step = 1) {
   int others = 0;  // counted without branches, so that it becomes vector code

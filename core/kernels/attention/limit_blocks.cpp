@@ -29,7 +29,7 @@ void products_by_draw(std::int64_t draws, std::int64_t t, const double* a, const
 
 namespace {
 
-/// identity_block() with the sums as functions of the element's index.
+/// Computes identity_block(), where the sums are given as functions of the index of an element.
 template <class Sum>
 inline void identity_elements(std::int64_t n, const IdentityFactors& by, const double* k,
                               const double* t, const Sum& kv, const Sum& ku, const Sum& tv,

@@ -1,14 +1,15 @@
 #pragma once
-// Loops over the T × T blocks of pairs of inputs that the limits of attention make
-// (layers/infinite/attention). Each operation is rounded by itself, without fused multiply-adds on
-// x86-64, so that results equal those of the formulas in public operations.
+// Loops over blocks of T × T elements, one block for each pair of inputs of T tokens, in the
+// kernels of infinitely wide attention (layers/infinite/attention). Each operation is rounded by
+// itself, without fused multiply-adds on x86-64, so that results equal those of the formulas in
+// public operations.
 
 #include <cstdint>
 
 namespace ladon::kernels {
 
-/// column[j] += Σ_a x[a, j]·y[a, j] over the rows a with may[a] > 0, in their order; x and y
-/// [rows, n].
+/// column[j] += Σ_a x[a, j]·y[a, j], summed in order over the rows a for which may[a] > 0. x and y
+/// are [rows, n], `may` is [rows].
 void add_column_products(std::int64_t rows, std::int64_t n, const double* may, const double* x,
                          const double* y, double* column);
 
@@ -16,7 +17,7 @@ void add_column_products(std::int64_t rows, std::int64_t n, const double* may, c
 void negative_products(std::int64_t n, const double* a, const double* b, double* y);
 /// y += a·b.
 void add_products(std::int64_t n, const double* a, const double* b, double* y);
-/// y[s, i, j] = a[i, s, j]·b[i, s, j] for blocks of t × t elements at `draws` draws s.
+/// y[s, i, j] = a[i, s, j]·b[i, s, j] for `draws` indices s of random draws, and i, j < t.
 void products_by_draw(std::int64_t draws, std::int64_t t, const double* a, const double* b,
                       double* y);
 
@@ -36,11 +37,12 @@ struct IdentitySums {
 void identity_block(std::int64_t n, const IdentityFactors& by, const double* k, const double* t,
                     const IdentitySums& sums, bool one_sum, double* value, double* tangent);
 
-/// Factors that convert the moments of attention's heads to the kernels of its outputs.
+/// Factors that convert second moments of the outputs of attention's heads to the NNGP kernel and
+/// the NTK of the outputs of the layer.
 struct OutputFactors {
   double value_output2, bias_variance, value_output_trained, bias_trained;
 };
-/// In place, with s = value_output2·value: value ← s + bias_variance and, unless it is null,
+/// In place, with s = value_output2·value: value ← s + bias_variance and, unless `tangent` is null,
 /// tangent ← value_output2·tangent + value_output_trained·s + bias_trained.
 void attention_outputs(std::int64_t n, const OutputFactors& by, double* value, double* tangent);
 

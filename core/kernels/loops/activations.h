@@ -13,13 +13,13 @@ LADON_INLINE T sigmoid_slope(T x) {
   const T e = exp_below(-abs(x)), share = T(1) / (T(1) + e);
   return e * share * share;
 }
-/// 1 − tanh² = 4·σ(2x)·σ(−2x).
+/// The derivative of tanh: 1 − tanh(x)² = 4·σ(2x)·σ(−2x).
 template <class T>
 LADON_INLINE T tanh_slope(T x) {
   return T(4) * sigmoid_slope(T(2) * x);
 }
 
-/// The ratio above/below.
+/// A quotient, kept as numerator and denominator until it is multiplied by another number.
 template <class T>
 struct Ratio {
   T above, below;

@@ -9,7 +9,8 @@ namespace {
 
 using std::int64_t;
 
-// Size of the block of C that is kept in registers, together with a row of B and an element of A.
+// Size of the block of a product C = A·B that is kept in registers, together with a part of a row
+// of B and an element of A.
 constexpr int block_vectors = 2, block_rows = vector_bytes == 64 ? 8 : vector_bytes == 32 ? 6 : 4;
 
 template <class T>
@@ -18,7 +19,7 @@ struct Lanes {
   static constexpr int count = vector_bytes / static_cast<int>(sizeof(T));
 };
 
-/// Computes R rows by V vectors of C.
+/// Computes a block of R rows by V vectors of C ← A·B + C·diag(keep) (AttentionLoops::multiply).
 template <class T, int R, int V>
 LADON_INLINE void multiply_block(int64_t k, TileOperand<T> a, const T* b, int64_t b_row,
                                  const T* keep, T* c, int64_t c_row) {
@@ -48,9 +49,9 @@ LADON_INLINE void multiply_block(int64_t k, TileOperand<T> a, const T* b, int64_
     for (int j = 0; j < V; ++j) *reinterpret_cast<Row*>(c + i * c_row + j * lanes) = sum[i][j];
 }
 
-/// Computes R rows of C, in blocks of V vectors, and in blocks of V/2 for the remaining columns.
-/// Blocks with fewer rows are wider, so that the number of sums that are computed at once hardly
-/// depends on R.
+/// Computes R rows of C = A·B, in blocks of V vectors, and of V/2 vectors for the remaining
+/// columns. Blocks with fewer rows are wider, so that the number of sums that are computed at once
+/// hardly depends on R.
 template <class T, int R, int V>
 void multiply_rows(int64_t n, int64_t k, TileOperand<T> a, const T* b, int64_t b_row, const T* keep,
                    T* c, int64_t c_row) {
@@ -171,7 +172,7 @@ LADON_INLINE T exp2_below(T x) {
   return (T(1) + (r + r * r * exp_tail(r))) * from_bits<T>(bits(shifted) << F::mantissa);
 }
 
-/// top ← the maxima of the columns of s and of the previous top.
+/// top[j] ← the maximum of column j of s and of the previous top[j].
 template <class T>
 void raise(const T* s, int64_t keys, int64_t n, T* top) {
   int64_t i = 0;
@@ -213,7 +214,7 @@ void softmax(T* s, int64_t keys, int64_t n, T* top, T* sum, T* keep) {
     }
 }
 
-/// Sums run over the keys one after another, as they do in softmax().
+/// Sums run over the keys in order, as they do in softmax(), so that the bits are the same.
 template <class T>
 void softmax_rows(T* s, int64_t queries, int64_t n, T* top, T* sum, T* keep) {
   for (int64_t i = 0; i < queries; ++i, s += n) {

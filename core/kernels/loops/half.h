@@ -12,7 +12,7 @@ using NarrowLoop = void (*)(const float* x, std::uint16_t* y, std::int64_t n);
 struct HalfLoops {
   // Exact conversions.
   WidenLoop widen_f16, widen_bf16;
-  // Round to nearest, ties to even; numbers beyond the largest become ±∞; NaN stays NaN.
+  // Rounding to nearest, ties to even; numbers beyond the largest become ±∞, and NaN stays NaN.
   NarrowLoop narrow_f16, narrow_bf16;
   /// LoopsOf::transpose for 16-bit elements.
   void (*transpose)(std::int64_t rows, std::int64_t columns, const std::uint16_t* x,

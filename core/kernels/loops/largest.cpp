@@ -25,8 +25,8 @@ struct Product {
   }
 };
 
-/// For each point x of a block, with z = x + shift: density ← exp(−z²/2)·left, below ← Φ(z) (also
-/// computed from exp(−z²/2)), and then left ← left·Φ(z).
+/// For each point x of the block that begins at `first`, with z = x + shift:
+///   density ← exp(−z²/2)·left,  below ← Φ(z) (also computed from exp(−z²/2)),  left ← left·Φ(z).
 LADON_INLINE void meet(double first, double shift, Product& left, double* density, double* below) {
 #pragma omp simd
   for (int i = 0; i < block; ++i) {

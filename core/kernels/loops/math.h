@@ -68,7 +68,7 @@ constexpr T infinity = static_cast<T>(__builtin_inf());
 template <class T>
 constexpr T nan = static_cast<T>(__builtin_nan(""));
 
-/// x, but at least `low`; NaN stays.
+/// The larger of x and `low`; NaN if x is NaN. at_most() is the smaller of x and `high`.
 template <class T>
 LADON_INLINE T at_least(T x, T low) {
   return x < low ? low : x;
@@ -263,7 +263,7 @@ LADON_INLINE T log(T x) {
   return x == infinity<T> ? x : finite;
 }
 
-/// log(1 + x) for finite x > −1; NaN stays. `lost` is what rounding 1 + x lost.
+/// log(1 + x) for finite x > −1, and NaN for NaN. `lost` is the rounding error of 1 + x.
 template <class T>
 LADON_INLINE T log1p_finite(T x) {
   const T u = T(1) + x;

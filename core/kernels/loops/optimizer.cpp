@@ -66,7 +66,7 @@ void rmsprop_of(T* x, const T* g, T* v, T* c, T* m, const RmspropStep& step, int
     if constexpr (centered) {
       c[i] = keep * c[i] + rest * gradient;
       const T centre = spread - c[i] * c[i];
-      spread = centre < T(0) ? T(0) : centre;  // a variance, negative only through rounding
+      spread = centre < T(0) ? T(0) : centre;  // v − c² is a variance, negative only by rounding
     }
     T update = gradient / (sqrt(spread) + eps);
     if constexpr (heavy) update = m[i] = momentum * m[i] + update;

@@ -31,9 +31,10 @@ LADON_INLINE void widen(const T* x, A* y) {
 
 LADON_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/// Packs x from (row, column) on into tile [≤ rows, tile_columns], padded with 0 up to multiples of
-/// 4 rows and of 48 columns; returns the padded number of columns. (Without packing, rows of x that
-/// are a power of two apart would evict each other from the caches.)
+/// Packs at most `rows` rows and tile_columns columns of x, from element (row, column) on, into
+/// `tile`, padded with 0 up to multiples of 4 rows and of 48 columns; returns the padded number of
+/// columns. (Without packing, rows of x that are a power of two apart would evict each other from
+/// the caches.)
 template <int64_t tile_columns, class A, class T>
 LADON_INLINE int64_t pack(const Rows<T>& x, int64_t row, int64_t column, int64_t rows, A* tile) {
   const int64_t filled = least(rows, x.count - row);
@@ -97,7 +98,8 @@ LADON_INLINE Vector<A> sums_of(Vector<A>* v) {
   }
 }
 
-/// Adds the n terms of each of left_rows × side pairs to `sums`, whose rows are `width` apart.
+/// For each pair of one of left_rows rows and one of `side` rows, adds the sum of its n terms to an
+/// element of `sums`, whose rows are `width` apart.
 template <class Term, class A>
 LADON_INLINE void add_block(const A* left, const A* right, int64_t n, double* sums, int64_t width) {
   using V = Vector<A>;
@@ -442,7 +444,7 @@ double squared_norm(const T* x, int64_t n) {
   return total(sums);
 }
 
-/// Uses that 0·x is 0 if x is finite, and NaN if it is not.
+/// Whether all elements of x are finite. 0·x is 0 if x is finite, and NaN if it is not.
 template <class T>
 bool all_finite(const T* x, int64_t n) {
   T zeros[norm_block] = {};

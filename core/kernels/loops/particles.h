@@ -1,5 +1,5 @@
 #pragma once
-// Sums over the rows of a matrix, the particles (core/kernels/particles.h).
+// Vector loops for sums over particles, which are the rows of a matrix (core/kernels/particles.h).
 
 #include <cstdint>
 
@@ -31,7 +31,7 @@ struct ParticleLoops {
   /// room for whole squares of pair_side × pair_side pairs.
   using Pairs = void (*)(const Rows<T>& x, std::int64_t begin, std::int64_t end, double* sums,
                          std::int64_t width);
-  Pairs squared_distances;  ///< Σ_c (x_i[c] − x_j[c])²; terms and sums of up to 256 terms in T
+  Pairs squared_distances;  ///< Σ_c (x_i[c] − x_j[c])²; sums of up to 256 terms are in T
   Pairs wide_distances;     ///< the same sum, all in double precision
   Pairs inner_products;     ///< Σ_c x_i[c]·x_j[c], in double precision
 

@@ -15,8 +15,8 @@ namespace {
 
 using std::int64_t;
 
-/// x, at least `low` and at most `high`; NaN stays. A zero at a bound of 0 takes the bound's sign,
-/// as in maximum and minimum.
+/// x clamped to [low, high]; NaN if x is NaN. A zero at a bound of 0 takes the bound's sign, as in
+/// maximum and minimum.
 template <class T>
 LADON_INLINE T between(T x, T low, T high) {
   const T above = x <= low ? low : x;

@@ -15,8 +15,8 @@ LADON_INLINE void store(T* y, V v) {
   __builtin_memcpy(y, &v, sizeof v);
 }
 
-/// Calls block<V, n>(column) for all columns of a row: four vectors, one vector, or one element at
-/// a time.
+/// Calls `block<V, n>(column)` for all columns of a row: four vectors, one vector, or one element
+/// at a time.
 template <class T, class Block>
 LADON_INLINE void for_blocks(int64_t columns, const Block& block) {
   using V = Vector<T>;

@@ -1,5 +1,6 @@
-// Random numbers, sixteen blocks at a time. This file is compiled without contraction to fused
-// multiply-adds (CMakeLists.txt), so that numbers have the same bits at every instruction level.
+// Random numbers, from sixteen blocks of random words at a time. This file is compiled without
+// contraction to fused multiply-adds (CMakeLists.txt), so that numbers have the same bits at every
+// instruction level.
 
 #include "ladon/core/kernels/loops/random.h"
 
@@ -16,7 +17,7 @@ using std::uint64_t;
 LADON_INLINE uint32_t low_word(uint64_t x) { return static_cast<uint32_t>(x); }
 LADON_INLINE uint32_t high_word(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
 
-/// philox4x32 (core/random.cpp) with one lane per block.
+/// Computes philox4x32 (core/random.cpp) for block_group blocks, one vector lane per block.
 LADON_INLINE void group_of_words(uint64_t seed, uint64_t stream, uint64_t position, uint32_t* w) {
   uint32_t c0[block_group], c1[block_group], c2[block_group], c3[block_group];
   for (int i = 0; i < block_group; ++i) {
@@ -54,8 +55,8 @@ void bernoulli(const uint32_t* w, uint64_t threshold, bool* y, int64_t n) {
 
 // --- numbers from words ---
 
-// unit() is in [0, 1). positive(), in (0, 1], and centred(), in (−1, 1), give midpoints of equal
-// cells.
+// Conversions of a word to a number: unit() is in [0, 1). positive(), in (0, 1], and centred(), in
+// (−1, 1), are midpoints of intervals of equal length.
 LADON_INLINE uint32_t raw(const uint32_t* w, int64_t i, float) { return w[i]; }
 LADON_INLINE float unit(uint32_t x) {
   return static_cast<float>(static_cast<std::int32_t>(x >> 8)) * 0x1p-24f;
@@ -65,7 +66,8 @@ LADON_INLINE double centred(uint32_t x) {
   return (static_cast<double>(static_cast<std::int32_t>(x)) + 0.5) * 0x1p-31;
 }
 
-// The top 53 bits: 52 of them as the fraction of a number in [1, 2), and the last one added.
+// In f64, unit() uses the top 53 bits of a word pair: 52 of them are the fraction of a number in
+// [1, 2), and the last one is added.
 LADON_INLINE uint64_t raw(const uint32_t* w, int64_t i, double) {
   return w[2 * i] | uint64_t{w[2 * i + 1]} << 32;
 }

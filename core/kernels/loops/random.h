@@ -6,7 +6,7 @@
 
 namespace ladon::kernels {
 
-/// Number of blocks that are generated together.
+/// Number of blocks of random words that are generated together.
 inline constexpr std::int64_t block_group = 16;
 
 struct RandomLoops {
@@ -25,7 +25,7 @@ struct DrawLoops {
   void (*uniform)(const std::uint32_t* w, T from, T width, T last, T* y, std::int64_t n);
   /// y = mean + stddev·z, z standard normal; n is even.
   void (*normal)(const std::uint32_t* w, T mean, T stddev, T* y, std::int64_t n);
-  /// y uniform in (−1, 1): midpoints of 2³² equal cells for f32, and of 2⁵³ cells for f64.
+  /// y uniform in (−1, 1): midpoints of 2³² equal intervals for f32, and of 2⁵³ for f64.
   void (*centred)(const std::uint32_t* w, double* y, std::int64_t n);
 };
 

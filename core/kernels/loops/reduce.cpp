@@ -71,7 +71,7 @@ constexpr Reduce merge = op == Reduce::sum_squares || op == Reduce::sum_abs ? Re
 
 constexpr int64_t column_block = 512, row_block = 32;
 
-// Reduction of few rows: four at a time, in order.
+// Reduces each column over a few rows, four rows at a time, in order.
 template <Reduce op, class T>
 void few_rows(const T* x, int64_t rows, int64_t stride, int64_t columns, T* y) {
   constexpr T zero = start<op, T>();
@@ -94,8 +94,8 @@ void few_rows(const T* x, int64_t rows, int64_t stride, int64_t columns, T* y) {
   }
 }
 
-// Reduction of many rows: the upper and the lower half of the rows are reduced separately, and the
-// two results are combined. There are at most column_block columns.
+// Reduces each column over many rows: the upper and the lower half of the rows are reduced
+// separately, and the two results are combined. There are at most column_block columns.
 template <Reduce op, class T>
 void many_rows(const T* x, int64_t rows, int64_t stride, int64_t columns, T* y) {
   if (rows <= row_block) return few_rows<op>(x, rows, stride, columns, y);

@@ -42,7 +42,7 @@ constexpr T sure = T(1) - T(1) / 128;
 template <class T>
 constexpr T log_sure = T(-0.0078431774610258928);  // log(sure)
 
-/// Index of the first element of x that equals `top`, or n.
+/// Index of the first element of x that equals `top`, or n if there is none.
 template <class T>
 int64_t first_place(const T* x, T top, int64_t n) {
   int64_t i = 0;
@@ -147,7 +147,7 @@ void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
   const T top = reduce_row<Reduce::max>(y, n);
   if (top == -infinity<T>) return set(dx, T(0), n);
   const T sum = reduce_row<Reduce::sum>(g, n);
-  if (sum == T(0)) {  // so that NaN in y, in a row that no loss uses, has no effect
+  if (sum == T(0)) {  // a row that no loss uses: NaN in y must have no effect
     for (int64_t i = 0; i < n; ++i) dx[i] = g[i];
     return;
   }
@@ -176,7 +176,7 @@ LADON_INLINE T power_of_two(T x) {
   return from_bits<T>(bits(at_least(x, Format<T>::least_normal)) & exponent);
 }
 
-/// Mean of x/scale, and rstd of x/scale.
+/// The mean of x/scale, and its reciprocal standard deviation (rstd).
 template <class T>
 struct Moments {
   T mean, rstd, scale;
@@ -251,7 +251,8 @@ void layer_norm(const T* x, const T* weight, const T* bias, T eps, T* y, T* mean
   *rstd = rstd_of(x, *mean, eps, n);
   if (!vanish(*rstd) && !far_from_zero(*mean, *rstd)) [[likely]]
     return scale_and_shift(x, *mean, *rstd, weight, bias, y, n);
-  // In a row of equal numbers the rounding error of the mean must not pass for deviations.
+  // In a row of equal numbers, the deviations from the mean are nothing but its rounding error.
+  // They are set to 0.
   const T top = reduce_row<Reduce::max>(x, n);
   if (top == reduce_row<Reduce::min>(x, n) && abs(top) < infinity<T>) {
     *mean = top;

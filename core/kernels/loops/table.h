@@ -1,6 +1,6 @@
 #pragma once
-// The families of loops; each file of this folder adds its loops to the table of the instruction
-// level.
+// Functions that fill the table of loops of one instruction level. Each is defined in the file of
+// this folder whose loops it adds.
 
 #include "ladon/core/kernels/loops.h"
 

@@ -26,7 +26,7 @@ GatheredProduct<T>::GatheredProduct(int64_t pieces, int64_t width, int64_t n,
       n_(n),
       padded_(padded<T>(n)),
       packed_(static_cast<std::size_t>(pieces * width * padded_) * sizeof(T)) {
-  const int64_t whole = width > 0 ? span_length / width : pieces;  // pieces per span
+  const int64_t whole = width > 0 ? span_length / width : pieces;  // whole pieces per span
   if (whole > 0)
     for (int64_t s = 0; s < pieces; s += whole)
       spans_.push_back({s, std::min(whole, pieces - s), 0, width, s * width});

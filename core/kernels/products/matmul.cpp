@@ -129,10 +129,10 @@ struct Operands {
   }
 
   Tensor a, b;
-  Shape lead;  // of the operands
+  Shape lead;  // leading axes of both operands and of the product
 
  private:
-  // Turns a batch of products with one b, [.., m, k] · [k, n], into one product of all rows.
+  // Replaces a batch of products with the same b, [.., m, k] · [k, n], by one product of all rows.
   void collapse() {
     if (lead.rank() == 0 || b.shape().sub(0, b.rank() - 2).count() != 1) return;
     const std::int64_t k = a.size(-1);
@@ -189,9 +189,9 @@ bool multiply_few_rows(T* y, const Tensor& a, const Tensor& b, bool add) {
   return true;
 }
 
-/// y ← a·b, or y ← y + a·b if `add`, computed as yᵀ = bᵀ·aᵀ by the loops of attention. Rows of a
-/// are their vector lanes, which are independent of each other. A task is a block of rows of a and
-/// a stripe of columns of b; a block of few rows is padded to whole vectors.
+/// y ← a·b, or y ← y + a·b if `add`, computed as yᵀ = bᵀ·aᵀ by the vector loops of attention, whose
+/// lanes are then rows of a; so rows do not depend on each other. A task is a block of rows of a
+/// and a stripe of columns of b; a block of few rows is padded to whole vectors.
 template <class T>
 void multiply_rowwise(T* y, const Tensor& a, const Tensor& b, bool add) {
   const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);

@@ -1,5 +1,5 @@
 #pragma once
-// Matrix products of strided tensors. No gradients: see autograd/ops/matmul.h.
+// Matrix products of strided tensors. No gradients are recorded: see autograd/ops/matmul.h.
 
 #include "ladon/core/tensor.h"
 

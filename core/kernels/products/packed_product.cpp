@@ -57,7 +57,8 @@ struct Cut {
     const int64_t narrowest = stays ? 2 * least_columns : least_columns;
     const auto enough = [&] {
       const auto tasks = static_cast<double>(pieces_of(m, rows) * pieces_of(n, columns));
-      return tasks >= 64 || (tasks >= 16 && work < 0x1p23 * tasks);  // twice as many are too small
+      // From 16 tasks on, there is no cut that would leave tasks of less than 2²² multiply-adds.
+      return tasks >= 64 || (tasks >= 16 && work < 0x1p23 * tasks);
     };
     while (!enough()) {
       if (rows > lowest && (stays || columns <= narrowest))

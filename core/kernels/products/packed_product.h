@@ -7,9 +7,9 @@
 
 namespace ladon::kernels {
 
-/// Whether packing pays: m, n and k are not small, and k is not so large that the sum should be
-/// split. (For up to a million multiply-adds, if the rows of B are dense, OpenBLAS has faster
-/// kernels that read B in place.)
+/// Whether packing makes a product [m, k] · [k, n] faster: m, n and k are not small, and k is not
+/// so large that the sum should be split. (For up to a million multiply-adds, if the rows of B are
+/// dense, OpenBLAS has faster kernels that read B in place.)
 bool packs(std::int64_t m, std::int64_t n, std::int64_t k, bool dense_rows);
 
 enum class On { all_threads, this_thread };

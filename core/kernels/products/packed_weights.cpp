@@ -96,7 +96,7 @@ struct PackedWeights::Matrix {
   const kernels::WeightLoops& loops;
   int64_t k, n;
   std::uint32_t version;
-  int64_t words, numbers;  // number of 4-byte words of a panel, and of its scales
+  int64_t words, numbers;  // number of 4-byte words of a panel; number of its scales
   std::byte* place;        // address of the panels, which the scales follow
   Storage held;
 };

@@ -32,7 +32,7 @@ Tensor kept_if(bool keep, Tensor y, const std::vector<int>& axes) {
   return y;
 }
 
-/// The limits of a dtype's numbers, as double.
+/// Largest finite number, smallest normal number and ε of a dtype, as double.
 struct Range {
   double largest, least_normal, epsilon;
 };
@@ -76,7 +76,7 @@ Deviations deviations(const Tensor& x, const std::vector<int>& axes) {
 bool all_within(const Tensor& x, double low, double high) {
   if (x.mapped()) return all_within(mapped::show(x), low, high);
   constexpr std::int64_t grain = 1 << 14;    // elements that stay in cache for the second pass
-  const double size = std::min(-low, high);  // if Σ|x| is at most this, so is each |x|
+  const double size = std::min(-low, high);  // if Σ|x| is at most `size`, so is each |x|
   const Tensor row = contiguous(x);
   std::atomic<bool> within = true;
   visit_dtype(x.dtype(), [&]<class T>() {
@@ -108,12 +108,15 @@ Tensor power_of_two(const Tensor& x) {
   return y;
 }
 
-Tensor scale_of(const Tensor& x, const std::vector<int>& axes) {
-  if (x.mapped())
-    return mapped::batched([&](const Tensor& u) { return scale_of(u, mapped::next(axes)); }, x);
+Tensor scale_of(const Tensor& x, const std::vector<int>& axes, double least) {
+  if (x.mapped()) {
+    const auto of_all = [&](const Tensor& u) { return scale_of(u, mapped::next(axes), least); };
+    return mapped::batched(of_all, x);
+  }
   const Tensor above = reduce(Reduce::max, x, axes, true),
                below = reduce(Reduce::min, x, axes, true);
-  return power_of_two(binary(Binary::maximum, above, unary(Unary::neg, below)));
+  const Tensor largest = binary(Binary::maximum, above, unary(Unary::neg, below));
+  return power_of_two(least > 0 ? binary(Binary::maximum, largest, least) : largest);
 }
 
 Tensor mean(const Tensor& x, const std::vector<int>& axes, bool keep) {

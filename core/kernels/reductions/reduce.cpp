@@ -170,7 +170,7 @@ Axes merged_others(const Tensor& x, std::span<const int> axes) {
   return others;
 }
 
-/// A result whose elements are all reductions of no elements.
+/// The result of reducing a tensor without elements: each of its elements is the neutral element.
 Tensor reduce_nothing(Reduce op, const Shape& shape, DType dtype) {
   LADON_CHECK(is_floating(dtype) || dtype == boolean || shape.count() == 0 ||
                   (op != Reduce::max && op != Reduce::min),

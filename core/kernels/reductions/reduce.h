@@ -1,6 +1,6 @@
 #pragma once
 // Reductions over axes, and scans. Sums of floats run in fixed blocks (pairwise over blocks), so
-// they are accurate and do not depend on the number of threads. No gradients: see
+// they are accurate and do not depend on the number of threads. No gradients are recorded: see
 // autograd/ops/reduce.h.
 
 #include <vector>

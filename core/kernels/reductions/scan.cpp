@@ -18,8 +18,7 @@ bool is_nan(T x) {
   return x != x;
 }
 
-// The vector loop finds the extreme value of a row; then the first position of this value is
-// searched for.
+// Finds the extreme value of a row by a vector loop, and then the first position of this value.
 Tensor arg_extreme(Reduce op, std::string_view operation, const Tensor& x, int axis, bool keep) {
   const int a = detail::normalize_axis(operation, axis, x.rank());
   LADON_CHECK(x.shape()[a] > 0, operation, "axis ", axis, " of shape ", x.shape(),

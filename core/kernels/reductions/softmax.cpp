@@ -48,8 +48,8 @@ void for_lines(const Loop& loop, int axis, std::int64_t n, const std::array<cons
   });
 }
 
-/// Runs the loop that `pick` selects from the table on lines of x along an axis. The result of a
-/// line is a line of the same length, or one number.
+/// Runs the loop that `pick` selects from the table of loops on all lines of x along an axis. The
+/// result of each line is a line of the same length (To::line) or one number (To::number).
 enum class To { line, number };
 template <class Pick, class... Tensors>
 Tensor map_lines(std::string_view operation, To to, int axis, const Pick& pick, const Tensor& x,

@@ -21,7 +21,7 @@ constexpr int64_t side = 32;  // a tile and its mirror image fit in the first-le
 /// The larger of two magnitudes; NaN is larger than all.
 double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
-/// max |x_i|
+/// The largest magnitude max |x_i| of n numbers.
 double magnitude(const double* x, int64_t n) {
   const auto& reduce = loops().f64.reduce;
   return larger(std::abs(reduce[int(Reduce::max)](x, n)), std::abs(reduce[int(Reduce::min)](x, n)));

@@ -15,7 +15,8 @@ CBLAS_TRANSPOSE turned(bool transposed) { return transposed ? CblasTrans : Cblas
 
 }  // namespace
 
-// Set on each thread, because OpenBLAS built with OpenMP stores the number per thread.
+// Limits OpenBLAS to one thread. Each calling thread does so, because an OpenBLAS that was built
+// with OpenMP stores the number of threads per thread.
 void use_one_thread() {
   thread_local const bool said = [] {
     static std::mutex mutex;

@@ -39,8 +39,8 @@ void dormtr_(const char* side, const char* uplo, const char* transposed, const i
 namespace ladon::routines {
 namespace {
 
-// A row-major lower triangle is a column-major upper one: LAPACK sees the transpose, which for a
-// symmetric matrix is the matrix itself.
+// LAPACK reads the row-major lower triangle of a matrix as the column-major upper triangle of its
+// transpose, which for a symmetric matrix is the matrix itself.
 constexpr char upper = 'U';
 constexpr int block = 64;  // largest number of columns that LAPACK's reductions take at a time
 
@@ -96,7 +96,7 @@ int syevd(bool vectors, int n, T* a, T* values) {
   return info;
 }
 
-// Uses LAPACK's divide-and-conquer method.
+// Calls LAPACK's divide-and-conquer method for tridiagonal matrices.
 template <class T>
 int stedc(int n, T* d, T* e, T* z) {
   use_one_thread();

@@ -42,7 +42,7 @@ void eliminate_panel(int64_t n, int64_t first, int64_t end, T* a, int* swaps) {
 
 }  // namespace
 
-// Right-looking, by panels of columns (Golub and Van Loan, 3.4):
+// LU factorization, right-looking, by panels of columns (Golub and Van Loan, 3.4):
 //   P·[A11; A21] = [L11; L21]·U11;  U12 = L11⁻¹·(P·A)12;  A22 −= L21·U12.
 template <class T>
 void getrf(int n, T* a, int* swaps) {
@@ -59,7 +59,7 @@ void getrf(int n, T* a, int* swaps) {
   }
 }
 
-// A = Pᵀ·L·U and Aᵀ = Uᵀ·Lᵀ·P.
+// Solves the systems of A = Pᵀ·L·U, or of Aᵀ = Uᵀ·Lᵀ·P, one factor after the other.
 template <class T>
 void getrs(bool transposed, int n, int k, const T* lu, const int* swaps, T* b) {
   const Triangle<T> l{{lu, 1, n}, true, true}, u{{lu, 1, n}, false, false};

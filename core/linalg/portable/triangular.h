@@ -1,5 +1,5 @@
 #pragma once
-// Triangular systems of any strides, by blocks.
+// Solution of triangular systems of equations of any strides, block by block.
 
 #include <algorithm>
 #include <vector>

@@ -32,8 +32,9 @@ Json as_json(const SeenText& seen) {
   return {{"text", seen.text}, {"layers", layers}, {"predicted", seen.predicted}};
 }
 
-/// The page's checks: for the last row of the first head of each layer in a text, the effective
-/// number of keys, from the entropy that the library computes.
+/// Values by which a test checks the page's function spread(): for each layer, the effective number
+/// of keys (exponential of the entropy) to which the last query attends in the first head, as the
+/// library computes it.
 Json checks_of(const SeenText& seen) {
   Json checks = Json::array();
   for (const LayerMaps& layer : seen.layers) {

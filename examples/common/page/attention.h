@@ -1,6 +1,6 @@
 #pragma once
-// Pages that show where the heads of a trained model attend in texts of its run. A page contains
-// the attention maps, not the model.
+// Pages that show where the heads of a trained model attend in a few texts. A page contains the
+// attention maps, not the model.
 
 #include <cstdint>
 #include <functional>
@@ -51,8 +51,9 @@ std::vector<SeenText> seen_texts(const LanguageModel& model, const Tensor& text,
                                  std::int64_t length, const TokenText& token_text);
 
 /// Page that shows attention maps, on which the reader chooses text, layer, head and token. All
-/// texts must have the same layers. `predict` is as in page.js; `heads` are names of the heads of a
-/// layer, by default 1, 2, …
+/// texts must have the same layers. `predict` is the question that the reader answers before the
+/// page shows the result, as described in page.js; `heads` are names of the heads of a layer, by
+/// default 1, 2, …
 Page attention_page(const std::string& title, const std::string& about,
                     const nlohmann::ordered_json& predict, const std::vector<SeenText>& texts,
                     const std::vector<std::string>& heads = {});

@@ -16,9 +16,9 @@ struct Page {
   /// JavaScript that calls page({…}) of page.js once. The .js files of a study's folder, page.js
   /// last, are compiled into its program as page_script.
   std::string script;
-  /// Data of the script, its variable `data`. Its "checks", [{"function", "arguments", "value"},
-  /// …], give values that the library computed for functions of the script; a test requires that
-  /// the functions agree with these values within 1e-6.
+  /// Data that the script reads as its variable `data`. Its "checks", [{"function", "arguments",
+  /// "value"}, …], give values that the library computed for functions of the script; a test
+  /// requires that the functions agree with these values within 1e-6.
   nlohmann::ordered_json data;
 };
 

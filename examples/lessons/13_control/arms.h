@@ -16,7 +16,7 @@ inline const std::vector<std::string> arm_names = {"plain",  "start 2",   "start
 
 /// Results of one study, in which all arms answered the same questions.
 struct Answers {
-  std::vector<Tensor> hits;  ///< Per arm, right (1) or wrong (0): [3 seeds, 600 questions].
+  std::vector<Tensor> hits;  ///< Per arm, 1 for right answers, else 0: [3 seeds, 600 questions].
   std::vector<double> size;  ///< Per arm, root mean square of the trained W_s2
                              ///< (StructuredAttention::outer), mean over fits.
   std::vector<Fold> folds;

@@ -17,7 +17,7 @@ const std::vector<Trial> trials = {{"15_paths --seed 2", "gain: is the widest ne
 bool study(const CommonOptions& options, const Program& program) {
   constexpr std::int64_t n = 100;  // training chains
   const char* arms[] = {"∞", "10", "30", "100", "300", "1000", "10000", "∞, pruned"};
-  std::vector<double> of[8][4];  // the table's columns, per data set
+  std::vector<double> of[8][4];  // for each arm and column of the table: a value per data set
   Generator rng(options.seed);
   const Tensor one = eye(4, f64);
   Chains set;

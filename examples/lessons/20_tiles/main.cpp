@@ -16,7 +16,7 @@ constexpr const char* lesson =
 const std::vector<Trial> trials = {{"20_tiles --seed 2", "difference: rounding, and no more"}};
 
 constexpr std::int64_t tokens = 2048, width = 32, tile = 128;
-using Answers = std::vector<std::vector<double>>;  // rows: number of keys seen, a context element
+using Answers = std::vector<std::vector<double>>;  // rows: number of keys seen, one context element
 
 Tensor naive(const Tensor& q, const Tensor& k, const Tensor& v) {
   const Tensor a = matmul(q, transpose(k)) / std::sqrt(width);  // [1, T, T]

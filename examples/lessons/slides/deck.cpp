@@ -224,7 +224,7 @@ std::vector<std::string> questions(const std::string& page) {
 }  // namespace
 
 std::vector<std::string> slides_of(const Lesson& lesson) {
-  const std::string page =  // without comments, which name the rows behind the figures
+  const std::string page =  // without HTML comments, which name the table rows behind numbers
       std::regex_replace(lesson.page, std::regex("<!--[^>]*-->\n?"), "");
   const std::string title = title_of(lesson);
   const auto rest_after = [&](const std::string& words) {

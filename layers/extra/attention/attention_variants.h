@@ -11,7 +11,7 @@ struct RotaryOptions {
   std::int64_t dim = 0;      ///< Channels of a head that are rotated, an even number; 0 means all.
   double base = 10000;       ///< Channel pair i rotates by position·base^(−2i/dim).
   double scale = 1;          ///< Divisor of positions (Chen et al. 2023).
-  bool interleaved = false;  ///< As in rotary_embedding().
+  bool interleaved = false;  ///< Pairs channels 2i and 2i + 1, instead of i and i + dim/2.
 };
 
 /// Rotates queries and keys by angles proportional to their positions, so that logits depend on

@@ -51,7 +51,7 @@ LinearOptions on_patches_options(const char* name, const ConvOptions& o,
   return options;
 }
 
-/// Channels of group i, of `groups` equal slices of x along an axis.
+/// Part of x that belongs to group i: slice i of `groups` equal slices along an axis.
 Tensor share(const Tensor& x, int axis, std::int64_t i, std::int64_t groups) {
   const std::int64_t size = x.size(axis) / groups;
   return slice(x, axis, {.start = i * size, .stop = (i + 1) * size});

@@ -10,7 +10,7 @@ namespace ladon {
 
 struct ConvOptions {
   std::int64_t in, out;
-  Shape window;       ///< {w} or {h, w}: taps of the filter.
+  Shape window;       ///< {w} or {h, w}: size of the filter in taps.
   Shape stride = {};  ///< If empty, 1 on every axis.
   Padding padding = Padding::same;
   /// Zeros at both ends, instead of `padding` (Error if that is circular); an empty `after` equals

@@ -63,8 +63,8 @@ void ConvTranspose::report(const Tensor& x, const Tensor& y) const {
   ParameterUses::report(y, [x, o](const Tensor& delta) {
     const std::int64_t n = delta.size(0), taps = o.window.count(), groups = o.groups;
     Tensor seen = unfold(delta, o.window, {o.stride, o.before, o.after, o.dilation});
-    for (int a = 1; a + 1 < x.rank(); ++a)  // windows on output padding alone have no position in x
-      seen = slice(seen, a, {.stop = x.size(a)});
+    // Windows that exist only because of output padding have no position in x.
+    for (int a = 1; a + 1 < x.rank(); ++a) seen = slice(seen, a, {.stop = x.size(a)});
     const Tensor patches = reshape(seen, {n, -1, taps, groups, o.out / groups});
     const Tensor left = transpose(flatten(x, 1, -2));  // [N, in, positions]
     std::vector<Tensor> parts;

@@ -10,7 +10,7 @@ namespace ladon {
 /// (autograd/extra/windows/convolution.h).
 struct ConvTransposeOptions {
   std::int64_t in, out;
-  Shape window;       ///< {w} or {h, w}: taps of the filter.
+  Shape window;       ///< {w} or {h, w}: size of the filter in taps.
   Shape stride = {};  ///< If empty, 1 on every axis.
   /// Positions cut off at both ends; an empty `after` equals `before`.
   Shape before = {}, after = {};

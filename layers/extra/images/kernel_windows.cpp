@@ -41,7 +41,7 @@ struct Run {
   std::int64_t to, from, count;
 };
 
-/// Positions of the taps of the windows on n positions.
+/// Positions that the windows on n positions see through their taps.
 struct Taps {
   SlidingWindow window;
   std::int64_t n, count, before;

@@ -6,7 +6,8 @@
 
 namespace ladon::infinite {
 
-/// [.., T, T] → [.., H, W, H, W] for positions {H, W} (unchanged for {T}), and back.
+/// split_positions(): [.., T, T] → [.., H, W, H, W] for positions {H, W}, unchanged for {T}.
+/// join_positions() is its inverse.
 Tensor split_positions(const Tensor& k, const Shape& positions);
 Tensor join_positions(const Tensor& k, const Shape& positions);
 

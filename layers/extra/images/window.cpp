@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 3> padding_names = {"valid", "same", "cir
 
 /// Number of positions by which the last window exceeds n positions.
 std::int64_t lacking(const SlidingWindow& w, std::int64_t n) {
-  const std::int64_t behind = n - (w.count(n) - 1) * w.stride;  // positions from the last window on
+  const std::int64_t behind = n - (w.count(n) - 1) * w.stride;  // from the last window's start on
   return std::max<std::int64_t>(w.extent() - behind, 0);
 }
 
@@ -144,7 +144,7 @@ Shape detail::window_counts(std::string_view operation, const std::vector<Slidin
 }
 
 std::string describe(const std::vector<SlidingWindow>& windows) {
-  if (windows.empty()) return "no windows";  // moved from
+  if (windows.empty()) return "no windows";  // the layer was moved from
   Shape sizes, strides, dilations, before, after;
   for (const SlidingWindow& w : windows) {
     sizes.append(w.size);

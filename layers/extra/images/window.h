@@ -12,7 +12,7 @@
 namespace ladon {
 
 enum class Padding {
-  valid,    ///< Only windows inside the n positions and the given zeros around them.
+  valid,    ///< Only windows that fit into the n positions and the zeros in_front and behind.
   same,     ///< ceil(n/stride) windows; zeros are added as needed, half in front (rounded down).
   circular  ///< As many windows as `same`; positions form a ring. Needs extent() ≤ n.
 };
@@ -38,7 +38,8 @@ struct SlidingWindow {
   std::int64_t after(std::int64_t n) const;
 };
 
-/// Windows in the form of layers' options: one number per axis; an empty list means the default.
+/// Sizes of sliding windows in the options of layers: one number per axis; an empty list means the
+/// default.
 struct WindowSizes {
   Shape size;
   Shape stride = {};  ///< Default: 1.
@@ -68,8 +69,8 @@ std::string channels_hint(const Tensor& x, int axes, std::int64_t channels);
 /// masked but their number changes: later layers would need a new mask.
 Shape window_counts(std::string_view operation, const std::vector<SlidingWindow>& windows,
                     const Shape& positions, bool masked);
-/// x with the positions that windows need added around an axis: zeros, or the other end of the
-/// ring.
+/// x, extended at both ends of an axis by the positions that the windows need: zeros or, for
+/// circular padding, the positions at the opposite end.
 Tensor surround(const Tensor& x, int axis, const SlidingWindow& window);
 /// Input and options of a window operation (autograd/extra/windows/convolution.h) on
 /// x [N, positions.., C]: circular padding is already added to x, zeros are added by the operation.

@@ -30,7 +30,7 @@ TangentMap::TangentMap(Layer& network, const Inputs& inputs, const ParameterSet&
       !parameters_.empty(), "TangentMap", network.describe(),
       " has none of the chosen parameters, or all of them are frozen; choose others, or thaw()");
   const DType dtype = parameters_[0].dtype();
-  const Tensor seen = inputs.blanked().x;  // values at padding are blanked
+  const Tensor seen = inputs.blanked().x;  // 0 at padding
   const Tensor x = seen.dtype() == i64 ? seen : cast(seen.detach(), dtype);
   const detail::EvaluationScope evaluating("TangentMap", true);
   const EnableGrad on;

@@ -19,8 +19,8 @@ const char* const on_token = "on_token";
 
 struct ContinuousBatch::Row {
   detail::DrawnText text;
-  Tensor logits;  // [vocabulary] of its next token; undefined if its last token is not processed
-                  // yet
+  // Logits [vocabulary] of the next token; undefined until the model has processed the last token.
+  Tensor logits;
   bool goes_on = true;
   bool cancelled = false;
 
@@ -82,7 +82,8 @@ std::int64_t ContinuousBatch::add(const Tensor& prompt, const GenerateOptions& o
   DecodingCache own;
   const Tensor logits = call_model(unsqueeze(prompt, 0), own);
   LADON_CHECK(next_, "ContinuousBatch", "was moved inside the model function, in add()");
-  const std::int64_t most = own.most_positions;  // the last token needs no position
+  // The last generated token is not processed, and so needs no position.
+  const std::int64_t most = own.most_positions;
   LADON_CHECK(most == 0 || options.length <= most + 1 - prompt.count(), "ContinuousBatch",
               "a prompt of ", prompt.count(), " tokens and ", options.length,
               " more do not fit into the model's ", most, " positions; ask for ",

@@ -24,7 +24,7 @@ namespace ladon {
 /// alone, bit for bit: they depend neither on the other texts in the batch nor on their failures.
 /// With other weights logits may differ by rounding, which may change a token. If a pass over all
 /// texts throws, each text is processed alone. A text that fails alone, or whose `on_token` throws,
-/// ends with the exception in its Generated::error, and the others go on. Not recorded, and under
+/// ends with the exception in its Generated::error, and the others go on. Runs under NoGrad and
 /// RowwiseProducts. `on_token` may cancel requests, but add() and step() throw Error inside it.
 /// Inside the model function, add(), step() and cancel() throw Error. Both hold, until the step has
 /// returned, also for an object to which the batch is moved inside `on_token`.

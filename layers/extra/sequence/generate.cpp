@@ -57,7 +57,7 @@ class Writer {
     const Tensor chosen = from_vector(rows, {count});
     Tokens as_they_are(logits_.size());
     std::iota(as_they_are.begin(), as_they_are.end(), 0);
-    const bool moved = rows != as_they_are;  // selecting rows copies the cache
+    const bool moved = rows != as_they_are;  // if not, the cache need not be copied
     if (moved) {
       std::vector<Tokens> texts;
       for (const std::int64_t row : rows) texts.push_back(texts_[row]);
@@ -105,7 +105,7 @@ std::vector<Generated> write_by_drawing(Writer& writer, std::size_t batch, const
                                         Generator& rng) {
   const std::uint64_t first = rng.reserve(1);
   std::vector<detail::DrawnText> texts;
-  std::vector<std::size_t> open(batch);  // text of each row of the writer
+  std::vector<std::size_t> open(batch);  // index in `texts` of each row of the writer
   std::iota(open.begin(), open.end(), std::size_t{0});
   for (std::size_t b = 0; b < batch; ++b)
     texts.push_back({static_cast<std::int64_t>(b), writer.text(b), o, rng.split(first).split(b)});
@@ -128,7 +128,7 @@ std::vector<Generated> write_by_drawing(Writer& writer, std::size_t batch, const
   return written;
 }
 
-/// A text of a beam, and its row in the writer.
+/// A candidate text of beam search, and its row in the Writer.
 struct Candidate {
   Generated text;
   std::int64_t row;
@@ -182,8 +182,8 @@ std::vector<Generated> write_by_beams(Writer& writer, std::size_t batch, const G
         else if (next.size() < static_cast<std::size_t>(o.beams))
           next.push_back(std::move(c));
       }
-      // Enough texts have ended, and no open text has a better score now. (A longer one might
-      // have.)
+      // Enough texts have ended, and no open text has a better score at its present length. (It
+      // might get one when it is longer.)
       const bool done = ended[b].size() >= static_cast<std::size_t>(o.beams) && !next.empty() &&
                         !better(*std::max_element(ended[b].begin(), ended[b].end(), better),
                                 *std::max_element(next.begin(), next.end(), better));

@@ -45,7 +45,7 @@ struct GenerateOptions {
 };
 
 struct Generated {
-  std::vector<std::int64_t> tokens;  ///< Without the prompt; with the stop token, if any.
+  std::vector<std::int64_t> tokens;  ///< Without the prompt, with the stop token if there is one.
   /// Σ ln p of these tokens under the model, without temperature or penalty.
   double log_probability = 0;
   /// The exception that ended a text of a ContinuousBatch; null if none did. generate() throws
@@ -55,7 +55,7 @@ struct Generated {
 
 /// Generates a text for each row of `prompt` (i64 [batch, T], T > 0; prompts of unequal length are
 /// padded on the right, with the mask of NextToken). `start` is the initial cache: for a decoder it
-/// holds the memory. Not recorded, and under RowwiseProducts: for attention with softmax weights, a
+/// holds the memory. Runs under NoGrad and RowwiseProducts: for attention with softmax weights, a
 /// text depends neither on the other rows of the batch nor on whether there is a cache. With other
 /// weights logits may differ by rounding, which may change a token. Row b draws from its own split
 /// of rng, which advances by one block (Generator::reserve; not with beams, which draw nothing).

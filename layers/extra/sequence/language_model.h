@@ -13,8 +13,9 @@ namespace ladon {
 struct LanguageModelOptions {
   std::int64_t vocabulary;
   std::int64_t layers;
-  TransformerEncoderLayerOptions layer;  ///< Made causal. Its hook may be rotary or ALiBi.
-  std::int64_t max_length = 0;           ///< If > 0, adds trained positions, up to this length.
+  /// Options of each layer. Attention is made causal; its hook may be RotaryPositions or AlibiBias.
+  TransformerEncoderLayerOptions layer;
+  std::int64_t max_length = 0;  ///< If > 0, adds trained positions, up to this length.
   bool tied = true;        ///< Logits are inner products with the embeddings (Press and Wolf 2017).
   double init_std = 0.02;  ///< Standard deviation of embeddings, trained positions, untied head.
 };
@@ -41,7 +42,7 @@ struct LanguageModel : Callable<LanguageModel> {
   Tensor forward(const Tensor& tokens) const override { return forward_masked(tokens, {}); }
   Tensor forward_masked(const Tensor& tokens, const Tensor& mask) const override;
   /// Logits for new tokens that follow those in the cache; mask: bool [batch, T], false = padding.
-  /// Not recorded.
+  /// Runs under NoGrad.
   Tensor forward(const Tensor& tokens, DecodingCache& cache, const Tensor& mask = {}) const;
   void visit(Visitor& v) override;
   std::string describe() const override;

@@ -16,7 +16,7 @@ using Change = std::function<Tensor(const Tensor&)>;
 
 Tensor turned(const Tensor& x) { return transpose(x); }
 
-/// Builder of a list of names, for those tensors that a model has.
+/// Builds a list of foreign names for those tensors that the model has.
 class Names {
  public:
   explicit Names(const LanguageModel& model) : own_(model.state_dict()) {}
@@ -26,7 +26,7 @@ class Names {
            const Change& in = {}) {
     if (own_.contains(own)) list.push_back({own, foreign, out, in});
   }
-  /// Tensors that are one tensor in the file, concatenated along an axis.
+  /// Adds tensors that the file stores as one tensor, concatenated along `axis`.
   void add_parts(const std::string& prefix, std::initializer_list<const char*> own,
                  const std::string& foreign, int axis, const Change& out, const Change& in) {
     if (!own_.contains(prefix + *own.begin())) return;
@@ -34,8 +34,8 @@ class Names {
     for (const char* name : own)
       list.push_back({prefix + name, foreign, out, in, axis, part++, static_cast<int>(own.size())});
   }
-  /// A norm, or a linear map, whose weight has the same layout in the file or (`turn`) is
-  /// transposed.
+  /// Adds a norm or a linear map, whose weight is transposed in the file if `turn`, and has the
+  /// same layout otherwise.
   void add_affine(const std::string& own, const std::string& foreign, bool turn = false) {
     const Change change = turn ? Change(turned) : Change();
     add(own + ".weight", foreign + ".weight", change, change);
@@ -88,7 +88,7 @@ std::vector<ForeignTensor> llama_names(const LanguageModel& model) {
       names.add(own + "attention." + name + "_bias", to + ".bias", heads_joined,
                 heads_apart(heads));
     };
-    if (attention) {  // a layer that replaced it has no names in Llama
+    if (attention) {  // a layer that replaced attention has no names in Llama
       project("query", "q_proj", attention->heads());
       project("key", "k_proj", attention->kv_heads());
       project("value", "v_proj", attention->kv_heads());

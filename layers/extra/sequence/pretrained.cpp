@@ -31,7 +31,7 @@ class Fields {
     if (const json* x = given(key, otherwise.has_value())) return whole(key, *x, 1);
     return *otherwise;
   }
-  /// Token indices: a number, a list of numbers, or (missing) none.
+  /// Token indices: the value is a number or a list of numbers; none if the key is missing.
   std::vector<std::int64_t> tokens(const char* key) const {
     const json& x = json_at(object_, key);
     if (x.is_null()) return {};
@@ -144,7 +144,7 @@ LanguageModelConfig gpt2_config(const Fields& f) {
   return {options, length, f.tokens("eos_token_id")};
 }
 
-/// Number of weights in the large linear maps of a model with these options.
+/// Number of weights of a model with these options, without those of norms and biases.
 double weights_of(const LanguageModelOptions& o) {
   const TransformerEncoderLayerOptions& l = o.layer;
   const auto real = [](std::int64_t x) { return static_cast<double>(x); };

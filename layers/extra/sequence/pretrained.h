@@ -16,7 +16,7 @@ namespace ladon {
 /// Configuration of a language model: the content of a config.json.
 struct LanguageModelConfig {
   LanguageModelOptions options;
-  std::int64_t max_length = 0;         ///< Longest text that it was trained for, in tokens.
+  std::int64_t max_length = 0;         ///< Longest text, in tokens, that the model was trained for.
   std::vector<std::int64_t> end = {};  ///< Tokens that end a text (GenerateOptions::stop).
 };
 

@@ -38,7 +38,7 @@ struct RecurrentInputs {
 
 struct RecurrentResult {
   Tensor output;         ///< h of the last layer: [batch, T, directions·hidden].
-  RecurrentState state;  ///< After the last token (reverse: after the first).
+  RecurrentState state;  ///< State after the last token (reverse direction: after the first).
 };
 
 /// Stacked layers of one cell. The input of each layer is the output of the layer below, in which
@@ -52,7 +52,7 @@ struct Recurrent : Layer {
   };
   RecurrentCell cell;
   RecurrentOptions options;
-  std::vector<Direction> directions;  ///< In the order of RecurrentState.
+  std::vector<Direction> directions;  ///< Per layer and direction, in RecurrentState's order.
   Dropout dropout;
 
   /// Draws weights and biases from U(±1/sqrt(hidden)). Throws Error if a size is not positive, and

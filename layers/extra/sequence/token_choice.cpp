@@ -99,7 +99,7 @@ void TokenRanking::sort_more() {
 
 namespace {
 
-/// Logits with the repetition penalty for tokens of the text.
+/// Logits after the repetition penalty for tokens that the text or its prompt contains.
 Tensor penalized(const Tensor& logits, const DrawnText& text) {
   const double penalty = text.options.repetition_penalty;
   Tensor x = clone(contiguous(cast(logits, f64)));

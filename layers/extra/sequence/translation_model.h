@@ -10,7 +10,7 @@
 namespace ladon {
 
 struct TranslationModelOptions {
-  std::int64_t vocabulary;  ///< Common to sources and targets.
+  std::int64_t vocabulary;  ///< Number of tokens, common to sources and targets.
   TransformerOptions body;  ///< Its dropout also applies to embeddings.
 };
 
@@ -40,7 +40,7 @@ struct TranslationModel : Callable<TranslationModel> {
   /// New cache with the encoded sources, and with no targets yet.
   DecodingCache remember(const Tensor& sources, const Tensor& source_mask = {}) const;
   /// Logits for new target tokens that follow those in the cache; mask: bool [batch, T], false =
-  /// padding. Not recorded. Throws Error unless remember() made the cache.
+  /// padding. Runs under NoGrad. Throws Error unless remember() made the cache.
   Tensor forward(const Tensor& targets, DecodingCache& cache, const Tensor& mask = {}) const;
   void visit(Visitor& v) override;
   std::string describe() const override;

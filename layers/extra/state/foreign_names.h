@@ -19,8 +19,8 @@ struct ForeignTensor {
   int part = 0, parts = 1;  ///< Index among these parts, which follow each other in the list.
 };
 
-/// [heads, width, ..] → [heads·width, ..], the foreign layout of the weights of all heads, and
-/// back.
+/// heads_joined(): [heads, width, ..] → [heads·width, ..], the foreign layout of the weights of all
+/// heads. heads_apart(heads) returns the inverse function.
 Tensor heads_joined(const Tensor& x);
 std::function<Tensor(const Tensor&)> heads_apart(std::int64_t heads);
 

@@ -40,8 +40,8 @@ class Places {
     swap();
   }
   ~Places() {
-    std::reverse(places_.begin(),
-                 places_.end());  // a member that visit() names twice stands in two
+    // A member that visit() lists twice has two entries, to be undone in reverse order.
+    std::reverse(places_.begin(), places_.end());
     swap();
   }
   Places(const Places&) = delete;

@@ -10,7 +10,7 @@ namespace {
 struct Place {
   std::string path;
   Owned<Layer>* layer;
-  bool training;  ///< Mode of the module around it.
+  bool training;  ///< Mode of the layer or, if there is none, of the module around it.
 };
 
 std::vector<Place> places_in(Module& model) {

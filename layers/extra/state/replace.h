@@ -16,13 +16,14 @@ namespace ladon {
 
 /// Replaces the part with the dotted path `path` (as in summary()) by `layer`, which gets the
 /// training mode of the old layer, and returns the old layer. Replaceable parts are the layers of
-/// containers; the norms of Transformer layers, their attention, their linear maps ("expand",
-/// "gate", "contract"), and "feedforward" for these three together (its first replacement returns
-/// null, and the three maps are kept, though visit() does not list them any more); and the head of
-/// a language model, which gets only the last positions. The new layer gets the padding mask
-/// (forward_masked). In place of attention it gets no other mask: in a decoder or a language model
-/// it must be causal by itself, and it cannot use a cache. A feed-forward block with a layer that
-/// is not per_position() cannot use a cache either.
+/// containers; the norms of Transformers, the attention of their layers, their linear maps
+/// ("expand", "gate", "contract"), and "feedforward" for these three together (its first
+/// replacement returns null, and the three maps are kept, though visit() does not list them any
+/// more); and the head of a language model, which gets only the last position of each text during
+/// generation. The new layer gets the padding mask (forward_masked), except in place of a norm or a
+/// head, which are called without one. In place of attention it gets no other mask: in a decoder or
+/// a language model it must be causal by itself, and it cannot use a cache. A feed-forward block
+/// with a layer that is not per_position() cannot use a cache either.
 ///
 /// Names follow the new layer's members, also in files. Parameters that were shared stay shared if
 /// the new layer holds them. Make new optimizers, averages and particle methods: if an old one

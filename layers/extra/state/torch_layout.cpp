@@ -45,7 +45,7 @@ ForeignTensor renamed(const std::string& name, Names names) {
   return {.foreign = name};
 }
 
-/// [a, taps.., b] → [a, b, taps..], and back.
+/// channels_first(): [a, taps.., b] → [a, b, taps..]. channels_last() is its inverse.
 Tensor channels_first(const Tensor& w) {
   return w.rank() == 3 ? permute(w, {0, 2, 1}) : permute(w, {0, 3, 1, 2});
 }
@@ -161,7 +161,7 @@ class TorchNames final : public Visitor {
 
 std::vector<ForeignTensor> torch_names(const Module& model) {
   TorchNames names;
-  names.run(const_cast<Module&>(model));  // it only reads
+  names.run(const_cast<Module&>(model));  // TorchNames only reads members
   return names.list;
 }
 

@@ -80,7 +80,8 @@ GramCheckpoint::GramCheckpoint(const Limit& limit, const GramPlan& plan, const G
     const double tiles = options.checkpoint_seconds / seconds;
     part_tiles_ = static_cast<std::int64_t>(
         std::clamp(tiles, options.checkpoint_seconds > 0 ? num_threads() : 1.0, 1e8));
-    ranks::broadcast(std::as_writable_bytes(std::span(&part_tiles_, 1)), 0);  // ranks' times differ
+    // Ranks may have measured different times.
+    ranks::broadcast(std::as_writable_bytes(std::span(&part_tiles_, 1)), 0);
   }
   LADON_CHECK(part_tiles_ > 0, "gram", (folder_.path() / "manifest.txt").string(),
               ": \"tiles a part\" is not a number: ", stored.value("tiles a part"));

@@ -52,7 +52,7 @@ class SharedExecutor final : public GramExecutor {
   }
 
  private:
-  std::string folder_;  // if empty, nothing is kept
+  std::string folder_;  // if empty, no tile is stored
   std::optional<GramCheckpoint> stored_;
 };
 

@@ -30,7 +30,9 @@ constexpr double tiles_in_budget = 12;
 static_assert(ranks::largest_block % vector_unit == 0);
 
 struct StoredPlan {
-  GramPlan gram;  // its tiles are the stored ones, estimate.tile is the side that a thread computes
+  // `tiles` are the stored tiles; estimate.tile is the side of the smaller tiles in which threads
+  // compute them.
+  GramPlan gram;
   StoredGramEstimate estimate;
   double budget = 0;
 };
@@ -44,8 +46,8 @@ std::int64_t tile_side(std::int64_t n, std::int64_t wanted, double budget) {
   return std::clamp(side / vector_unit * vector_unit, vector_unit, most);
 }
 
-/// Whether this rank holds a tile. It is the rank that holds the transposed block of a Cholesky
-/// factor, which has the lower triangle.
+/// Whether this rank holds a tile. A tile on or above the diagonal belongs to the rank that holds
+/// the transposed block of a distributed Cholesky factor, which is lower triangular.
 bool mine(const GramTile& tile, std::int64_t side) {
   return ranks::holder(tile.column / side, tile.row / side) == ranks::rank();
 }
@@ -80,8 +82,8 @@ StoredPlan plan_stored(const Limit& limit, const Inputs& x, const std::string& f
           : detail::PartFolder::manifest(operation, title, folder).number("tile");
   std::int64_t side = tile_side(n, wanted, plan.budget);
   if (in_memory) side = std::min(side, ranks::largest_block);
-  ranks::broadcast(std::as_writable_bytes(std::span(&side, 1)),
-                   0);  // ranks have different budgets
+  // Ranks may have different budgets.
+  ranks::broadcast(std::as_writable_bytes(std::span(&side, 1)), 0);
   const auto pairs = static_cast<double>(std::min(side, n) * std::min(side, n));
   const auto item = static_cast<double>(item_size(options.dtype));
   const GramTiles tiles(n, n, side, true);
@@ -290,7 +292,7 @@ Tensor StoredGram::rows(std::int64_t begin, std::int64_t end) const {
         take(block, t.row, t.column);
         if (t.row != t.column) take(transpose(block), t.column, t.row);
       });
-  if (!state().parts) ranks::all_reduce(result);  // the other ranks have zeros there
+  if (!state().parts) ranks::all_reduce(result);  // an entry is 0 in all ranks but one
   return result;
 }
 
@@ -365,7 +367,7 @@ StoredGram store_gram(const Limit& limit, const Inputs& x, const std::string& fo
       report.finished(tile);
   }
   if (written.valid()) written.get();
-  ranks::all_reduce(state->diagonal);  // the other ranks have zeros where this one has numbers
+  ranks::all_reduce(state->diagonal);  // each element is 0 in all ranks but one
   report.complete();
   return StoredGram(std::move(state));
 }

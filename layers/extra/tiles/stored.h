@@ -20,8 +20,8 @@ namespace ladon::infinite {
 /// Cost of storing a Gram matrix.
 struct StoredGramEstimate {
   std::uint64_t disk_bytes = 0;    ///< Bytes of all tiles; 0 if they are in memory.
-  std::uint64_t memory_bytes = 0;  ///< Maximum, without inputs and operands of multiply().
-  double seconds = 0;              ///< On all threads, with nothing stored yet and a fast disk.
+  std::uint64_t memory_bytes = 0;  ///< Peak memory, without inputs and operands of multiply().
+  double seconds = 0;              ///< Time on all threads, with no tile stored and a fast disk.
   std::int64_t tile = 0;           ///< Inputs per side of a tile; the last may be smaller.
   std::int64_t tiles = 0;          ///< Number of tiles on and above the diagonal.
 
@@ -38,7 +38,8 @@ struct StoredGramProgress {
 };
 
 struct StoredGramOptions {
-  /// Which kernel is stored. No default: GaussianProcess needs nngp, gradient descent ntk.
+  /// The kernel that is stored. It has no default: GaussianProcess needs nngp, gradient descent
+  /// needs ntk.
   std::optional<Get> get = {};
   DType dtype = f64;  ///< Dtype of stored tiles, f64 or f32. Computation is always in f64.
   /// Inputs per side of a tile, rounded up to a multiple of vector_unit. 0 means the tile size in

@@ -29,7 +29,8 @@ class DrawLoop {
 
   std::int64_t done() const { return done_; }
   /// Calls add(make(begin, end), 2·(end − begin)) for each range of draws, which count twice (G and
-  /// −G). make() computes what single inputs need, add() adds it up over pairs.
+  /// −G). make() computes the attention weights and features of single inputs; add() adds up their
+  /// products for all pairs.
   template <class Make, class Add>
   void run(const Make& make, const Add& add) {
     while (done_ < draws_) {
@@ -99,7 +100,8 @@ void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pa
       const std::int64_t n = blocks.left_input(pair), m = blocks.right_input(pair);
       DrawnPair drawn{x.left.left(n), x.right.right(m), x.right.turned(m), left.common(n),
                       right.common_turned(m)};
-      // Decided per pair, so that a pair's bits do not depend on the rest of the block.
+      // Whether features are used is decided for each pair, so that the bits of its result do not
+      // depend on the rest of the block.
       if (!may_be_features || !left.explained(n) || !right.explained(m)) return drawn;
       drawn.left_means = x.of_left->means(n), drawn.right_means = x.of_right->means(m);
       if (!covariances) return drawn;

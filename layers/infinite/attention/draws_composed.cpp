@@ -49,7 +49,8 @@ Tensor both_logits(const Tensor& query_key, const Side& x, const Tensor& shared,
   return stack({g, -g}, 0);
 }
 
-/// Conversion of the tensors that a draw depends on to a list, and back.
+/// list() appends the `of_a_side` tensors of a side to a list; listed() makes a side of the tensors
+/// from index `at` on.
 constexpr std::size_t of_a_side = 6;
 void list(const Side& x, std::vector<Tensor>& to) {
   for (const Tokens* tokens : {&x.queries, &x.keys})

@@ -5,9 +5,9 @@
 // φ_c be row c of Φ, the coordinates of token c. For one draw of the weights P let φ̄_a = Σ_c
 // P_ac·φ_c and C_a = Σ_c P_ac·φ_c·φ_cᵀ − φ̄_a·φ̄_aᵀ be the mean and the covariance of the tokens
 // that query a attends to. Then
-//   (P·v·P'ᵀ)_ab = ⟨φ̄_a, φ̄'_b⟩, and the sum over softmax's Jacobians for X = k is ⟨C_a, C'_b⟩
-// (head_moments.cpp). The symmetric C_a is stored as R·(R + 1)/2 numbers; those off its diagonal
-// are multiplied by √2.
+//   (P·v·P'ᵀ)_ab = ⟨φ̄_a, φ̄'_b⟩,
+// and the sum over softmax's Jacobians with k in place of D, J(k) in draws.cpp, is ⟨C_a, C'_b⟩. The
+// symmetric C_a is stored as R·(R + 1)/2 numbers; those off its diagonal are multiplied by √2.
 
 #include "ladon/layers/infinite/attention/logits.h"
 

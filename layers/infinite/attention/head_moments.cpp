@@ -72,7 +72,7 @@ class SomeHeads {
  private:
   Tensor between(const Tensor& x) const { return matmul(matmul(left_.zeta, x), turned_); }
 
-  /// Σ_ij v_ij Σ_ce ∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be·X_ce.
+  /// Σ_ij v_ij Σ_ce ∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be·X_ce for X = `x`, by the formulas above.
   Tensor jacobians(const Tensor& x) const {
     const Tensor& v = values_.nngp;
     if (layer_.form.weighting != Weighting::softmax)

@@ -31,7 +31,7 @@ class KeptDraws {
 
   /// Keeps at most `bytes`.
   explicit KeptDraws(double bytes = few_bytes) : most_bytes_(bytes) {}
-  /// Keeps at most `bytes` from now on; what is kept already stays.
+  /// Keeps at most `bytes` from now on; matrices that are kept already stay.
   void allow(double bytes);
 
   /// Z of draw `number`. Calls draw() to make it unless it is kept. If several threads ask for it
@@ -39,9 +39,9 @@ class KeptDraws {
   /// loops inside draw() run no other task on it.
   Tensor get(const Source& source, std::int64_t number, const std::function<Tensor()>& draw);
 
-  /// Notes that a step uses the first `draws` matrices of a source.
+  /// Records, for expected_bytes(), that a step uses the first `draws` matrices of a source.
   void expect(const Source& source, std::int64_t draws);
-  /// Bytes of all matrices that were noted.
+  /// Bytes of all matrices that expect() has recorded.
   double expected_bytes() const;
 
  private:

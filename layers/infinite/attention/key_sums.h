@@ -8,9 +8,9 @@
 
 namespace ladon::infinite {
 
-/// What the sums over keys need of the keys i and j of each pair of inputs, contiguous [P, T, T]:
-/// their correlation ρ_ij, and weights w_0 to w_3, which are 0 if a key is masked. w_0 and w_1
-/// multiply the arc-cosine kernel κ at unit variance, w_2 and w_3 its derivative κ'
+/// Data of the keys i and j of each pair of inputs that enter the sums over keys, contiguous [P, T,
+/// T] each: their correlation ρ_ij, and weights w_0 to w_3, which are 0 if a key is masked. w_0 and
+/// w_1 multiply the arc-cosine kernel κ at unit variance, w_2 and w_3 its derivative κ'
 /// (rectified.cpp). Without an NTK only weight[0] is defined.
 struct KeyFactors {
   Tensor correlation, weight[4];

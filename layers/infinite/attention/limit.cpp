@@ -13,8 +13,8 @@
 namespace ladon::infinite {
 namespace {
 
-/// Kernels of the values. The tangent kernel includes what their trained biases add to it
-/// (AttentionLimit::value_bias_trained).
+/// Kernels of the values. Their tangent kernel includes the constant that trained biases of the
+/// values add (AttentionLimit::value_bias_trained).
 Pairs with_bias(const AttentionLimit& layer, const Pairs& values) {
   Pairs moved = values;
   if (values.ntk.defined() && layer.value_bias_trained != 0)
@@ -38,7 +38,8 @@ PairKernels by_weights(const AttentionLimit& layer, const Tensor& left, const Te
   return y;
 }
 
-/// Logits are their means: QK·k(n, n) for tied queries and keys, 0 otherwise.
+/// With linear scaling, logits equal their means: QK·k(n, n) for tied queries and keys, 0
+/// otherwise.
 PairKernels linear_scaling(const AttentionLimit& layer, const Seen& seen, const Pairs& values) {
   LADON_CHECK(seen.self() || !layer.form.tied, "MultiHeadAttention",
               "no limit is known for cross-attention with tied queries and keys; untie them");

@@ -18,8 +18,9 @@
 namespace ladon::infinite {
 namespace {
 
-constexpr std::int64_t most_orthogonal =
-    12;  // most rows r of Z's orthogonal part; r² draws cost O(r⁶)
+// Largest number r of rows and columns of the orthogonal part of Z (logits.h): a group of r² draws
+// costs O(r⁶) operations.
+constexpr std::int64_t most_orthogonal = 12;
 
 bool any_not_zero(const double* x, std::int64_t n) {
   return std::any_of(x, x + n, [](double v) { return v != 0; });
@@ -60,7 +61,7 @@ Tensor SharedDraws::drawn(std::int64_t number) {
   return z;
 }
 
-/// The matrices of a group of draws (logits.h). Those of the group asked for last are kept.
+/// The matrices of one group of draws (logits.h). Those of the last requested group are kept.
 Tensor SharedDraws::orthogonal(std::int64_t group) {
   const std::lock_guard lock(mutex_);
   if (group == group_) return orthogonal_;

@@ -48,7 +48,7 @@ class SharedDraws {
   Generator rng_;
   std::int64_t rank_, first_;
   KeptDraws* kept_;
-  std::mutex mutex_;  // of the members below
+  std::mutex mutex_;  // protects the members below
   std::int64_t group_ = -1;
   Tensor orthogonal_;  // [r², r, r]: the first r = first_ rows and columns of a group's Z
 };
@@ -59,7 +59,7 @@ class SharedDraws {
 /// the same numbers with any padding.
 class OwnNumbers {
  public:
-  /// Numbers for inputs with the residual roots Ψ [.., T, T].
+  /// Numbers for the inputs of `root`, whose residual roots Ψ are [.., T, T].
   explicit OwnNumbers(const Root& root);
   /// Numbers for inputs whose queries and keys see different tokens: [3, Tq, Tk], keyed by the
   /// hashes of both.
@@ -75,7 +75,7 @@ class OwnNumbers {
   using Places = std::vector<std::vector<std::int64_t>>;
   static Places places_of(const Root& root);
 
-  Shape shape_;                     // of operator()'s result
+  Shape shape_;                     // shape of operator()'s result
   std::vector<std::uint64_t> key_;  // one per input; 0 if the input draws no numbers
   Places queries_, keys_;           // indices of each input's visible tokens; empty without masks
 };

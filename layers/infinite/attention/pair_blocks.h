@@ -39,7 +39,7 @@ class BlockList {
   std::vector<std::int64_t> list(bool upper) const;
   /// Writes the transposed block [T, T] of a pair (n, m) to the block of (m, n).
   void mirror(std::int64_t pair, double* blocks) const;
-  /// visible() of the inputs of each side.
+  /// The keys that each query may attend to (visible() in limit.h), for the inputs of each side.
   const Tensor& left_may() const { return left_may_.blocks; }
   const Tensor& right_may() const { return right_may_.blocks; }
 

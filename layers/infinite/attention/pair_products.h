@@ -39,7 +39,7 @@ class PairIndex {
 /// offset are f64 of rank 0.
 struct SandwichTerms {
   Tensor scale, offset;
-  Tensor added = {};  ///< Of x's shape, or undefined.
+  Tensor added = {};  ///< Summand of x's shape; undefined for none.
   double added_scale = 1;
 };
 /// scale·left·x·rightᵀ + added_scale·added + offset for each pair, f64: x [P, T, T], left and right

@@ -2,10 +2,10 @@
 //
 // Several ways give the same sums up to rounding; which is cheapest depends on the pair. A product
 // takes T³ multiply-adds unless another cost is given.
-// - J(X): 3 products, and 3 more for P·X, X·P'ᵀ and P·X·P'ᵀ; those of k serve v if both are the
-//   same.
-// - J(k) as an inner product of features (features.h): T²·R·(R + 1)/2 in all, and T²·R each for
-//   P·v, v·P'ᵀ and P·v·P'ᵀ.
+// - J(X): 3 products, and 3 more for P·X, X·P'ᵀ and P·X·P'ᵀ; those for k also serve for v if k and
+//   v are the same.
+// - J(k) as an inner product of features (features.h): T²·R·(R + 1)/2 multiply-adds, and T²·R each
+//   for P·v, v·P'ᵀ and P·v·P'ᵀ.
 // - J(X) is linear in X, and 0 for a constant X: if t = α·k + β, J(t) = α·J(k). After the first
 //   layers of a network on data, t has this form. Likewise P·u·P'ᵀ follows if u is such a function
 //   of v, or of t.
@@ -199,7 +199,7 @@ class Average {
 
   std::int64_t t_, size_, all_, s_, r_;  // T, T², all draws, draws at a time, R
   bool same_;                            // whether k and v are the same
-  Around v_, x_;                         // products of v, and of k or t
+  Around v_, x_;                         // products of v, and of k or t, with the weights
   Block w_, xv_;
 };
 
@@ -246,7 +246,7 @@ PairSums::PairSums(const AttentionLimit& layer, const BlockList& blocks, const P
 PairSums::~PairSums() = default;
 
 void PairSums::add(std::int64_t count, const std::function<DrawnPair(std::int64_t)>& drawn) {
-  constexpr std::int64_t tasks = 64;  // few enough that their buffers cost nothing
+  constexpr std::int64_t tasks = 64;  // few enough that their buffers cost little
   const std::int64_t t = blocks_.positions(), size = t * t, pairs = std::ssize(pairs_);
   const bool first = !begun_;
   begun_ = true;

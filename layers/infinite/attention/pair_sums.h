@@ -23,7 +23,7 @@ struct DrawnPair {
 /// Linear relations of a pair's tangent kernels to its other kernels, where they exist.
 struct Upstream;
 
-/// What the blocks of a list of pairs have in common.
+/// Properties common to all blocks of a list of pairs.
 struct PairForm {
   std::int64_t rank;  ///< R
   bool same_kernels;  ///< Whether k and v are the same.
@@ -50,7 +50,7 @@ class PairSums {
   PairForm form_;
   double *value_, *tangent_;
   std::vector<std::int64_t> pairs_;        // indices of the pairs that are computed
-  std::vector<double> slope_k_, slope_t_;  // Σ J(k) and Σ J(t) (draws.cpp), of all pairs
+  std::vector<double> slope_k_, slope_t_;  // sums of J(k) and J(t) over draws (draws.cpp)
   std::vector<Upstream> upstream_;         // one per element of pairs_
   bool begun_ = false;
 };

@@ -56,7 +56,7 @@ class ClosedRule final : public DualRule {
 void check_against(const DualFunction& numeric, const DualFunction& closed) {
   const Tensor p = tensor({1.0, 0.6, 1.3, 1.0}, f64), q = tensor({1.0, 1.7, 0.8, 1.0}, f64);
   const Tensor c = tensor({0.5, -0.4, 0.7, 0.0}, f64);
-  const auto size = [&](const Tensor& variance) {  // about E φ² and E φ'²
+  const auto size = [&](const Tensor& variance) {  // approximately E φ² and E φ'²
     return dual(numeric, variance, variance, 0.99 * variance, true);
   };
   const NoGrad off;

@@ -58,7 +58,7 @@ struct ExponentialUnit {
 
   double value(double x) const { return x > 0 ? above * x : below * std::expm1(x); }
   double slope(double x) const { return x > 0 ? above : below * std::exp(x); }
-  double jump() const { return above - below; }  // of the slope at 0
+  double jump() const { return above - below; }  // jump of the slope at 0
   /// φ'' without its term jump·δ(x).
   double curvature(double x) const { return x > 0 ? 0 : below * std::exp(x); }
 
@@ -127,8 +127,8 @@ EntryPair integrate(const ExponentialUnit& f, double p, double q, double c, cons
 
 using Means = ExponentialUnit::Means;
 
-/// E and E'. They have the same bits if p and q are exchanged, since v is the variable of larger
-/// variance.
+/// E = E[φ(u)φ(v)] and E' = E[φ'(u)φ'(v)]. They have the same bits if p and q are exchanged, since
+/// v is always the variable of larger variance.
 EntryPair values_at(const ExponentialUnit& f, double p, double q, double c) {
   if (p > q) std::swap(p, q);
   return integrate(
@@ -138,14 +138,15 @@ EntryPair values_at(const ExponentialUnit& f, double p, double q, double c) {
       });
 }
 
-/// ∂E/∂c and ∂E/∂p.
+/// ∂E/∂c and ∂E/∂p of E = E[φ(u)φ(v)].
 EntryPair slopes_at(const ExponentialUnit& f, double p, double q, double c) {
   return integrate(
       f, p, q, c, [&](double v, const Means& g) { return f.slope(v) * g.g1; },
       [&](double v, const Means& g) { return 0.5 * f.value(v) * g.g2; });
 }
 
-/// ∂E'/∂c and ∂E'/∂p; terms that are infinite where u and v are multiples of each other count as 0.
+/// ∂E'/∂c and ∂E'/∂p of E' = E[φ'(u)φ'(v)]; terms that are infinite where u and v are multiples of
+/// each other count as 0.
 EntryPair curvatures_at(const ExponentialUnit& f, double p, double q, double c) {
   EntryPair e = integrate(
       f, p, q, c, [&](double v, const Means& g) { return f.curvature(v) * g.g2; },

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/number.h"
@@ -38,6 +39,19 @@ void check_operands(const Tensor& p, const Tensor& q, const Tensor& c) {
     LADON_CHECK(broadcast_shapes("dual", x->shape(), c.shape()) == c.shape(), "dual",
                 "a variance of shape ", x->shape(),
                 " does not broadcast to the covariance's shape ", c.shape());
+}
+
+/// Upper median of the magnitudes of the variances p and q that are not 0: a scale that one huge
+/// input does not change unless it has fewer than two others beside it. 0 if all are 0.
+double usual_variance(const char* operation, const Tensor& p, const Tensor& q) {
+  std::vector<double> sizes;
+  for (const Tensor* x : {&p, &q})
+    for (const double variance : numbers_of(operation, *x))
+      if (variance != 0) sizes.push_back(std::abs(variance));
+  if (sizes.empty()) return 0;
+  const auto middle = sizes.begin() + std::ssize(sizes) / 2;
+  std::nth_element(sizes.begin(), middle, sizes.end());
+  return *middle;
 }
 
 /// p with 0 in place of variances that rounding made negative.
@@ -80,7 +94,7 @@ Tensor SlopedRule::record_by(const char* name, const Tensor& value, const Tensor
           if (sink.needs(0)) sink.give(0, g * d.second);
           if (sink.needs(2)) sink.give(2, g * d.first);
         }
-        if (sink.needs(1)) sink.give(1, g * slopes_at(q, p).second);  // E is symmetric
+        if (sink.needs(1)) sink.give(1, g * slopes_at(q, p).second);  // symmetric in p and q
       });
 }
 
@@ -105,13 +119,14 @@ void check_covariances(const char* operation, const Tensor& p, const Tensor& q, 
   for (const Tensor* x : {&of_u, &of_v, &both})
     largest = std::max(largest, number_of(operation, amax(abs(*x))));
   if (!std::isfinite(largest)) return;
-  for (const Tensor* x : {&of_u, &of_v}) {
-    const double least = number_of(operation, amin(*x));
-    LADON_CHECK(least >= -1e-9 * largest, operation, "a variance is ", least,
-                "; it must not be negative");
-  }
-  // A variance may be a difference of larger numbers, whose size is not known: the usual one of
-  // this tensor stands for it.
+  // A variance may be a difference of larger numbers, and its error is that of their size. Nothing
+  // that is given here tells it for one input: a covariance bounds the sizes of two inputs only
+  // from below, and that of a centred input with others may be 0. So the usual variance stands for
+  // it, which other inputs of any size hardly move.
+  const double least = std::min(number_of(operation, amin(of_u)), number_of(operation, amin(of_v)));
+  if (least < 0)
+    LADON_CHECK(least >= -1e-9 * usual_variance(operation, of_u, of_v), operation, "a variance is ",
+                least, "; it must not be negative");
   const auto deviation = [](const Tensor& x) {
     return sqrt(relu(x) + 1e-12 * kernels::median_magnitude(x));
   };

@@ -140,23 +140,24 @@ struct DualResult {
 /// the same bits at any index and with any number of threads.
 ///
 /// The gradients of value and derivative with respect to p, q and c are recorded (first order
-/// only); infinite gradients count as 0. These are, if φ has a kink or a jump, the gradients at
-/// zero variance; and at s = 0 the gradient of the value for a jump, that of the derivative for a
-/// kink. (For DualFunction::closed both have all gradients of E's graph.) Throws Error for other
-/// dtypes and shapes, and for variances and covariances that check_covariances() refuses.
+/// only); infinite gradients count as 0. If φ has a kink or a jump, gradients are infinite at zero
+/// variance; and at s = 0 the gradient of the value is infinite for a jump, and that of the
+/// derivative for a kink. (For DualFunction::closed, value and derivative have the gradients of E's
+/// graph, of any order.) Throws Error for other dtypes and shapes, and for variances and
+/// covariances that check_covariances() refuses.
 DualResult dual(const DualFunction& f, const Tensor& p, const Tensor& q, const Tensor& c,
                 bool with_derivative);
 
-/// As dual(), without the check of its operands, for kernels that a limit computes: what is left of
-/// a variance after cancellation, as in LayerNorm of nearly constant channels, may be rounding
-/// error alone.
+/// dual() without check_covariances(), for kernels that a limit computes: after cancellation, as in
+/// LayerNorm of nearly constant channels, a variance may consist of rounding errors only.
 DualResult dual_of_computed(const DualFunction& f, const Tensor& p, const Tensor& q,
                             const Tensor& c, bool with_derivative);
 
 /// Throws Error naming `operation` if normal variables cannot have variances p and q and covariance
-/// c (f64; p and q broadcast to c), beyond rounding: if a variance is below −1e-9 of the largest
-/// number of all three, or |c| exceeds √(pq) by more than 1e-6 of it, where 1e-12 of the largest
-/// number stands for a variance ≤ 0. NaN and ∞ pass.
+/// c (f64; p and q broadcast to c), beyond rounding: if a variance is below −1e-9 of the upper
+/// median of all variances but zeros, or if |c| exceeds √(p'q') by more than 1e-6 of it. p' is
+/// max(p, 0) plus 1e-12 of the median magnitude in p, and q' likewise. Nothing is checked if a
+/// number is NaN or ∞.
 void check_covariances(const char* operation, const Tensor& p, const Tensor& q, const Tensor& c);
 
 }  // namespace ladon::infinite

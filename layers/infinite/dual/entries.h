@@ -1,5 +1,6 @@
 #pragma once
-// Rules that compute entries one by one. Internal to this folder.
+// Helper functions of dual rules that compute each entry of a kernel separately. Internal to this
+// folder.
 
 #include <functional>
 

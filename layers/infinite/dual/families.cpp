@@ -90,7 +90,7 @@ DualFunction DualFunction::sin(double a, double b, double shift) {
   return {"sin", family(Dual::sine, {0.5 * a * a, b * b, std::cos(2 * shift)})};
 }
 
-DualFunction DualFunction::cos(double a, double b, double shift) {  // sin(x + π/2)
+DualFunction DualFunction::cos(double a, double b, double shift) {  // cos(x) = sin(x + π/2)
   return {"cos", family(Dual::sine, {0.5 * a * a, b * b, -std::cos(2 * shift)})};
 }
 

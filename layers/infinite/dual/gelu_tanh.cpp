@@ -7,7 +7,7 @@
 //   E[gelu(u)·exp(−v²/2b)] = (1 + q/b)^−½·E gelu(u'),   u' ~ N(0, p − c²/(b + q)),
 //   E gelu(u') = p'/√(2π·(1 + p')) with p' = Var u'
 //   E[exp(−u²/2b)·exp(−v²/2b')] = ((1 + q/b')·(1 + (p − c²/(b' + q))/b))^−½.
-// Variances far apart have a formula of their own, beside_larger().
+// If one variance is far smaller than the other, another formula is used, beside_larger().
 // Derivatives of all these formulas are computed in forward mode, by numbers that carry one
 // directional derivative.
 
@@ -27,7 +27,8 @@ namespace {
 
 using kernels::DualPair;
 
-// Least squares on |x| ≤ 10. The widths b_j go from .4 to 1.5 in a geometric sequence.
+// Amplitudes a_j, fitted by least squares on |x| ≤ 10, and widths b_j, a geometric sequence from
+// 0.4 to 1.5.
 constexpr std::array amplitudes = {
     -0.028425820955983824, 0.4674797575468978,  -3.0347307791833797, 11.471755402551423,
     -27.719904072544416,   41.491127151224958,  -27.733321433940386, -25.714518731314683,
@@ -126,8 +127,8 @@ EntryPair curvatures_at(double p, double q, double c) {
 }
 
 /// E[φ(u)φ(v)] if u has a far smaller variance than v, where the fit's absolute error, times the
-/// size of φ(v), is no longer small beside √(pq). Near 0 φ(u) = u/2 + α·u² + β·u⁴ + O(u⁶), and by
-/// partial integration, with m(q) = E φ(v), E φ' = ½, E φ'' = 2·m' and E φ'''' = 4·m'':
+/// size of φ(v), is no longer small compared with √(pq). Near 0 φ(u) = u/2 + α·u² + β·u⁴ + O(u⁶),
+/// and by partial integration, with m(q) = E φ(v), E φ' = ½, E φ'' = 2·m' and E φ'''' = 4·m'':
 ///   E[u·φ(v)] = c/2,   E[u²·φ(v)] = p·m + 2c²·m',   E[u⁴·φ(v)] = 3p²·m + 12·p·c²·m' + 4c⁴·m''.
 /// With x = c²/q and q·m' no product over- or underflows: the second is p·m + 2·x·(q·m').
 template <class S>
@@ -205,7 +206,8 @@ class GeluTanhRule final : public SlopedRule {
   }
 
   using At = EntryPair (*)(double p, double q, double c);
-  /// gelu's part + `added`, or, where the variances are far apart, `apart` alone.
+  /// Sum of `gelu`, the part without normal densities, and `added`; where the variances are far
+  /// apart, `apart` is the whole result.
   static DualPair with_gelu(const DualPair& gelu, At added, At apart, const Tensor& p,
                             const Tensor& q, const Tensor& c) {
     const NoGrad off;

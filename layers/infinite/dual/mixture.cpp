@@ -45,8 +45,9 @@ struct KernelNode {
   double k, weight;
 };
 
-/// The trapezoidal rule in ln k; the integrand decays doubly exponentially on both sides. With this
-/// step the error of σ is 6e-14, and that of its derivative 1e-13.
+/// Nodes and weights of the integral over Kolmogorov's distribution: the trapezoidal rule in ln k,
+/// in which the integrand decays doubly exponentially on both sides. With this step the error of σ
+/// is 6e-14, and that of its derivative 1e-13.
 constexpr int nodes = 23;
 const std::array<KernelNode, nodes>& logistic_nodes() {
   static const auto made = [] {

@@ -39,9 +39,10 @@ struct Expansion {
   Tensor nodes, even, odd;  // [2·half], [half, terms/2] each
 };
 
-// Gauss–Legendre quadrature on panels. They end at 0, where most kinks are, are small where σ makes
-// φ(σz) steep, and extend so far that functions that grow as e^4z are integrated to the last
-// digits. The recurrence uses h_k(z)·exp(−z²/4), which stays in range where h_k does not.
+// Gauss–Legendre quadrature on panels. One panel begins at 0, where most kinks are; panels are
+// small near 0, where a large σ makes φ(σz) steep; and they extend so far that functions that grow
+// as e^4z are integrated to the last digits. The recurrence uses h_k(z)·exp(−z²/4), which stays in
+// range where h_k does not.
 Expansion make_expansion(int terms) {
   constexpr double edges[] = {0, 0.125, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20};
   const auto [points, weights] = gauss_legendre(16);
@@ -96,8 +97,9 @@ Values values_at(const Pointwise& f, const Tensor& x, bool with_slope) {
   return {y.detach(), slope.defined() ? slope : zeros_like(x)};
 }
 
-/// Throws Error unless φ maps each number by itself. φ is called with the same numbers again, in
-/// reverse order and another shape, and in two parts; the results must be the same each time.
+/// Throws Error unless φ maps each number independently of the others. φ is called with the same
+/// numbers again, in reverse order and another shape, and in two parts; the results must be the
+/// same each time.
 void check_pointwise(const Pointwise& f) {
   const NoGrad off;
   constexpr std::int64_t count = 24;

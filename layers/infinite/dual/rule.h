@@ -1,5 +1,5 @@
 #pragma once
-// Computation of a DualFunction's values. Internal to this folder.
+// Rules that compute the dual of a DualFunction. Internal to this folder.
 
 #include "ladon/core/kernels/dual.h"
 #include "ladon/layers/infinite/dual/dual.h"

@@ -20,7 +20,8 @@ namespace {
 
 double frobenius(const Tensor& x) { return std::sqrt(number_of("compare", sum(square(x)))); }
 
-/// [N, N] or [N, N, T, T] as a covariance of all outputs of one channel, [N·T, N·T].
+/// An NNGP kernel [N, N] or [N, N, T, T] as the covariance matrix of all outputs of one channel,
+/// [N, N] or [N·T, N·T].
 Tensor covariance(const Tensor& nngp) {
   if (nngp.rank() == 2) return nngp;
   const std::int64_t all = nngp.size(0) * nngp.size(2);

@@ -40,9 +40,9 @@ struct Agreement {
   /// Limit, mean over networks and standard error of each entry. `se` combines the standard errors
   /// of `mean` and, if it has one, of `limit`.
   Tensor limit, mean, se;
-  double largest_z = 0;  ///< Largest |mean − limit|/se of all entries; about sqrt(2·ln 2N) for N
-                         ///< entries that agree.
-  double rms_z = 0;      ///< Root mean square of the same ratio: about 1 if mean and limit agree.
+  /// Largest |mean − limit|/se of all entries; about sqrt(2·ln 2N) for N entries that agree.
+  double largest_z = 0;
+  double rms_z = 0;       ///< Root mean square of the same ratio: about 1 if mean and limit agree.
   double mean_error = 0;  ///< |mean − limit|/|limit|, in Frobenius norms.
   /// Relative error |k − limit|/|limit| of a single network's kernel k, averaged over networks.
   Measured single_error;
@@ -101,9 +101,9 @@ struct CompareOptions {
 /// block, Generator::reserve, per point), on all threads, and compares them with
 /// limit(*make_network(size)). Every network is run once; results have the same bits with any
 /// number of threads. The limit must not depend on the number of heads, or the comparison is
-/// meaningless. Masked positions do not count: more padding changes no figure but by rounding.
-/// Throws Error as limit() and empirical_kernel() do, for points of fewer than 3 draws, and if all
-/// positions of outputs [N, T, C] are masked.
+/// meaningless. Masked positions do not count: additional padding changes the figures only by
+/// rounding. Throws Error as limit() and empirical_kernel() do, for points of fewer than 3 draws,
+/// and if all positions of outputs [N, T, C] are masked.
 Comparison compare(const SizedFactory& make_network, const Inputs& x,
                    const std::vector<SweepPoint>& sweep, const CompareOptions& options,
                    Generator& rng);

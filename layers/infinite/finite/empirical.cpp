@@ -137,7 +137,7 @@ Tensor positions_merged(const Tensor& x, int leading) {
 /// One input block of a product y = x·Wᵀ: its x [N, t, in], and the gradients δ [N, R, t, out] of R
 /// outputs of the network with respect to y.
 struct Side {
-  bool indices;  // x is [N, t, 1]: indices of one-hot rows, −1 for zeros
+  bool indices;  // whether x holds indices of one-hot rows, [N, t, 1]; −1 stands for zeros
   Tensor x, delta;
   Side(const ParameterUses::Product& product, const Tensor& d)
       : indices(product.input.dtype() == i64),
@@ -151,7 +151,7 @@ struct Side {
   }
 };
 
-/// ⟨x_nt, x'_mt'⟩:  [N·t, M·t].
+/// Inner products ⟨x_nt, x'_mt'⟩ of the inputs x of a product y = x·Wᵀ: [N·t, M·t].
 Tensor input_products(const Side& a, const Side& b) {
   const Tensor columns = transpose(matrix(b.x));
   if (!a.indices) return matmul(matrix(a.x), columns);
@@ -174,7 +174,8 @@ Tensor product_part(const Side& a, const Side& b) {
   return sum(reshape(dd, {n, r, t1, m, r, t2}) * reshape(xx, {n, 1, t1, m, 1, t2}), {2, 5});
 }
 
-/// Gradient of a reported use per example and row, [N·R, P].
+/// Gradients of the trained tensor of a reported use, for each example and row of the Jacobian:
+/// [N·R, P].
 Tensor use_gradients(const ParameterUses::Use& use, const Tensor& delta) {
   std::vector<Tensor> rows;
   for (std::int64_t r = 0; r < delta.size(1); ++r) {

@@ -20,9 +20,10 @@ struct EmpiricalOptions {
   /// Without the NTK, `method`, `channels` and `full` must have their defaults (Error otherwise).
   Get get = Get::ntk;
   NtkMethod method = NtkMethod::layerwise;
-  /// The NTK is that of the first `channels` outputs; 0 for all. Error for more than there are.
+  /// Number of output channels, the first ones, whose NTK is computed; 0 stands for all. Throws
+  /// Error for more channels than the network has.
   std::int64_t channels = 0;
-  bool full = false;  ///< All pairs of those channels, instead of their average.
+  bool full = false;  ///< NTK of all pairs of these channels, instead of its average over channels.
   /// Checks that the last example has the same outputs alone as in its batch and, for the layerwise
   /// method, that the layers' reports account for every trained tensor, by comparing one gradient.
   /// Costs about a backward pass and a forward pass of one example. With two blocks, the first that
@@ -30,8 +31,9 @@ struct EmpiricalOptions {
   bool verify = true;
 };
 
-/// f64, whatever dtype the network computes in. T is the number of positions of the outputs, if
-/// they have any: without them the kernels are [N1, N2].
+/// Kernels of a network between N1 and N2 inputs, in f64 whatever dtype the network computes in. T
+/// is the number of positions of the outputs, if they have any: without them the kernels are [N1,
+/// N2].
 struct EmpiricalKernel {
   Tensor nngp;  ///< [N1, N2, T, T]: ⟨f(x), f(x')⟩/O over the O output channels.
   /// [N1, N2, T, T]: Σ_θ ⟨∂f_o(x)/∂θ, ∂f_o(x')/∂θ⟩ averaged over channels o; undefined unless

@@ -65,7 +65,7 @@ Measured head_kurtosis(const std::function<Tensor(const Tensor&)>& zeta, double 
 /// distribution functions.
 struct KolmogorovSmirnov {
   double distance = 0;
-  /// P(a larger distance), if the samples are independent draws of that distribution.
+  /// Probability of a larger distance, if samples are independent draws of the tested distribution.
   double p_value = 1;
   std::int64_t count = 0;
 };
@@ -86,8 +86,8 @@ double kolmogorov_critical(double p_value, std::int64_t n);
 ///   1/(n(n−1)) Σ_{i≠j} k(x_i, x_j) − (2/n) Σ_i E_y k(x_i, y) + E k(y, y').
 struct Discrepancy {
   double squared = 0;    ///< MMD², unbiased: may be negative.
-  double se = 0;         ///< Its standard error if the distributions differ.
-  double null_sd = 0;    ///< Its exact standard deviation if they are the same.
+  double se = 0;         ///< Standard error of `squared` if the distributions differ.
+  double null_sd = 0;    ///< Exact standard deviation of `squared` if they are the same.
   double bandwidth = 0;  ///< h
 };
 /// Discrepancy of samples [n, d] from N(0, covariance). A bandwidth of 0 stands for h² = tr K, half

@@ -1,5 +1,5 @@
 #pragma once
-// Attention with finitely many heads: its distribution, between one head and infinitely many.
+// Distribution of the outputs of attention with a finite number of heads.
 //
 //   const FiniteHeads heads = infinite::finite_heads(model, {.heads = 4});
 //   const Latents z = heads.draw(x, rng);              // the random variables of four heads
@@ -18,7 +18,7 @@
 // widths of keys and values; the scale r_h (HeadLatents::scale) is 1 for values of infinite width.
 // Layers around attention are infinitely wide, and map kernels as they do in the limit; a second
 // attention layer has separate latents, in coordinates of the first one's outputs. With linear
-// scaling all heads are equal, and nothing is random.
+// scaling the logits of wide heads are not random, so that such a layer has no latents.
 
 #include <concepts>
 #include <cstdint>

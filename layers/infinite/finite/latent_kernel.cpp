@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view operation = "latent_kernel";
 
-/// The members of HeadLatents, in the order of a row.
+/// The members of HeadLatents, in the order in which a row of latents lists them.
 constexpr std::array<Tensor HeadLatents::*, 4> members = {&HeadLatents::logits, &HeadLatents::query,
                                                           &HeadLatents::key, &HeadLatents::output};
 
@@ -80,13 +80,13 @@ class Features {
   Features(HeadMap map, Readout readout, Latents like)
       : map_(std::move(map)), readout_(readout), like_(std::move(like)) {}
 
-  /// Number of attention weights of one row Z.
+  /// Number of attention weights that one row z of latents gives for all inputs.
   std::int64_t size() const {
     const Shape& tokens = map_.tokens.shape();  // [N, T, R]
     return like_[0].heads() * tokens[0] * tokens[1] * tokens[1];
   }
 
-  /// Kernels of rows Z [P, D]: [P, N, N].
+  /// Kernels for rows Z [P, D] of latents: [P, N, N], between the first N = `inputs` inputs.
   Tensor kernels(const Tensor& z, std::int64_t inputs) const {
     return scale_ * products(z, inputs) + offset_;
   }
@@ -120,7 +120,7 @@ class Features {
     return matmul(features, transpose(features));
   }
 
-  /// The heads of all rows, as heads of one layer.
+  /// Latents of the heads of all rows z, as heads of one layer.
   HeadLatents of_rows(const Tensor& z) const {
     const std::int64_t heads = z.size(0) * like_[0].heads();
     const Tensor rows = reshape(z, {heads, z.count() / heads});
@@ -161,7 +161,7 @@ Tensor by_passes(const FiniteHeads& heads, const Inputs& x, const Latents& like,
 
 using Kernels = std::function<Tensor(const Tensor& z, std::int64_t inputs)>;
 
-/// Kernels for `held` rows at a time, on all threads.
+/// Function that computes `kernels` for `held` rows z at a time, on all threads.
 Kernels in_pieces(Kernels kernels, std::int64_t held) {
   return [kernels = std::move(kernels), held](const Tensor& z, std::int64_t inputs) {
     const NoGrad off;

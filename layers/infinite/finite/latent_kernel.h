@@ -34,7 +34,8 @@ struct LatentKernel {
 /// model has no layer with random logits, or its outputs have positions.
 LatentKernel latent_kernel(const FiniteHeads& heads, const Inputs& x);
 
-/// Converts a row z [D] to latents of heads, and back; `like` gives the shapes of the latents.
+/// latents_of_row() converts a row z [D] to latents of heads with the shapes of `like`;
+/// row_of_latents() converts latents to a row.
 Latents latents_of_row(const Tensor& row, const Latents& like);
 Tensor row_of_latents(const Latents& z);
 

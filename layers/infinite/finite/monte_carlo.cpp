@@ -11,9 +11,9 @@
 namespace ladon::infinite {
 namespace {
 
-// In evaluation mode a BatchNorm that has seen no batch normalizes by its initial statistics, mean
-// 0 and variance 1: it would be the identity. In training mode it mixes the examples of a batch, so
-// that a pair of examples has no kernel.
+// Throws Error for a BatchNorm that has seen no batch. In evaluation mode it normalizes by its
+// initial statistics, mean 0 and variance 1: it would be the identity. In training mode it mixes
+// the examples of a batch, so that a pair of examples has no kernel.
 void check_batch_norms(const Layer& network) {
   constexpr std::string_view counter = "num_batches_tracked";
   for (const auto& [name, value] : network.state_dict())

@@ -13,10 +13,10 @@ namespace {
 
 constexpr double probe_seconds = 0.1;  // approximate seconds that measuring may take
 constexpr double cached_bytes = 3e6;   // size of a tile's tensors at which a core is fastest
-constexpr double drawn_bytes = 1e8;    // the same size if layers draw
+constexpr double drawn_bytes = 1e8;    // the corresponding size if layers draw
 constexpr double kept_bytes = 256e6;   // most memory for random matrices that tiles share
-constexpr double thread_bytes = 8e6;   // per thread: BLAS packing buffers, memory of the allocator
-constexpr double probe_share = 0.2;    // a block of this share of the matrix's side suffices
+constexpr double thread_bytes = 8e6;   // per thread: buffers of BLAS and of the allocator
+constexpr double probe_share = 0.2;    // share of the matrix's side that is enough to measure
 constexpr double tile_share = 0.05;    // largest share of a tile's time for work done once per tile
 
 /// Number of inputs whose self-kernels are computed.
@@ -141,9 +141,10 @@ Probe probe(const GramPlan& plan, Get get, double budget, bool may_be_whole) {
     const Measured now = measure(plan, block, found.self_bytes > 0);
     const double pairs = static_cast<double>(block.rows * block.columns),
                  computed = computed_pairs(plan, block);
-    // Lower bound: the size of a pair's tensors in any layer.
-    const double least = drawn ? 8 * least_bytes(plan.a, plan.wanted, get) : 0;
-    found.pair_bytes = std::max(now.peak - found.tile_bytes, least) / pairs;
+    // Lower bound where layers draw, since draws of one pair may take more than the block's pairs:
+    // a pair's own kernels.
+    const double least = drawn ? least_bytes(plan.a, plan.wanted, get) : 0;
+    found.pair_bytes = std::max((now.peak - found.tile_bytes) / pairs, least);
     const double of_pairs = now.seconds - now.of_inputs, of_one = one.seconds - one.of_inputs;
     found.pair_seconds = std::max(of_pairs - of_one, 0.1 * of_pairs) / computed;
     found.tile_seconds = std::max(0.0, of_one - found.pair_seconds);
@@ -233,7 +234,7 @@ GramEstimate estimated(const GramPlan& plan, const Probe& found, const Sizes& si
   const bool half = plan.estimate.sampled && plan.symmetric;  // diagonal tiles compute half
   const double pairs = GramTiles(n1, n2, side, plan.symmetric).pairs() -
                        (half ? rows * (std::min(static_cast<double>(side), rows) - 1) / 2 : 0);
-  const double inputs = plan.symmetric ? rows * across(rows)  // of all tiles
+  const double inputs = plan.symmetric ? rows * across(rows)  // summed over tiles
                                        : rows * across(columns) + columns * across(rows);
   e.seconds = (pairs * found.pair_seconds + inputs * found.input_seconds +
                sizes.tiles(side) * found.tile_seconds + input_count(plan) * found.self_seconds) *

@@ -1,6 +1,6 @@
 #pragma once
-// Cost of a Gram matrix's tiles: measured on a block of the first inputs, and from this, by the
-// side of a tile, memory and time. Internal to plan.cpp.
+// Cost of a Gram matrix's tiles. It is measured on a block of the first inputs, from which memory
+// and time follow for any side of a tile. Internal to plan.cpp.
 
 #include <limits>
 
@@ -14,11 +14,11 @@ inline constexpr double probe_bytes = 16e6;  // approximate memory that measurin
 struct Probe {
   Shape block;                              // shape of a pair's block of outputs
   double pair_bytes = 0, pair_seconds = 0;  // per pair of inputs
-  double tile_bytes = 0, tile_seconds = 0;  // per tile, for what does not grow with its pairs
+  double tile_bytes = 0, tile_seconds = 0;  // per tile, independent of its pairs
   double input_seconds = 0;                 // per input of a tile's sides, for its draws
   double self_bytes = 0, self_seconds = 0;  // per input, for self-kernels that are kept; else 0
   double draw_bytes = 0;      // per replicate, for random matrices that all tiles share
-  double landmark_bytes = 0;  // per replicate, for what passes over pairs need of the landmarks
+  double landmark_bytes = 0;  // per replicate, for data of the landmarks that passes over pairs use
   Kernel whole = {};          // kernels of all pairs, if the block has all inputs
 };
 
@@ -31,19 +31,22 @@ double least_bytes(const Inputs& in, Entries entries, Get get);
 /// little memory, the block has all inputs, and its kernels are kept (Probe::whole).
 Probe probe(const GramPlan& plan, Get get, double budget, bool may_be_whole);
 
-/// All quantities that follow from the side of a tile. Refers to the plan and the probe.
+/// Memory and number of tiles as functions of the side of a tile. Keeps references to the plan and
+/// the probe.
 class Sizes {
  public:
   Sizes(const GramPlan& plan, const Probe& p, Get get, double budget);
 
-  /// Bytes of random matrices that tiles share, as far as the budget leaves room for the tiles.
+  /// Bytes of the random matrices that tiles share and that are cached: at most half of what the
+  /// budget leaves besides the result and the smallest tiles.
   double draw_bytes() const { return draw_bytes_; }
   double result_bytes() const;
   /// Bytes of all memory but the result. Sums over replicates take three more numbers per entry of
   /// each matrix, temporaries included.
   double working_bytes(std::int64_t side) const;
   double tiles(std::int64_t side) const;
-  /// The user's tile, rounded up to a multiple of the unit.
+  /// The side of a tile that the user asks for, rounded up to a multiple of vector_unit if inputs
+  /// are vectors; at most the side of the whole matrix.
   std::int64_t rounded(std::int64_t side) const;
   /// Side at which the tensors of a tile stay in cache and there are enough tiles for all threads,
   /// but tiles are so large that the work done once per tile costs little.

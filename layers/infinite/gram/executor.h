@@ -2,9 +2,9 @@
 // Executor of a Gram matrix: which processes compute its tiles, and where finished tiles are
 // stored. The base class computes all tiles in this process and stores none. Internal to gram().
 //
-// Checkpoints on disk, and processes that share the tiles, are classes derived from it
-// (layers/extra/tiles/executor.cpp), which `make_executor` creates. An executor does not affect the
-// values of the result: they have the same bits with every executor.
+// A derived class (layers/extra/tiles/executor.cpp), which `make_executor` creates, stores tiles on
+// disk and distributes them among processes. An executor does not affect the values of the result:
+// they have the same bits with every executor.
 
 #include <memory>
 

@@ -27,7 +27,7 @@ namespace ladon::infinite {
 /// Cost of a Gram matrix.
 struct GramEstimate {
   std::uint64_t result_bytes = 0;  ///< Bytes of the matrices returned.
-  /// Bound of all other memory: the tiles that all threads work on.
+  /// Bound of all other memory: the tiles in progress on all threads, and all that tiles share.
   std::uint64_t working_bytes = 0;
   double seconds = 0;      ///< Time on all threads (and ranks), with no tile stored yet.
   std::int64_t tile = 0;   ///< Inputs per side of a tile; the last may be smaller.
@@ -63,8 +63,9 @@ struct GramOptions {
   /// at a time: a second one in the same folder is an Error. gram() does not delete the folder. If
   /// empty, tiles are not stored.
   std::string checkpoint = {};
-  double checkpoint_seconds = 10;  ///< Approximate seconds of work per file; 0 stands for one tile
-                                   ///< per file. Must be 10 without a checkpoint (Error otherwise).
+  /// Approximate seconds of work per file; 0 stands for one tile per file. Must be 10 without a
+  /// checkpoint (Error otherwise).
+  double checkpoint_seconds = 10;
   /// Called by one thread at a time. Its exceptions end the computation and are rethrown by gram().
   std::function<void(const GramProgress&)> progress = {};
   /// Number of independent estimates that are averaged if a layer draws, at least 2. Their indices
@@ -76,15 +77,16 @@ struct GramOptions {
 /// model's output has positions; f64, without autograd history.
 struct Gram {
   KernelMatrix nngp;
-  KernelMatrix ntk;        ///< Undefined unless requested.
-  Tensor nngp_se, ntk_se;  ///< Standard errors of the means over replicates; undefined unless a
-                           ///< layer draws (Limit::draws).
+  KernelMatrix ntk;  ///< Undefined unless requested.
+  /// Standard errors of the means over replicates; undefined unless a layer draws (Limit::draws).
+  Tensor nngp_se, ntk_se;
   /// For each layer that draws, in order: Limit::unexplained averaged over the inputs of both
   /// blocks and all replicates, between 0 and 1. The standard errors do not include the covariances
   /// that are missing because of this share. Empty if no layer draws, if there are no inputs, and
   /// for gram_diagonal(), which pairs no two inputs.
   std::vector<double> unexplained = {};
-  /// For each such layer, the largest unexplained share of any token (Limit::most_unexplained).
+  /// For each layer that draws, in order: the largest unexplained share of any token
+  /// (Limit::most_unexplained).
   std::vector<double> most_unexplained = {};
 
   /// One line: "closed"; or "drawn, with standard errors of the NNGP kernel up to 0.0012;

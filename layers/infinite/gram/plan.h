@@ -51,7 +51,7 @@ struct GramPlan {
   std::vector<Passes> passes;        ///< One per replicate.
   std::shared_ptr<KeptDraws> draws;  ///< Random matrices that all passes share.
   Kernel whole;  ///< The only tile, if measuring the cost computed it; otherwise empty.
-  std::vector<Selves> selves_a, selves_b;  ///< One per replicate; empty if they are not kept.
+  std::vector<Selves> selves_a, selves_b;  ///< Self-kernels per replicate; empty if not kept.
   std::vector<Remainder> remainders;       ///< Unexplained shares per layer, from compute_selves().
 };
 
@@ -64,9 +64,10 @@ inline std::array<const Tensor*, 4> matrices_of(const Gram& g) {
 }
 
 class GramExecutor;
-/// Plans the tiles and estimates their cost. If the options name no side of the tiles, it is that
-/// of the tiles that are stored already, if any. `held_bytes` is the number of bytes of the result
-/// in memory at a time; nullopt stands for all. Throws the Errors of gram().
+/// Plans the tiles and estimates their cost. The side of the tiles is that in the options; if they
+/// set none, that of the tiles stored already; if there are none, one that suits the caches and the
+/// budget. `held_bytes` is the number of bytes of the result in memory at a time; nullopt stands
+/// for all. Throws the Errors of gram().
 GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool symmetric,
                    const GramOptions& options, const GramExecutor& executor,
                    std::optional<double> held_bytes = {});
@@ -74,8 +75,8 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
 /// Computes the self-kernels of all inputs, in blocks of as many inputs as a tile has pairs.
 void compute_selves(GramPlan& plan);
 
-/// The kernels of one tile for one replicate. With a `sample` layers make only a few draws, and
-/// write there what the others would cost; the kernels must not be used then.
+/// The kernels of one tile for one replicate. If `sample` is given, layers make only a few draws,
+/// and write the estimated cost of the others to it; the kernels must then not be used.
 Kernel gram_tile(const GramPlan& plan, const GramTile& tile, std::size_t replicate,
                  PassSample* sample = nullptr);
 
@@ -84,10 +85,10 @@ Kernel gram_tile(const GramPlan& plan, const GramTile& tile, std::size_t replica
 GramPlan of_first(const GramPlan& plan, std::int64_t rows, std::int64_t columns,
                   PassSample* sample = nullptr);
 
-/// "12.3 MB", in units of 1000.
+/// A number of bytes as text, such as "12.3 MB"; 1 kB is 1000 bytes.
 std::string in_bytes(double bytes);
 
-/// "about 52 s: 120 tiles of 256 × 256 inputs".
+/// Text such as "about 52 s: 120 tiles of 256 × 256 inputs".
 std::string time_and_tiles(double seconds, std::int64_t tiles, std::int64_t side);
 
 }  // namespace ladon::infinite

@@ -26,8 +26,8 @@ Tensor& cov(Kernel& k, int block) { return block == 0 ? k.cov1 : k.cov2; }
 Tensor& mean(Kernel& k, int block) { return block == 0 ? k.mean1 : k.mean2; }
 Tensor& mask(Kernel& k, int block) { return block == 0 ? k.mask1 : k.mask2; }
 
-/// What is needed of each step: its kernels of pairs (`pairs`), its self-kernels (`own`, per
-/// block), or, although nothing needs its kernels, the coordinates of its inputs' tokens
+/// Results that are needed of each step: its kernels of pairs (`pairs`), its self-kernels (`own`,
+/// per block), or, although nothing needs its kernels, the coordinates of its inputs' tokens
 /// (`roots`).
 struct Demand {
   std::vector<char> pairs;
@@ -36,8 +36,8 @@ struct Demand {
   bool any(std::size_t i) const { return pairs[i] || own[0][i] || own[1][i] || roots[i]; }
 };
 
-/// For each step, whether it is an input of a needed step that draws, or such an input depends on
-/// it. For landmarks, only the self-kernels of these steps are used.
+/// For each step, whether the coordinates of a needed step that draws depend on its kernels. For
+/// landmarks, only the self-kernels of these steps are used.
 std::vector<char> before_draws(const KernelGraph& graph) {
   const std::vector<Placed>& steps = graph.steps();
   const std::vector<char> needed = graph.needed();
@@ -68,7 +68,7 @@ class Evaluation {
   }
 
   Entries input_layout() const { return layout_[0]; }
-  /// Known self-kernels of the network's inputs.
+  /// Self-kernels of the network's inputs, if they are known from an earlier walk; else undefined.
   Tensor known_input(int block) const { return rows_of(block).known ? known(0, block) : Tensor(); }
   bool needs_input_pairs() const { return demand_.pairs[0]; }
 
@@ -225,7 +225,8 @@ class Evaluation {
       if (variances[i] > 0) all[number].add(left[i] / variances[i]);
   }
 
-  /// Random numbers of a step, and the coordinates of its inputs' tokens (`roots`).
+  /// Selects the random numbers of a step, and finds the coordinates of its inputs' tokens
+  /// (`roots`).
   Drawn drawn_for(const Placed& step, const std::vector<Kernel>& inputs,
                   std::vector<std::array<Root, 2>>& roots) {
     Drawn drawn;

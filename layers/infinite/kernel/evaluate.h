@@ -1,8 +1,9 @@
 #pragma once
 // Evaluates a limit's graph in one walk over its steps. Without draws, the walk computes for each
-// step i in order value[i] = step.map(pairs of the values of its input steps); everything else
-// saves work, or serves steps that draw. Self-kernels (of each of N inputs with itself) are needed
-// by all N² pairs, so they can be cached per step in one walk and read in others.
+// step i in order value[i] = step.map(pairs of the values of its input steps); the rest of this
+// file saves work, or serves steps that average over draws. Self-kernels (of each of N inputs with
+// itself) are needed by all N² pairs, so they can be cached per step in one walk and read in
+// others.
 
 #include <array>
 #include <cstdint>
@@ -47,12 +48,13 @@ struct SelfRows {
   std::int64_t count = 0;
 };
 
-/// Options of one walk.
+/// Options of one walk over a graph's steps (evaluate()).
 struct Walk {
   Entries wanted = Entries::full;  ///< Entries of the model's outputs, if they have positions.
   Get get = Get::ntk;              ///< Get::nngp leaves out the tangent kernels of a graph.
-  bool pairs = true;  ///< Whether kernels between two blocks are computed, in addition to those of
-                      ///< each input with itself.
+  /// Whether kernels between two blocks are computed, in addition to those of each input with
+  /// itself.
+  bool pairs = true;
   std::array<SelfRows, 2> selves = {};
   /// If set, the second block is these landmarks, from which coordinates are computed.
   const Landmarks* landmarks = nullptr;

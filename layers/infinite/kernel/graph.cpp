@@ -76,7 +76,7 @@ KernelNode KernelGraph::add(const std::vector<KernelNode>& inputs, const Step& s
         "must be built from the node that it gets, not from one kept from an earlier call");
     placed.inputs.push_back(input.step);
   }
-  // y.law differs from step.makes in what is known of the means.
+  // y.law is step.makes, corrected above for what is known of the means.
   placed.step.makes = y.law;
   if (!step.means && y.has_means)
     placed.step.means = [](const std::vector<Tensor>& means) { return means.front(); };

@@ -84,7 +84,7 @@ std::string plus(double summand);
 /// stands for means of 0.
 using MeanMap = std::function<Tensor(const std::vector<Tensor>&)>;
 
-/// Description of a step by its layer, except for its map.
+/// Description of a step, which its layer gives together with the map of the kernels.
 struct Step {
   Law makes;  ///< Distribution of its outputs.
   std::function<Formula()> formula = {};
@@ -134,7 +134,7 @@ class KernelGraph {
   /// A step in the graph. The first step stands for the network's inputs, and has no input steps.
   struct Placed {
     Step step;
-    std::vector<int> inputs;  ///< Indices of the steps whose kernels it maps.
+    std::vector<int> inputs;  ///< Indices of the steps whose kernels this step maps.
     std::function<PairKernels(const std::vector<Pairs>&)> map;
     Shape positions;
     bool masked = false;
@@ -165,9 +165,9 @@ class KernelGraph {
   void output() && = delete;
   Get get() const { return get_; }
   bool finite_heads() const { return finite_heads_; }
-  /// Whether a step that the output depends on draws.
+  /// Whether the output depends on a step that averages over draws (Step::draws).
   bool draws() const;
-  /// Whether a step that draws and that the output depends on has Draws::automatic.
+  /// Whether the output depends on such a step with Draws::automatic.
   bool draws_automatically() const;
   /// For each step, whether the output depends on it.
   std::vector<char> needed() const;

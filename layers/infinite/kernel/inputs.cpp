@@ -57,7 +57,7 @@ Tensor rows_of(const Inputs& in, const Shape& positions) {
   return x;
 }
 
-/// Inputs as contiguous rows, for the products.
+/// A block of inputs as contiguous rows, whose inner products are the kernel.
 struct Rows {
   Rows(const Inputs& in, const Shape& positions)
       : source(rows_of(in, positions)), n(source.size(0)), t(source.size(1)), d(source.size(2)) {
@@ -212,7 +212,7 @@ void check_mask(const Inputs& in, const Shape& positions) {
               in.mask.dtype(), " ", in.mask.shape());
 }
 
-/// Self-kernels: [N], [N, T, T] or [N, T].
+/// NNGP kernels of each input with itself: [N], [N, T, T] or [N, T].
 Tensor self_of(const Kernel& k, const Rows& rows) {
   return fast_or_composed(
       "input_selves", {rows.source},
@@ -229,7 +229,7 @@ Tensor pairs_of(const Kernel& k, const Rows& a, const Rows& b) {
       "input_kernel", {a.source, b.source},
       [&] {
         if (k.entries == Entries::diagonal) return diagonal_products(a, b);
-        const Tensor y = inner_products(a, b);  // keep the axes of a single position
+        const Tensor y = inner_products(a, b);  // without axes of positions if T = 1
         return k.has_positions() && y.rank() == 2 ? reshape(y, {a.n, b.n, 1, 1}) : y;
       },
       [&] { return composed_products(a, b, k.has_positions(), k.entries); });

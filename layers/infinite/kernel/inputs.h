@@ -61,8 +61,9 @@ inline Kernel input_kernel(const Inputs& a, Get get = Get::ntk) {
 /// null) of a with itself.
 struct Beginning {
   Kernel kernel;
-  /// If requested, names i64 [N] (Root::names) and coordinates X/sqrt(d) [N, T, d] of each block.
-  /// The kernel is the inner product of the coordinates; those of indices are undefined.
+  /// Of each block, if requested: hashes of its inputs, i64 [N] (Root::names), and coordinates
+  /// X/sqrt(d) of their tokens, [N, T, d], whose inner products are the kernel (undefined for
+  /// indices).
   std::array<Tensor, 2> names, coordinates;
 };
 struct BeginningOptions {

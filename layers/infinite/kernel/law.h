@@ -1,5 +1,5 @@
 #pragma once
-// What is known about the distribution of a layer's output channels, in addition to their kernel. A
+// Known properties of the distribution of a layer's output channels, in addition to their kernel. A
 // layer's limit states what it needs of the distribution of its inputs (need_…), and which
 // transition gives the distribution of its outputs.
 
@@ -18,9 +18,9 @@ struct Law {
   /// The most that may be given (conditioned on) such that the mean of f is still 0. In ascending
   /// order:
   /// - `nothing`: E f is unknown.
-  /// - `over_channels`: the channel contains something fixed (data, a table of positions), so
-  ///   that E f is no property of the distribution. But the mean over the channels is known
-  ///   (Kernel::mean1), which LayerNorm needs.
+  /// - `over_channels`: the channel contains fixed numbers (data, a table of positions), so that E
+  ///   f differs from channel to channel. But the mean over the channels is known (Kernel::mean1),
+  ///   which LayerNorm needs.
   /// - 0: E f = 0, but only unconditionally.
   /// - n: E f = 0 also given the inputs of the n outermost branches around the channel. The
   ///   network itself is the first branch.
@@ -48,11 +48,13 @@ struct Law {
   /// Distribution after an elementwise function.
   Law after_nonlinearity() const { return {}; }
   /// Distribution after random factors of mean one on the channels, or of concatenated channels
-  /// with several distributions: what is known of the mean stays, but channels are not Gaussian.
+  /// with several distributions: what is known of the mean remains true, but channels are not
+  /// Gaussian.
   Law after_mixing() const { return {zero_given, false, channels}; }
   /// Distribution after a fixed number is added to each channel.
   Law after_adding_fixed() const { return {std::min(zero_given, over_channels), false, channels}; }
-  /// Distribution of `count` times as many channels, a concatenation of several distributions.
+  /// Distribution of `count` concatenated blocks of channels, such as those of all positions;
+  /// different blocks may have different distributions.
   Law side_by_side(std::int64_t count) const { return {zero_given, false, channels * count}; }
   /// Distribution after each channel is multiplied by a trained factor (initially 1 or another
   /// number). If there is an NTK (`with_ntk`), this is after_mixing(): the factor's part of the

@@ -1,6 +1,6 @@
 #pragma once
-// What gram() tells the limits of attention about a pass over pairs of inputs, so that they can
-// save work.
+// Options of a pass over pairs of inputs, and a cache of draws, by which gram() lets the limits of
+// attention save work.
 
 #include "ladon/core/modes.h"
 
@@ -14,7 +14,7 @@ struct PassSample {
   double of_inputs = 0;  ///< Time that all draws would take for work per input, not per pair.
 };
 
-/// How a pass over pairs is made.
+/// Options of a pass over pairs of inputs.
 struct PassOptions {
   /// If not null, averages over draws make only the first few draws, and write the estimated time
   /// of the others here. So a pass measures its cost at a fraction of that cost; its kernels must
@@ -40,7 +40,7 @@ class PassScope : private detail::Scoped<const PassScope*> {
   PassOptions options_;
 };
 
-/// Processor time of this process, of all threads.
+/// Processor time of this process in seconds, summed over all its threads.
 double processor_seconds();
 
 }  // namespace ladon::infinite

@@ -19,13 +19,13 @@
 namespace ladon::infinite {
 namespace {
 
-/// k between tokens [N1, N2, T, T] as one matrix [N1·T, N2·T].
+/// A kernel [N1, N2, T, T] as one matrix [N1·T, N2·T] over tokens.
 Tensor between_tokens(const Tensor& k) {
   const std::int64_t n1 = k.size(0), n2 = k.size(1), t = k.size(2);
   return contiguous(reshape(contiguous(permute(k, {0, 2, 1, 3})), {n1 * t, n2 * t}));
 }
 
-/// A factor's columns over all tokens, in the order of the pivots.
+/// Pivots of a Cholesky factor, and its columns over all tokens in the order of the pivots.
 struct Pivoted {
   std::vector<std::int64_t> pivots;
   std::vector<std::vector<double>> columns;
@@ -163,7 +163,7 @@ Tensor input_by_input(const Tensor& seen, const Tensor& inverse) {
 
 }  // namespace
 
-// k(tokens, pivots)·L⁻ᵀ
+// Φ = k(tokens, pivots)·L⁻ᵀ
 Tensor coordinates(const Tensor& k, const RootFactor& factor) {
   check_tokens("coordinates", k);
   const std::int64_t n = k.size(0), t = k.size(2);

@@ -33,9 +33,10 @@ std::pair<std::int64_t, std::int64_t> binomial_band(std::int64_t n, double p, do
 
 }  // namespace
 
-// By the recursion Q(a + 1, x) = Q(a, x) + x^a e^−x/Γ(a + 1) of the incomplete gamma function,
-// which starts from Q(½, x) = erfc(√x) or Q(1, x) = e^−x. All terms are positive; logarithms avoid
-// overflow and underflow of their factors.
+// The p-value Q(degrees/2, statistic/2) is computed by the recursion Q(a + 1, x) = Q(a, x) + x^a
+// e^−x/Γ(a + 1) of the regularized upper incomplete gamma function, which starts from Q(½, x) =
+// erfc(√x) or Q(1, x) = e^−x. All terms are positive; logarithms avoid overflow and underflow of
+// their factors.
 double chi_square_p_value(double statistic, std::int64_t degrees) {
   LADON_CHECK(statistic >= 0, "chi_square_p_value", "the statistic is ", statistic,
               "; it must be at least 0");

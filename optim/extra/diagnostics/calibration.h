@@ -27,8 +27,8 @@ namespace ladon {
 struct Uniformity {
   std::vector<std::int64_t> counts;  ///< Count of each bin.
   double chi_square;                 ///< Σ (count − n/bins)²/(n/bins) over bins, for n ranks.
-  double p_value;  ///< P(χ² is larger | ranks are uniform), with bins − 1 degrees
-                   ///< of freedom.
+  double p_value;  ///< Probability that χ² exceeds chi_square if ranks are uniform, with bins − 1
+                   ///< degrees of freedom.
   /// If ranks are uniform, the count of a bin is in [low, high] with probability ≥ 99% (quantiles
   /// of Binomial(n, 1/bins)).
   std::int64_t low, high;

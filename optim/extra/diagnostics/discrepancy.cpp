@@ -24,8 +24,9 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// Checks that x is a finite matrix [M, D] with M, D > 0, and returns it as contiguous f64.
 Tensor checked(const char* operation, const char* what, const Tensor& x) {
   LADON_CHECK(x.defined() && x.rank() == 2 && x.count() > 0 && is_floating(x.dtype()), operation,
-              what, " must be floating [M, D] with M, D > 0, got ", x.dtype(), " of shape ",
-              x.shape());
+              what, " must be floating [M, D] with M, D > 0, got ",
+              x.defined() ? ladon::detail::join(x.dtype(), " of shape ", x.shape())
+                          : "an undefined tensor");
   const Tensor rows = contiguous(cast(x.detach(), f64));
   const double* value = rows.data<double>();
   for (std::int64_t p = 0; p < rows.count(); ++p)
@@ -197,8 +198,8 @@ struct TwoSets {
 
   std::int64_t first, count;  // M and M + N
   double h2;
-  Tensor kernel, totals;  // [M + N, M + N]; its row sums [M + N]
-  double total;           // sum of all elements
+  Tensor kernel, totals;  // kernel values [M + N, M + N], and the sum of each row [M + N]
+  double total;           // sum of all kernel values
 };
 
 }  // namespace
@@ -215,7 +216,7 @@ double mmd_p_value(const Tensor& x, const Tensor& y, std::int64_t permutations,
               sets.count - sets.first);
   LADON_CHECK(permutations >= 1 && permutations <= 1'000'000, "mmd_p_value", "there are ",
               permutations, " permutations; there must be 1 to 1,000,000");
-  constexpr double rounding = 1e-12;  // of sums over the same partition in another order
+  constexpr double rounding = 1e-12;  // error of `unbiased` by the order of summation
   const double observed = sets.given().unbiased - rounding;
   const Generator deals = rng.split(rng.reserve(1));
   std::vector<char> as_large(permutations);

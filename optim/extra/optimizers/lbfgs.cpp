@@ -66,7 +66,7 @@ double Lbfgs::run(const std::function<Tensor()>& loss) {
     if (largest(g) <= options_.gradient_tolerance) break;
     const Tensor d = direction(g);
     const double slope = inner(g, d), length = number_of("lbfgs", sum(abs(g)));
-    if (!(slope < 0) || !std::isfinite(slope)) break;  // rounding: d is not a descent direction
+    if (!(slope < 0) || !std::isfinite(slope)) break;  // because of rounding, d does not descend
     const double first = options_.lr * (state_.pairs.empty() ? std::min(1.0, 1 / length) : 1);
     const LineFunction phi = [&](double t) {
       parameters_.assign_row(x + t * d);

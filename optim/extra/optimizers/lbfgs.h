@@ -17,16 +17,16 @@
 namespace ladon {
 
 struct LbfgsOptions {
-  double lr = 1;                     ///< The first step length tried along a direction; the very
-                                     ///< first direction has a shorter one (below).
+  double lr = 1;                     ///< The first step length tried along a direction; shorter
+                                     ///< along the very first direction (see Lbfgs).
   std::int64_t iterations = 20;      ///< Maximum number of directions per step().
   std::int64_t history = 10;         ///< m: number of pairs (s, y) kept, two f64 vectors of the
                                      ///< size of all parameters each.
   double gradient_tolerance = 1e-7;  ///< step() ends when max |g| is at most this value.
   double change_tolerance = 1e-9;    ///< step() ends when neither a parameter nor the loss changed
                                      ///< by more than this value.
-  bool line_search = true;           ///< Whether to use strong_wolfe; if not, t is the first trial
-                                     ///< length.
+  bool line_search = true;           ///< Whether to use strong_wolfe; if not, every step has the
+                                     ///< length that would be tried first.
   WolfeOptions wolfe = {};           ///< Must be the default without line_search (Error otherwise).
 };
 

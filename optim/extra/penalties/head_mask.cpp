@@ -88,7 +88,7 @@ Tensor head_importance(MultiHeadAttention& layer, const std::function<Tensor()>&
   LADON_CHECK(losses, "head_importance",
               "the function `losses` is empty; pass one that returns the losses [batch]");
   const EnableGrad recording;
-  Tensor mask;  // [batch, heads], from the first call of the layer on
+  Tensor mask;  // [batch, heads]; undefined before the first call of the layer
   const auto ones_for = [&mask](const Tensor& values) {
     const Shape shape{values.size(0), values.size(1)};
     if (!mask.defined()) mask = parameter(ones(shape, values.dtype()));

@@ -63,7 +63,8 @@ double normalized(double between, double x, double y) {
 /// excluded.
 std::vector<Tensor> features_of_heads(const Tensor& contexts, const Tensor& token_mask) {
   LADON_CHECK(contexts.defined() && contexts.rank() == 4, "head_cka",
-              "contexts must be [B, H, T, d], got ", contexts.shape());
+              "contexts must be [B, H, T, d], got ",
+              contexts.defined() ? ladon::detail::join(contexts.shape()) : "an undefined tensor");
   const std::int64_t batch = contexts.size(0), heads = contexts.size(1), length = contexts.size(2);
   const Shape tokens{batch, length};
   LADON_CHECK(
@@ -114,7 +115,9 @@ double effective_number(const Tensor& similarity, double order) {
                   similarity.size(0) == similarity.size(1) && similarity.count() > 0 &&
                   is_floating(similarity.dtype()),
               "effective_number", "similarities must be floating [H, H] with H > 0, got ",
-              similarity.dtype(), " of shape ", similarity.shape());
+              similarity.defined()
+                  ? ladon::detail::join(similarity.dtype(), " of shape ", similarity.shape())
+                  : "an undefined tensor");
   const NoGrad off;
   check_plain("effective_number", similarity, "similarities");
   std::vector<double> p = numbers_of("similarity", lapack::eigenvalues(cast(similarity, f64)));

@@ -71,9 +71,9 @@ class CgSolver : public Solver {
 
   KernelMap kernel_;
   CgSolverOptions options_;
-  double ridge_ = 0;  // s
+  double ridge_ = 0;  // s = noise + jitter·mean K_ii
   std::int64_t rank_ = 0;
-  std::shared_ptr<const LowRankPlusNoise> near_;  // P
+  std::shared_ptr<const LowRankPlusNoise> near_;  // the preconditioner P
 };
 
 }  // namespace ladon

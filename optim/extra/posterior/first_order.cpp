@@ -44,8 +44,8 @@ FirstOrder::FirstOrder(const infinite::KernelMatrix& kernel, const Tensor& targe
       kernel_blocks::ridge_of(operation, diagonal(train), options.noise, options.jitter));
   inverse_ = lapack::cholesky_inverse(factor);
   weights_ = lapack::cholesky_solve(factor, targets_);
-  // a solve, not a product with inverse_: rounding_of_squares() in predict() bounds only the errors
-  // of a solve
+  // K*A⁻¹ is computed by a solve, and not as a product with inverse_, because
+  // rounding_of_squares(), which predict() calls, bounds only the errors of a solve.
   const Tensor cross = head(slice(kernel_, 0, {.start = n}), 1, n);  // K* [M, N]
   const Tensor solved = lapack::cholesky_solve(factor, transpose(cross));
   to_test_ = concat({-transpose(solved), eye(m, f64)}, 1);

@@ -66,7 +66,7 @@ class FirstOrder {
   Tensor kernel_, targets_;   // [N + M, N + M], [N, O]
   Tensor inverse_, weights_;  // A⁻¹ [N, N] and α [N, O]
   Tensor to_test_;            // W [M, N + M]
-  DType precision_;           // of the least precise kernel
+  DType precision_;           // dtype of the least precise kernel
   double log_evidence_limit_;
   RunningMoments log_evidence_, mean_, within_, between_;
 };

@@ -153,7 +153,7 @@ class Factorization {
     };
     parallel::one_ahead(i, read, [&](std::int64_t k, const Pair& pair) {
       subtract(rest, pair.left, pair.right);
-      // no race: reading ahead k + 1 does not access element k
+      // no data race: the task that reads the tiles of k + 1 ahead does not access column_[k]
       if (k < held_) column_[k] = pair.left;
     });
     return rest;
@@ -188,7 +188,7 @@ class Factorization {
   const std::function<void(const StoredFactorProgress&)>& progress_;
   std::int64_t held_ = 0, done_ = 0;
   double work_ = 0;
-  std::vector<Tensor> column_;  // U_ki for k < i; undefined where memory does not suffice
+  std::vector<Tensor> column_;  // tiles U_ki, k < i, of column i; undefined for k ≥ held_
 };
 
 }  // namespace
@@ -226,7 +226,8 @@ Tensor StoredFactor::passes(const Tensor& b, bool both) const {
     const auto [i, j] = order[at];
     return u.fetch(i, j);
   };
-  // x_to ← x_to − A·x_from, for the rows of x in tile rows `to` and `from`
+  // x_to ← x_to − a·x_from, where `a` is a tile of U or its transpose, and x_to and x_from are the
+  // rows of x in the tile rows `to` and `from`
   const auto subtract = [&](blas::Matrix<const double> a, std::int64_t to, std::int64_t from) {
     double* values = x.mutable_data<double>();
     blas::gemm<double>(u.rows(to), k, u.rows(from), -1, a, {values + u.start(from) * k, k, 1}, 1,

@@ -59,8 +59,8 @@ class StoredFactor : public Solver {
 
 /// Computes the factor of `gram` in `folder`, which is created if missing; tiles from an earlier
 /// run that was stopped or killed are verified and reused. The algorithm is left-looking: each tile
-/// is written once, computed from all tiles above it (Golub and Van Loan 2013, §4.2). The bits do
-/// not depend on the number of threads or the budget.
+/// is written once, computed from all tiles above it (Golub and Van Loan 2013, §4.2). The bits of
+/// the factor do not depend on the number of threads or the budget.
 ///
 /// Throws lapack::NotPositiveDefinite if A is not positive definite. The exception's
 /// smallest_eigenvalue is that of the covariance of a block of rows given all rows before it; its

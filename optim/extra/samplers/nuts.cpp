@@ -93,8 +93,8 @@ class Trajectory {
     new_weight_ = -infinity;
   }
 
-  /// Whether a subtree of 2, 4, … leaves that ends with the newest leaf, of odd number, makes a
-  /// U-turn.
+  /// Whether a subtree of 2, 4, … leaves that ends with the newest leaf, whose number is odd, makes
+  /// a U-turn.
   bool some_subtree_turns() const {
     for (std::uint64_t size = 2; leaves_ % size == size - 1; size *= 2) {
       const std::uint64_t first = leaves_ - (size - 1);
@@ -129,8 +129,9 @@ class Trajectory {
   Point ends_[2];  ///< The earliest and the latest point.
   Point edge_, chosen_, candidate_;
   std::vector<Slot> slots_;
-  std::uint64_t leaves_ = 0;  ///< Number of leaves of this doubling.
-  /// ln Σ e^(H_start − H) over points of energy H, before this doubling and in it.
+  std::uint64_t leaves_ = 0;  ///< Number of points that the current doubling has added so far.
+  /// ln Σ e^(H_start − H) over points of energy H: those of earlier doublings (weight_), and those
+  /// of the current one (new_weight_).
   double weight_ = 0, new_weight_ = 0;
   double acceptance_ = 0;
   std::int64_t steps_ = 0;

@@ -92,7 +92,7 @@ class Parts {
     DensityScore base, likelihood;
   };
   DensityScore combined(const Pair& at) const {
-    const Tensor none = scalar(0, f64), positive = greater(betas_, 0);  // 0·(−∞) is 0 here
+    const Tensor none = scalar(0, f64), positive = greater(betas_, 0);  // β = 0: ln L counts as 0
     const Tensor gradient = unsqueeze(betas_, 1) * at.likelihood.gradient;
     DensityScore all{where(positive, betas_ * at.likelihood.value, none),
                      where(unsqueeze(positive, 1), gradient, none)};

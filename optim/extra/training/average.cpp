@@ -15,8 +15,9 @@
 namespace ladon {
 namespace {
 
-/// Tensors that hold an average now, while a Scope exists. Marks on leaves (Leaf::lend) are not
-/// enough, since a tensor without history has no leaf, and two leaves may share memory.
+/// Tensors that hold an average at present, because a WeightAverage::Scope is alive. Marks on
+/// leaves (Leaf::lend) are not enough, since a tensor without history has no leaf, and two leaves
+/// may share memory.
 std::mutex lent_mutex;
 std::vector<Tensor> lent;
 

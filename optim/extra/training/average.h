@@ -33,8 +33,8 @@ struct WeightAverageOptions {
 /// norm) are not averaged: the model keeps its own.
 class WeightAverage {
  public:
-  /// Average of the given parameters, all or some of a model's. Throws Error if decay is not in [0,
-  /// 1], if there is no parameter, or if two parameters share memory.
+  /// Averages the given parameters, which may be all or some of the parameters of a model. Throws
+  /// Error if decay is not in [0, 1], if there is no parameter, or if two parameters share memory.
   explicit WeightAverage(const ParameterSet& parameters, WeightAverageOptions options = {});
   WeightAverage(const WeightAverage&) = delete;
   WeightAverage& operator=(const WeightAverage&) = delete;
@@ -87,7 +87,7 @@ class WeightAverage {
   void write_to(const std::vector<Tensor>& parameters) const;
 
   ParameterSet parameters_;
-  mutable std::weak_ptr<const bool> applied_;  // expired unless a Scope is alive
+  mutable std::weak_ptr<const bool> applied_;  // expired unless a Scope of this average is alive
   std::vector<Tensor> means_;
   WeightAverageOptions options_;
   std::int64_t updates_ = 0;

@@ -37,8 +37,8 @@ std::string replaced(const char* operation, const ParameterSet& parameters) {
   return {};
 }
 
-/// For each parameter, whether any rank has a gradient. Throws Error, in all ranks, if parameters
-/// differ between ranks, or if one was replaced in any rank.
+/// For each parameter, whether any rank has a gradient of it. Throws Error, in all ranks, if
+/// parameters differ between ranks, or if a parameter was replaced in any rank.
 std::vector<bool> with_gradient(const char* operation, const ParameterSet& parameters) {
   ranks::check_alike(operation, description(parameters));
   std::vector<std::byte> own;
@@ -199,7 +199,7 @@ void OverlappedSum::begin(std::size_t bucket) {
   const NoGrad off;
   const auto before = bucket > 0 ? buckets_[bucket - 1].sum : std::shared_future<Tensor>();
   const auto add = [before, x = packed(buckets_[bucket].gradients)] {
-    if (before.valid()) before.wait();  // one message at a time
+    if (before.valid()) before.wait();  // all ranks exchange the buckets one by one, in one order
     ranks::all_reduce(x);
     return x;
   };
@@ -209,7 +209,7 @@ void OverlappedSum::begin(std::size_t bucket) {
 void OverlappedSum::finish() {
   if (ranks::count() == 1) return parameters_.check_in_place("OverlappedSum");
   const NoGrad off;
-  // gradients that the backward pass did not reach count as zeros
+  // The gradient of a parameter that the backward pass did not reach counts as zeros.
   for (; begun_ < buckets_.size(); ++begun_) {
     Bucket& b = buckets_[begun_];
     for (std::size_t i = 0; i < b.gradients.size(); ++i)
@@ -218,7 +218,7 @@ void OverlappedSum::finish() {
   }
   begun_ = 0;
   std::vector<std::shared_future<Tensor>> sums;
-  for (Bucket& b : buckets_) {  // ready for the next pass also if the check below throws
+  for (Bucket& b : buckets_) {  // emptied for the next pass, even if the check below throws
     b.sum.wait();
     sums.push_back(b.sum);
     b = {b.parameters, std::vector<Tensor>(b.parameters.size())};

@@ -76,7 +76,7 @@ class OverlappedSum {
  private:
   struct Bucket {
     std::vector<Tensor> parameters, gradients;  // gradients are undefined until known
-    std::shared_future<Tensor> sum = {};        // of all gradients, concatenated
+    std::shared_future<Tensor> sum = {};        // concatenated gradients, summed over ranks
     bool complete() const;
   };
   void take(Bucket& bucket, std::size_t place, const Tensor& gradient);
@@ -84,7 +84,7 @@ class OverlappedSum {
 
   ParameterSet parameters_;  // in the order of the buckets
   std::vector<Bucket> buckets_;
-  std::size_t begun_ = 0;  // number of buckets whose sums have started, in order, as in all ranks
+  std::size_t begun_ = 0;  // number of sums started; all ranks start them in the order of buckets_
   std::vector<HookHandle> hooks_;
 };
 
@@ -104,10 +104,10 @@ void share_parameters(const ParameterSet& parameters);
 void broadcast_state(const Module& model, int from = 0);
 
 /// Copies the gradients of particles between ranks, so that all ranks have the gradients of all M
-/// particles of each block. Before, each rank must have run backward() for its part of the
-/// particles, ranks::share_of(M). Call share_gradients() before apply(): then all ranks move all
-/// particles in the same way, although each computes only a part of the gradients. Throws Error if
-/// blocks differ between ranks.
+/// particles of each block. Before this call, each rank must have run backward() for its part of
+/// the particles, ranks::share_of(M). Call share_gradients() before apply(): then all ranks move
+/// all particles in the same way, although each computes only a part of the gradients. Throws Error
+/// if blocks differ between ranks.
 ///   const ranks::Share mine = ranks::share_of(models.size());
 ///   for (i = mine.first; i < mine.last; ++i) backward(loss(*models[i]));
 ///   share_gradients(repulsion.particles());

@@ -1,5 +1,5 @@
-// Distributions: draws against distribution functions, densities against plain formulas, moments
-// and divergences against averages over draws.
+// Distributions: draws are compared with distribution functions, densities with plain formulas,
+// moments and divergences with averages over draws.
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Forward mode beyond single operations, each of which the table of operations covers.
+// Forward mode for compositions of operations; the table of operations covers single operations.
 
 #include "ladon/autograd/extra/transforms/forward.h"
 

@@ -1,5 +1,6 @@
-// Laws of the distributions against long double, element by element: value, gradient by both forms
-// of the sweep, and tangent, by every parameter and by x, in f32 and f64.
+// Densities and other functions of the distributions, compared with long double, element by
+// element: values, gradients by both forms of the backward pass (fused and recorded), and forward
+// mode, by every parameter and by x, in f32 and f64.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Memory that a caller lends, by from_blob, is read: gradients that stand there are never edited in
-// their place, whoever hands them over and whoever takes them.
+// Memory that the caller owns and passes by from_blob() is only read: a gradient in such memory is
+// never edited in place, whichever function it is passed to or comes from.
 
 #include <gtest/gtest.h>
 

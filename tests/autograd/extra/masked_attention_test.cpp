@@ -1,8 +1,8 @@
-// Keys that a query may not attend to do not exist: whatever stands in them and in their values,
-// outputs and gradients of queries, and of the keys that are seen, stay as they are. In every form
-// that attention is computed in, under every kind of mask, with a cap, grouped heads and any
-// length. And additive masks of any finite number mean in tiles what they mean where weights are
-// formed.
+// Masked keys have no effect: whatever numbers are in them and in their values, the outputs and the
+// gradients of queries and of visible keys do not change. Tested for every way in which attention
+// is computed, under every kind of mask, with a cap on logits, grouped heads and any length. Also:
+// additive masks with any finite numbers have the same effect in the tiled computation as in the
+// one that forms all weights.
 
 #include <array>
 #include <cmath>

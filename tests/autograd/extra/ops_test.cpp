@@ -1,4 +1,5 @@
-// Promises of the headers of operations at single points, where differences cannot check it.
+// Documented values and derivatives of operations at single points, such as kinks, where finite
+// differences cannot check them.
 
 #include "ladon/autograd/ops.h"
 

@@ -1,4 +1,5 @@
-// Calls of vmap that meet: one inside another, one that has ended, and what a sweep runs of them.
+// Several calls of vmap: nested calls, tensors of a call that has ended, and backward passes inside
+// vmap.
 
 #include "ladon/autograd/extra/distributions/discrete.h"
 #include "ladon/autograd/extra/distributions/normal.h"

@@ -1,4 +1,4 @@
-// vmap beyond single operations, each of which the table of operations covers.
+// vmap for compositions of operations; the table of operations covers single operations.
 
 #include "ladon/autograd/extra/transforms/vmap.h"
 

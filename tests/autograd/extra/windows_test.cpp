@@ -1,5 +1,5 @@
-// Convolution and pooling beyond single rows of the table: what equals what, sizes of many blocks,
-// ties.
+// Convolution and pooling, in addition to their rows in the table of operations: equalities between
+// operations, sizes larger than the kernels' blocks, ties.
 
 #include <cmath>
 

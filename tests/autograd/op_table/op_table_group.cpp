@@ -1,4 +1,4 @@
-// Rows of what puts elements together: scatter_reduce and unique (autograd/ops/index.h).
+// Rows of the operations that group elements: scatter_reduce and unique (autograd/ops/index.h).
 
 #include <algorithm>
 #include <map>

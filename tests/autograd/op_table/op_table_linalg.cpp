@@ -1,5 +1,6 @@
-// Rows of linear algebra (autograd/ops/linalg/linalg.h). What is to be symmetric is made so from
-// any matrix, so that differences by each element are those of a symmetric one.
+// Rows of linear algebra (autograd/ops/linalg/linalg.h). Symmetric inputs are computed from an
+// arbitrary matrix inside the differentiated function, since finite differences of a single element
+// would make them asymmetric.
 
 #include <algorithm>
 #include <cmath>

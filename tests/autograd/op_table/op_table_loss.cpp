@@ -1,4 +1,4 @@
-// Rows of the losses of class indices.
+// Rows of the losses whose targets are class indices.
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Rows of the losses of a prediction and a target of one shape, and of pairs of rows.
+// Rows of the losses of predictions and targets of equal shape, and of losses of pairs of rows.
 
 #include <cmath>
 #include <numeric>

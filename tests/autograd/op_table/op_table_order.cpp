@@ -1,4 +1,4 @@
-// Rows of what works along one axis: extremes with their places, sorting, running sums
+// Rows of the operations along one axis: extrema with their indices, sorting, running sums
 // (autograd/ops/reduce.h).
 
 #include <algorithm>

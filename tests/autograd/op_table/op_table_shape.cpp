@@ -1,4 +1,4 @@
-// Rows of autograd/ops/shape.h: new shapes and orders.
+// Rows of the operations in autograd/ops/shape.h that reshape and reorder.
 
 #include "ladon/autograd/ops/shape.h"
 #include "op_table.h"

@@ -1,4 +1,4 @@
-// Rows of autograd/ops/shape.h: cutting and joining.
+// Rows of the operations in autograd/ops/shape.h that slice, split and concatenate.
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
-// Runs every check over every row of the table of operations, and holds the table against the
-// public headers.
+// Runs every check on every row of the table of operations, and tests that every operation of the
+// public headers has a row.
 
 #include <cctype>
 #include <set>

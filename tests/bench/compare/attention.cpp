@@ -1,7 +1,8 @@
-// Attention alone: forward, with its gradients, and under masks.
+// Rows of the attention operation: forward, with its gradients, and with masks.
 //
-// As in the goals the full square counts, and backward twice forward. What is needed is half of it
-// if causal, and 3.5 times forward with gradients, which need five products beside the two.
+// As in the goals, operations are counted for all pairs of queries and keys, and for backward twice
+// as many as for forward. The operations that are really needed are half as many if causal, and
+// with gradients 3.5 times those of forward: five products in addition to two.
 
 #include "both.h"
 #include "ladon/autograd/graph.h"

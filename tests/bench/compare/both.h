@@ -1,5 +1,6 @@
 #pragma once
-// Tensors of both libraries: the same inputs, and how far results are apart.
+// Conversion of tensors between Ladon and LibTorch, for equal inputs, and differences between
+// results.
 
 #include <torch/torch.h>
 
@@ -22,8 +23,9 @@ at::Tensor to_peer(const Tensor& x);
 double difference(const Tensor& ours, const at::Tensor& theirs);
 double difference(const std::vector<Tensor>& ours, const std::vector<at::Tensor>& theirs);
 
-/// Both sides of functions that return what they compute, a tensor or several. The second results
-/// are compared: so what a first call changes for later ones counts.
+/// The two sides of a row, Ladon's and LibTorch's, from two functions that return a tensor or
+/// several. Their difference is that of the results of second calls, so that a state which the
+/// first call changes is compared, too.
 template <class Ours, class Theirs>
 Sides sides(Ours ours, Theirs theirs) {
   const auto apart = [ours, theirs]() mutable {
@@ -34,7 +36,8 @@ Sides sides(Ours ours, Theirs theirs) {
   return {[ours]() mutable { ours(); }, [theirs]() mutable { theirs(); }, apart};
 }
 
-/// LibTorch's side where no gradient is taken: in inference mode, which records nothing.
+/// LibTorch's side of a row without gradients: calls `theirs` in inference mode, which records
+/// nothing.
 template <class Theirs>
 auto in_inference_mode(Theirs theirs) {
   return [theirs] {
@@ -43,15 +46,15 @@ auto in_inference_mode(Theirs theirs) {
   };
 }
 
-/// Parameters of a model by PyTorch's names, in PyTorch's layout.
+/// Parameters of a model, by PyTorch's names and in PyTorch's memory layout.
 using Named = std::map<std::string, at::Tensor>;
-/// Copies that require gradients.
+/// Copies of a model's parameters, which require gradients.
 Named to_peer(const Module& model);
 double difference(const Module& ours, const Named& theirs);
 std::vector<at::Tensor> values(const Named& parameters);
 
-/// Adam, or with `decoupled` decay AdamW, by LibTorch's fused step, which it has from 2.4 on;
-/// before, by its C++ optimizer.
+/// Settings of LibTorch's Adam, or with `decoupled` weight decay AdamW. LibTorch 2.4 and later have
+/// a fused step, which is used; earlier versions use their C++ optimizer.
 struct PeerAdamOptions {
   double lr = 1e-3, eps = 1e-8, weight_decay = 0;
   bool decoupled = false;
@@ -65,18 +68,19 @@ class PeerAdam {
  private:
   std::vector<at::Tensor> parameters_;
   PeerAdamOptions options_;
-  std::vector<at::Tensor> means_, squares_, steps_;     ///< Of the fused step.
-  std::shared_ptr<torch::optim::Optimizer> optimizer_;  ///< Null where there is a fused step.
+  std::vector<at::Tensor> means_, squares_, steps_;     ///< State of the fused step.
+  std::shared_ptr<torch::optim::Optimizer> optimizer_;  ///< Null if there is a fused step.
 };
 
-/// softmax(q·kᵀ/√d + mask)·v. A boolean mask is true = may attend, here as there.
+/// softmax(q·kᵀ/√d + mask)·v. In a boolean mask true means that the query may attend to the key, in
+/// both libraries.
 at::Tensor peer_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           bool causal, const at::Tensor& mask = {});
 
-/// −φ = (K·g − R)/M with k_ij = exp(−d²_ij/(2h²)), R_i = Σ_j k_ij (θ_i − θ_j)/h² and
-/// h² = ½·median(d², i ≠ j)/ln(M + 1), all as Svgd has them by default. Three products are all that
-/// passes over the particles: θ·θᵀ, whose diagonal holds the norms; K·g; and (K − diag(Σ_j
-/// k_ij))·θ, which is −h²R, added to it.
+/// −φ = (K·g − R)/M with k_ij = exp(−d²_ij/(2h²)), R_i = Σ_j k_ij (θ_i − θ_j)/h² and h² =
+/// ½·median(d², i ≠ j)/ln(M + 1), as Svgd computes it by default. Only three products read the
+/// particles: θ·θᵀ, whose diagonal has the squared norms; K·g; and (K − diag(Σ_j k_ij))·θ, which is
+/// −h²R and is added to K·g after division by h².
 at::Tensor peer_svgd_force(const at::Tensor& theta, const at::Tensor& gradient);
 
 }  // namespace ladon::bench

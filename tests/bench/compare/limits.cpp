@@ -1,5 +1,5 @@
-// Kernels of infinite networks, which LibTorch does not have: ours alone, beside the machine's
-// dgemm.
+// Rows of the kernels of infinite networks, which LibTorch does not have: they are compared only
+// with the speed of dgemm on this machine.
 
 #include "../networks.h"
 #include "ladon/core/random.h"

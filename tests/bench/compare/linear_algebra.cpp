@@ -1,4 +1,4 @@
-// Factorizations and solves, in f64.
+// Rows of factorizations and solutions of linear systems, in f64.
 
 #include "both.h"
 #include "ladon/autograd/ops.h"

@@ -1,4 +1,5 @@
-// compare: every row of the goals of speed, Ladon beside LibTorch. See --help.
+// Program compare: measures Ladon and LibTorch on every computation for which there is a goal of
+// speed. See --help.
 
 #include <cstdio>
 #include <exception>

@@ -1,4 +1,5 @@
-// Operations that are as fast as memory, or ought to be: rows, functions, copies, and convolution.
+// Rows of operations whose speed should be that of memory: softmax and norms of rows, functions of
+// one element, copies; and of convolution.
 
 #include "both.h"
 #include "ladon/autograd/graph.h"

@@ -1,5 +1,5 @@
-// Random numbers. Generators differ, so it is their law that must agree: mean and mean square of 4
-// M draws, which scatter by less than a thousandth.
+// Random numbers. The generators of the two libraries differ, so only the distributions must agree:
+// mean and mean square of 4 million draws, whose standard errors are below a thousandth.
 
 #include "ladon/core/random.h"
 

@@ -1,5 +1,6 @@
 #pragma once
-// A row of the comparison: what both sides compute, what is counted, and what was aimed at.
+// A row of the comparison with LibTorch: the computation on both sides, the unit of its figures,
+// and its goals.
 
 #include <array>
 #include <functional>
@@ -8,31 +9,32 @@
 
 namespace ladon::bench {
 
-/// Both sides of a row, on inputs of their own. Without `theirs` LibTorch has no such operation;
-/// then there is no `difference` either.
+/// Both sides of a row, Ladon's (`ours`) and LibTorch's (`theirs`), each on its own copy of the
+/// inputs. `theirs` and `difference` are null if LibTorch has no such operation.
 struct Sides {
   std::function<void()> ours, theirs;
-  /// Runs both and gives the largest difference of their results, relative to the largest number.
+  /// Runs both sides and returns the largest difference of their results, relative to the largest
+  /// number.
   std::function<double()> difference;
-  /// Preparation of each call of ours; it is not timed.
+  /// Called before each call of `ours`, and not timed.
   std::function<void()> before_ours = [] {};
 };
 
-/// Unit of a row's figures: speeds by operations, or times of a call or of one of its steps.
+/// Unit of a row's figures: operations per second, or time per call or per step.
 enum class Unit { gflops, milliseconds, microseconds };
 
-/// Bound of a row: fused multiply-adds in f32, dgemm for f64, memory (machine.h).
+/// Hardware limit of a row's speed: fused multiply-adds in f32, dgemm for f64, memory (machine.h).
 enum class Ceiling { none, fma, dgemm, memory };
 
 struct Row {
   std::string name;
   Unit unit = Unit::milliseconds;
-  double amount = 1;                ///< Of a call: operations as the goals count them, or steps.
-  std::array<double, 2> goal = {};  ///< On 1 and 2 threads, in `unit`; 0: none.
+  double amount = 1;                ///< Number of operations, or of steps, in a call.
+  std::array<double, 2> goal = {};  ///< Goal on 1 and 2 threads, in `unit`; 0: none.
   Ceiling ceiling = Ceiling::none;
-  double needed = 0;            ///< Operations, or bytes of memory, that a call cannot do without.
-  double tolerance = 1e-4;      ///< Of the difference.
-  std::function<Sides()> make;  ///< Its inputs exist only while it runs.
+  double needed = 0;            ///< Least operations, or bytes of memory, per call.
+  double tolerance = 1e-4;      ///< Largest allowed difference.
+  std::function<Sides()> make;  ///< Makes both sides. Inputs live as long as they.
 };
 
 std::vector<Row> attention_rows();
@@ -44,11 +46,12 @@ std::vector<Row> particle_rows();
 std::vector<Row> linear_algebra_rows();
 std::vector<Row> limit_rows();
 
-/// Before calls of ours and before calls of theirs. One OpenBLAS serves both: it has one thread
-/// inside our tasks, and as many as LibTorch has inside theirs.
+/// Set the numbers of threads; to be called before calls of Ladon and before calls of LibTorch.
+/// Both use the same OpenBLAS: with one thread inside Ladon's tasks, and with as many as LibTorch
+/// has inside LibTorch's calls.
 void give_ours(int threads);
 void give_theirs(int threads);
-/// "LibTorch 1.13.1, OpenBLAS …".
+/// Name and version of the other library: "LibTorch 1.13.1, OpenBLAS …".
 std::string peer();
 
 }  // namespace ladon::bench

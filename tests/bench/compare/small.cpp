@@ -1,4 +1,5 @@
-// Cost of an operation where there is nothing to compute, and the optimizers' own steps.
+// Rows of operations on a few numbers, whose time is the fixed cost of a call, and of steps of
+// optimizers.
 
 #include "both.h"
 #include "ladon/autograd/graph.h"

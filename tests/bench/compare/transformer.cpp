@@ -1,4 +1,5 @@
-// Layers with attention: the layer itself, a block's training step, a small GPT's.
+// Rows of layers with attention: an attention layer, and training steps of a Transformer block and
+// of a small GPT.
 
 #include "ladon/layers/transformer/transformer.h"
 

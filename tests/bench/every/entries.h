@@ -1,5 +1,5 @@
 #pragma once
-// Entries of the table, family by family: one function per file of them.
+// Entries of the table of operations: one function per family, each in a file of its own.
 
 #include "row.h"
 

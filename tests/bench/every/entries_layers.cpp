@@ -1,5 +1,5 @@
-// Layers but those with attention (layers/). The inputs of a row are the layer's and then its
-// parameters in their order: by all of them the gradient is taken.
+// Entries of layers without attention (layers/). The inputs of a row are the layer's inputs, then
+// its parameters in their order; the gradient is by all of them.
 
 #include "entries.h"
 #include "entry_of_layer.h"

@@ -1,5 +1,5 @@
-// Optimizers, samplers and particle methods (optim/). A row is a step; results are the parameters
-// behind it, or for a particle method the forces.
+// Optimizers, samplers and particle methods (optim/). A row is one step; its results are the
+// parameters after the step, or the forces of a particle method.
 
 #include <memory>
 

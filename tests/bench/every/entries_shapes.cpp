@@ -1,5 +1,5 @@
-// Views, copies and indices (autograd/ops/shape.h, index.h). A view moves no number: so that its
-// rows measure a pass as well, what is viewed is copied where its name says so.
+// Views, copies and indices (autograd/ops/shape.h, index.h). A view moves no numbers; entries whose
+// names say so also copy the view, to measure a pass over the numbers.
 
 #include "entries.h"
 #include "ladon/autograd/ops.h"

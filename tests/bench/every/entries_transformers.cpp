@@ -1,5 +1,5 @@
-// Layers with attention (layers/attention, layers/transformer, layers/extra/sequence), and hooks
-// inside.
+// Entries of layers with attention (layers/attention, layers/transformer, layers/extra/sequence),
+// also with attention hooks.
 
 #include "entries.h"
 #include "entry_of_layer.h"

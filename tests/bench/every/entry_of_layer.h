@@ -1,5 +1,5 @@
 #pragma once
-// Entries of layers.
+// Helpers that add layers to the table of operations.
 
 #include <memory>
 #include <utility>
@@ -11,13 +11,14 @@ namespace ladon::bench::every {
 
 inline std::int64_t channels(Draw& d) { return d.of(8, 64, 256); }
 inline std::int64_t positions(Draw& d) { return d.of(8, 64, 128); }
-/// [batch, T, channels]
+/// Random input of a layer [batch, T, channels].
 inline Tensor sequences(Draw& d) { return d.normal({d.of(2, 8, 16), positions(d), channels(d)}); }
 
-/// In f32, as layers are used.
+/// Traits of entries of layers: measured only in f32, in which layers are used.
 inline const Traits of_layers{.f64_too = false};
 
-/// `make` gives a layer, `input` its input; the layer's parameters are inputs of the row as well.
+/// Adds an entry: `make` returns a layer, `input` its input. The layer's parameters are inputs of
+/// the row as well.
 template <class Input, class Make>
 void add_layer(Table& t, const char* name, Input input, Make make, Traits traits = of_layers) {
   const auto sample = [=](Draw& d) -> Sample {

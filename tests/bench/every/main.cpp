@@ -1,4 +1,5 @@
-// every: all operations of the library, generated from one table. See --help.
+// Program every: measures all operations of the library, in rows generated from one table. See
+// --help.
 
 #include <cstdio>
 #include <exception>

@@ -1,4 +1,5 @@
-// Built without LibTorch: rows have their share of the machine alone.
+// For a build without LibTorch: no row has a peer, so rows are compared only with the machine's
+// peaks.
 
 #include "ladon/core/machine/parallel.h"
 #include "peer.h"

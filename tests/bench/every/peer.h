@@ -1,5 +1,5 @@
 #pragma once
-// The other library's side of a row: LibTorch's operation of the same mathematics, or none.
+// The peer of a row: LibTorch's operation that computes the same function, if there is one.
 
 #include <functional>
 #include <optional>
@@ -11,18 +11,21 @@ namespace ladon::bench::every {
 
 struct Peer {
   std::function<void()> run;
-  /// Runs and gives the largest difference from our results, relative to the largest number;
-  /// infinity where they do not go together. The first `count` results are compared; 0: all.
+  /// Runs the operation and returns its largest difference from Ladon's results, relative to the
+  /// largest number; infinity if numbers or shapes of results differ. Only the first `count`
+  /// results are compared; 0: all.
   std::function<double(const Tensors& ours, int count)> difference;
 };
 
-/// On copies of the call's inputs in their layout, taken before the call ran; forward in inference
-/// mode. None where the list has no such entry, or the program was built without LibTorch.
+/// The peer of a row. It computes on copies of the call's inputs in the same memory layout, taken
+/// before the call ran; forward rows run in inference mode. Nothing if PeerTable has no such entry,
+/// or the program was built without LibTorch.
 std::optional<Peer> peer_of(const Row& row, const Call& call);
-/// "LibTorch 2.6.0, …"; empty: none.
+/// Name and version of the other library, "LibTorch 2.6.0, …"; empty without one.
 std::string peer_name();
 
-/// Before calls of ours and before calls of the peer, which share one OpenBLAS.
+/// Set the number of threads; to be called before calls of Ladon and before calls of the peer,
+/// which use the same OpenBLAS.
 void turn_to_ours(int threads);
 void turn_to_peer(int threads);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Files on the bench: bytes to write, cut short and mutate. A reader handed damaged bytes must
-// either succeed or throw ladon::Error.
+// Damaged files for the tests of readers: bytes that are truncated or mutated. Given damaged bytes,
+// a reader must either succeed or throw ladon::Error.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -20,8 +20,9 @@
 
 namespace ladon::test {
 
-/// Writes `bytes` to a new file in `folder` and returns its path. Not flushed to the disk, and not
-/// over an old file (which some file systems would then flush): thousands of these are written.
+/// Writes `bytes` to a new file in `folder` and returns its path. The file is not flushed to the
+/// disk; an old file is removed instead of overwritten, since some file systems flush overwritten
+/// files, and tests write thousands of files.
 inline std::string write(const TemporaryFolder& folder, const std::string& bytes,
                          const std::string& name = "file") {
   const std::string path = folder / name;
@@ -48,7 +49,8 @@ inline void expect_same(const Tensor& a, const Tensor& b) {
   visit_dtype(a.dtype(), [&]<class T>() { EXPECT_EQ(a.to_vector<T>(), b.to_vector<T>()); });
 }
 
-/// Bytes that end where memory ends: to read the one behind them ends the program, in any build.
+/// A copy of bytes that ends at the end of accessible memory: reading one byte more crashes the
+/// program, also without a sanitizer.
 class AtTheEdge {
  public:
   explicit AtTheEdge(std::string_view bytes) {
@@ -73,8 +75,9 @@ class AtTheEdge {
   std::string_view view_;
 };
 
-/// Flips each bit of each byte alone. `changed(path)` reads the file and says whether anything else
-/// came of it; returns how often it did. Anything thrown but an Error fails the test.
+/// Flips each bit of `bytes`, one at a time. `changed(path)` reads the file and returns whether the
+/// result differs from that of the undamaged file. Returns the number of flips that changed the
+/// result without an Error. Exceptions other than Error fail the test.
 inline int silent_flips(const std::string& bytes,
                         const std::function<bool(const std::string&)>& changed) {
   const TemporaryFolder folder;
@@ -102,8 +105,8 @@ inline void expect_truncations_fail(const std::string& bytes,
   }
 }
 
-/// `bytes` with one to four random edits: a byte replaced, inserted or removed, a bit flipped, a
-/// digit made a nine, a piece repeated.
+/// `bytes` with one to four random edits. An edit replaces, inserts or removes a byte, flips a bit,
+/// replaces a digit by 9, or repeats a piece.
 inline std::string mutate(std::string bytes, Generator& rng) {
   for (std::int64_t edits = 1 + rng.below(4); edits > 0 && !bytes.empty(); --edits) {
     const auto at = static_cast<std::size_t>(rng.below(static_cast<std::int64_t>(bytes.size())));
@@ -130,8 +133,8 @@ inline std::string mutate(std::string bytes, Generator& rng) {
   return bytes;
 }
 
-/// Reads `count` mutations of `bytes`; anything but success or Error fails the test. Returns how
-/// many were refused.
+/// Reads `count` mutations of `bytes`; exceptions other than Error fail the test. Returns the
+/// number of mutations for which `read` threw Error.
 inline int refused_mutations(const std::string& bytes, int count, std::uint64_t seed,
                              const std::function<void(const std::string&)>& read) {
   const TemporaryFolder folder;

@@ -32,7 +32,7 @@ inline std::string saved(const Tensors& tensors, const Metadata& metadata = {}) 
   return read_file(path);
 }
 
-/// Metadata as a file that was saved with them has them.
+/// Metadata of a file that was saved with this metadata: saving adds the library's version.
 inline Metadata as_saved(Metadata metadata) {
   metadata["ladon.version"] = version();
   return metadata;

@@ -1,4 +1,4 @@
-// A model in several files, and the index beside them.
+// Models in several safetensors files, with an index file.
 
 #include "ladon/core/io/tensors/safetensors.h"
 #include "ladon/tests/core/io/safetensors_files.h"

@@ -1,4 +1,4 @@
-// Attention of few queries, which has loops of its own.
+// The attention kernel for few queries, which has separate loops.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tensors without elements, however many rows they have: all kernels return at once. Were they to
-// go over the rows, these tests would not end.
+// Tensors without elements, however many rows they have: all kernels return at once. A kernel that
+// looped over the rows would make these tests endless.
 
 #include <gtest/gtest.h>
 

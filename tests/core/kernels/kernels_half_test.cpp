@@ -1,4 +1,4 @@
-// Tensors of halves: conversion, and what may be done with them.
+// Tensors of half-precision dtypes: conversion, and which operations accept them.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Products by packed weights: those of RowwiseProducts, bit for bit, of weights as they were
-// rounded.
+// Products with packed weights equal those of RowwiseProducts with the rounded weights, bit for
+// bit.
 
 #include <gtest/gtest.h>
 

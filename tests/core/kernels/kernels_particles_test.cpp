@@ -1,4 +1,5 @@
-// Sums over the rows of a matrix against their definitions, in long double.
+// Sums over the rows of a matrix, as particle methods need them, compared with their definitions in
+// long double.
 
 #include <gtest/gtest.h>
 

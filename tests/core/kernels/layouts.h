@@ -1,6 +1,6 @@
 #pragma once
-// One tensor in several memory layouts, read and written element by element: what the kernels are
-// tested against.
+// Copies of a tensor in several memory layouts, read and written element by element; kernels are
+// tested with them.
 
 #include <cstring>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace ladon::layout {
 
-/// Offset of element i, counted in row-major order, from x's first.
+/// Offset of element i (in row-major order) from the first element of x, in elements.
 inline std::int64_t place(const Tensor& x, std::int64_t i) {
   std::int64_t offset = 0;
   for (int axis = x.rank() - 1; axis >= 0; --axis) {
@@ -21,7 +21,7 @@ inline std::int64_t place(const Tensor& x, std::int64_t i) {
   return offset;
 }
 
-/// Element i alone, in place.
+/// Scalar view of element i.
 inline Tensor at_place(const Tensor& x, std::int64_t i) {
   return Tensor(x.storage(), x.dtype(), {}, {}, x.offset() + place(x, i));
 }
@@ -38,8 +38,8 @@ inline void set_element(Tensor x, std::int64_t i, double value) {
               [&]<class T>() { x.mutable_strided_data<T>()[place(x, i)] = static_cast<T>(value); });
 }
 
-/// Reproducible elements of either sign: multiples of 1/64 in [−8, 8), integers in [−8, 8), or
-/// bools.
+/// Tensor of pseudorandom elements: floating-point multiples of 1/64 in [−8, 8), integers in [−8,
+/// 8), or booleans.
 inline Tensor sample(const Shape& shape, DType dtype = f32, std::uint64_t seed = 1) {
   Tensor x = empty(shape, dtype);
   std::uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
@@ -59,7 +59,7 @@ inline Tensor fill_from(Tensor to, const Tensor& from) {
   return to;
 }
 
-/// x with the last two axes swapped in memory.
+/// Copy of x whose last two axes are swapped in memory.
 inline Tensor transposed_in_memory(const Tensor& x) {
   if (x.rank() < 2) return x;
   Shape shape = x.shape();
@@ -67,7 +67,7 @@ inline Tensor transposed_in_memory(const Tensor& x) {
   return fill_from(view::transpose(empty(shape, x.dtype()), x.rank() - 1, x.rank() - 2), x);
 }
 
-/// x along every second place of an axis, or backwards through memory.
+/// Copy of x with the given step along an axis in memory: with gaps for step 2, backwards for −1.
 inline Tensor stepped_in_memory(const Tensor& x, int axis, std::int64_t step) {
   const std::int64_t n = x.shape()[axis], wide = n * std::abs(step) + 1;
   Shape shape = x.shape();
@@ -76,7 +76,7 @@ inline Tensor stepped_in_memory(const Tensor& x, int axis, std::int64_t step) {
   return fill_from(view::slice(empty(shape, x.dtype()), axis, start, n, step), x);
 }
 
-/// x in all these layouts, itself first.
+/// x itself, and copies of it in all these layouts.
 inline std::vector<Tensor> layouts(const Tensor& x) {
   std::vector<Tensor> all{x, transposed_in_memory(x)};
   for (int axis : {0, x.rank() - 1}) {

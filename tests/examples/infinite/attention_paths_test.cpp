@@ -1,4 +1,4 @@
-// Paths through attention: at finite width data weigh them.
+// The study attention_paths: at finite width the data change the weights of paths of heads.
 
 #include <cmath>
 

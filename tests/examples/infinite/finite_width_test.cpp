@@ -1,5 +1,5 @@
-// The example of attention at finite width as a user runs it: exit statuses, the JSON contract,
-// determinism, and that measurement and theory agree.
+// The example of attention at finite width as a user runs it: exit statuses, the format of its JSON
+// report, determinism, and agreement of measurement and theory.
 
 #include <cmath>
 #include <string>

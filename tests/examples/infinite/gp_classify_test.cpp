@@ -1,4 +1,4 @@
-// Classification by infinite networks as a user runs it.
+// The study gp_classify, classification by infinite networks, as a user runs it.
 
 #include <cmath>
 #include <csignal>

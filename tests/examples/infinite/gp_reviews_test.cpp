@@ -1,4 +1,4 @@
-// Reviews classified by networks and by counted words, as a user runs it.
+// The study gp_reviews, which classifies reviews by networks and by word counts, as a user runs it.
 
 #include <fstream>
 

@@ -1,4 +1,4 @@
-// The study of how many heads are enough as a user runs it.
+// The study how_many_heads, on how many heads are enough, as a user runs it.
 
 #include <cmath>
 #include <fstream>

@@ -1,4 +1,4 @@
-// Kernels in memory and on the disk, as a user runs it.
+// The study kernels_on_disk as a user runs it: kernels in memory and on disk.
 
 #include "ladon/tests/examples/program.h"
 

@@ -1,5 +1,5 @@
-// The comparison example as a user runs it: exit statuses, the JSON contract, determinism, and the
-// lesson itself.
+// The study nngp_compare as a user runs it: exit statuses, the format of its JSON report,
+// determinism, and its main result.
 
 #include <cmath>
 #include <csignal>

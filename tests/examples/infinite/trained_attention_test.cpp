@@ -1,4 +1,4 @@
-// Where attention looks before and after training, as a user runs it.
+// The study trained_attention as a user runs it: where attention looks before and after training.
 
 #include "ladon/tests/examples/program.h"
 

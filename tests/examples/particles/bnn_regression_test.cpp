@@ -1,5 +1,5 @@
-// The example of Bayesian networks for regression as a user runs it: its arithmetic against the
-// answers it saves, its lesson by errors over splits, exit statuses, determinism.
+// The study bnn_regression as a user runs it: its tables are recomputed from the answers that it
+// saves; its main result, judged by errors over splits; exit statuses, determinism.
 
 #include <cmath>
 #include <fstream>

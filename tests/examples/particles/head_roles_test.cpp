@@ -1,4 +1,4 @@
-// The example of heads that divide rules between them as a user runs it.
+// The study head_roles as a user runs it, on whether heads divide the rules of a task between them.
 
 #include <algorithm>
 #include <csignal>

@@ -1,4 +1,5 @@
-// The example of heads that are apart in weights as a user runs it, and its page.
+// The study heads_apart as a user runs it, and its interactive page: distances of heads in weights
+// and in attention.
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,5 @@
-// The example of particles in many dimensions as a user runs it, and its law.
+// The study many_dimensions, of particles in many dimensions, as a user runs it, and the formula
+// for the variance that remains.
 
 #include <cmath>
 #include <csignal>

@@ -1,4 +1,4 @@
-// The example of particles on their way as a user runs it: its film, its table, its page.
+// The study moving_particles as a user runs it: its film, its table, its interactive page.
 
 #include <cmath>
 #include <csignal>

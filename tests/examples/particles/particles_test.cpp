@@ -1,5 +1,5 @@
-// The example of particles in the plane as a user runs it: exit statuses, the JSON contract,
-// determinism, the truth that it judges by, and its lessons.
+// The example of particles in the plane as a user runs it: exit statuses, the format of its JSON
+// report, determinism, the exact moments that it compares with, and its main results.
 
 #include <cmath>
 #include <csignal>

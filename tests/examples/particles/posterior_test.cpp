@@ -1,5 +1,5 @@
-// The study of methods beside exact posteriors as a user runs it: exit statuses, the JSON contract,
-// determinism, and the lesson itself.
+// The study posterior, which compares approximate methods with exact posteriors, as a user runs it:
+// exit statuses, the format of its JSON report, determinism, and its main result.
 
 #include <cmath>
 #include <csignal>

@@ -1,5 +1,6 @@
-// The study of conditions for repulsion as a user runs it: exit statuses, the JSON contract,
-// determinism, bits per question, its arithmetic, and what each kind of repulsion acts on.
+// The study of conditions for repulsion as a user runs it: exit statuses, the format of its JSON
+// report, determinism, the answers per question that it saves, the arithmetic of its tables, and
+// which heads each kind of repulsion moves.
 
 #include <cmath>
 #include <string>

@@ -1,4 +1,5 @@
-// The main example as a user runs it: exit statuses, the JSON contract, determinism.
+// The main example, repulsive_heads, as a user runs it: exit statuses, the format of its JSON
+// report, determinism.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
-// The study of repulsive attention on sentences as a user runs it: exit statuses, the JSON
-// contract, determinism, bits per question, and its arithmetic.
+// The study of repulsive attention on sentences as a user runs it: exit statuses, the format of its
+// JSON report, determinism, the answers per question that it saves, and the arithmetic of its
+// tables.
 
 #include <algorithm>
 #include <cmath>

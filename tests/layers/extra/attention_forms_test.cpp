@@ -1,5 +1,5 @@
-// The forms of multi-head attention beside the Transformer's: scaling, weights other than softmax,
-// tied queries and keys, NTK parameterization, positions.
+// Forms of multi-head attention that differ from the Transformer's: scaling, weights other than
+// softmax, tied queries and keys, NTK parameterization, positions.
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Masks by their algebra, and variants of attention by hooks.
+// Logical combinations of attention masks, and variants of attention by hooks.
 
 #include "ladon/layers/attention/attention_hook.h"
 

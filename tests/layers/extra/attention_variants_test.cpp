@@ -1,4 +1,4 @@
-// Rotary positions, ALiBi and relative biases against their papers' definitions.
+// Rotary positions, ALiBi and relative biases, compared with the definitions in their papers.
 
 #include "ladon/layers/extra/attention/attention_variants.h"
 

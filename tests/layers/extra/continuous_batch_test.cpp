@@ -1,4 +1,5 @@
-// Continuous batching: requests come and go, and each is written as it is alone.
+// Continuous batching: requests are added and end at any time, and each gets the text that it would
+// get alone.
 
 #include "ladon/layers/extra/sequence/continuous_batch.h"
 

@@ -1,5 +1,5 @@
-// Caches: what a model says of new positions after those that it remembers is what one pass over
-// all says.
+// Caches of keys and values: outputs at new positions, computed with the cache of earlier ones,
+// equal those of one pass over all positions.
 
 #include <gtest/gtest.h>
 

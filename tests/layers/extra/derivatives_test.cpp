@@ -1,5 +1,5 @@
-// Derivatives of whole models: by all parameters along a direction, of each example alone, and of
-// many models at once.
+// Derivatives of whole models: directional derivatives by all parameters, gradients per example,
+// and gradients of several models at once.
 
 #include "ladon/autograd/extra/transforms/forward.h"
 #include "ladon/autograd/extra/transforms/vmap.h"

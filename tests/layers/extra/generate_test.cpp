@@ -1,4 +1,4 @@
-// Texts that a model writes, against what its logits say.
+// Texts that a model generates, compared with its logits.
 
 #include "ladon/layers/extra/sequence/generate.h"
 

@@ -1,7 +1,7 @@
-// A token that some queries may not see, and whose own output nobody reads, does not exist for the
-// loss, whatever stands in it: outputs, gradients of the other tokens and those of all weights stay
-// as they are. Of every weighting, under every kind of mask, in every form of computation. And what
-// is left: a NaN that is read, or that a layer behind attention multiplies.
+// A masked token whose own output is not used has no effect on the loss, whatever numbers are in
+// it: outputs, gradients of the other tokens and gradients of all weights do not change. Tested for
+// every attention function, every kind of mask and every form of computation. The exceptions are
+// tested, too: a NaN in a token whose output is used, or that a layer after attention multiplies.
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
-// Caches after a call that threw: they are what they were before, wherever in the model it
-// happened, so that the same tokens can be given again.
+// Caches of keys and values after a call that threw: they are unchanged, wherever in the model the
+// exception occurred, so that the call can be repeated with the same tokens.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Language models under the names of elsewhere, against loops over plain numbers in double
-// precision that read those names: another program for the same model.
+// Language models with the parameter names of other libraries, compared with a second
+// implementation that reads the same names: loops over plain numbers in double precision.
 
 #include "ladon/layers/extra/sequence/language_model.h"
 

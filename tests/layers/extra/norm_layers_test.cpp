@@ -1,4 +1,5 @@
-// Normalization over batches and positions: running statistics, modes, second runs, names.
+// Normalization over batches and positions: running statistics, modes, recomputation by
+// checkpoint(), names of parameters.
 
 #include <cmath>
 #include <numeric>

@@ -1,4 +1,5 @@
-// Parameters as one value: chosen, frozen, shared, as rows, stacked, saved and loaded in part.
+// Sets of parameters as one value: selected, frozen, shared, converted to rows, stacked, saved, and
+// loaded in part.
 
 #include "ladon/layers/parameter_set.h"
 

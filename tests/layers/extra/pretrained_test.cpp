@@ -1,5 +1,5 @@
-// Folders of models as they come from elsewhere. (That the names mean what they mean there is held
-// by language_model_test.cpp.)
+// Model folders in the formats of other libraries. (language_model_test.cpp tests that the names of
+// parameters have the same meaning as there.)
 
 #include "ladon/layers/extra/sequence/pretrained.h"
 

@@ -1,5 +1,4 @@
-// Parts of models replaced by others, also by layers that the library does not know; low-rank
-// adapters.
+// Replacement of layers in models by other layers, also by user-defined ones; low-rank adapters.
 
 #include "ladon/layers/extra/state/replace.h"
 

@@ -1,6 +1,6 @@
-// Models that come from PyTorch: its published figures of layers whose weights are cosines (the
-// constants of test/cpp/api/transformer.cpp of PyTorch), there and back, and an encoder–decoder by
-// names.
+// Models from PyTorch: outputs that PyTorch publishes for layers whose weights are cosines (the
+// constants in its test/cpp/api/transformer.cpp), conversion to PyTorch's layout and back, and an
+// encoder–decoder by names of parameters.
 
 #include "ladon/layers/extra/state/torch_layout.h"
 

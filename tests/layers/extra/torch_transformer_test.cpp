@@ -1,6 +1,6 @@
-// An encoder–decoder under the names of PyTorch's nn.Transformer, against loops over plain numbers
-// that read those names (norm_first = false and true; torch.nn.modules.transformer documents what
-// it computes).
+// An encoder–decoder with the parameter names of PyTorch's nn.Transformer, compared with loops over
+// plain numbers that read the same names (norm_first = false and true; torch.nn.modules.transformer
+// documents what it computes).
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Layers over windows beyond those of conv_test.cpp: dilation, groups, zeros by number, transposed
-// convolution, the largest element, even windows.
+// Layers over windows, in addition to conv_test.cpp: dilation, groups, padding given by a number,
+// transposed convolution, max pooling, windows of even size.
 
 #include <cmath>
 

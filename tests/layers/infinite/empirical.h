@@ -1,5 +1,6 @@
 #pragma once
-// The test of every layer's report (layers/parameter_uses.h): without Jacobians as with them.
+// Test of the parameter uses that a layer reports (layers/parameter_uses.h): the empirical NTK
+// computed from them equals the NTK computed from Jacobians.
 
 #include <gtest/gtest.h>
 
@@ -8,8 +9,9 @@
 
 namespace ladon::test {
 
-/// The layerwise NTK of a network in f64 is the contraction of its Jacobians, to 1e-10 of the
-/// largest entry: between two blocks and of the first with itself, and of every pair of channels.
+/// Expects that the layerwise NTK of a network in f64 equals the contraction of its Jacobians, to
+/// 1e-10 of the largest entry: between inputs a and b, and for a with itself and every pair of 2
+/// output channels.
 inline void expect_layerwise(Layer& network, const infinite::Inputs& a, const infinite::Inputs& b) {
   using infinite::empirical_kernel;
   network.to(f64);

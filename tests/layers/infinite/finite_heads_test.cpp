@@ -1,5 +1,5 @@
-// Attention with finitely many heads: given their latents, over draws of them, and against
-// networks.
+// Attention with finitely many heads: kernels given the heads' latents, averages over draws of the
+// latents, and comparison with networks.
 
 #include "ladon/autograd/functional.h"
 #include "ladon/core/machine/parallel.h"

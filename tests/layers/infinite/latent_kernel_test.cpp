@@ -1,4 +1,4 @@
-// Kernels as functions of rows of latents, against those of finite_heads.
+// Kernels as functions of rows of latents, compared with those of finite_heads().
 
 #include "ladon/layers/infinite/finite/latent_kernel.h"
 

@@ -1,5 +1,6 @@
 #pragma once
-// The test of every limit: the kernels of a few hundred networks against the layer's own formula.
+// Test of infinite-width limits: the mean kernels of a few hundred random networks are compared
+// with the kernels that infinite::limit() computes.
 
 #include <gtest/gtest.h>
 
@@ -12,8 +13,8 @@
 
 namespace ladon::test {
 
-/// The largest |estimate − limit| / standard error over all entries. Where the standard error is
-/// zero (an entry that every network gives alike) the two must agree to 1e-9.
+/// The largest |estimate − limit| / standard error over all entries. An entry whose standard error
+/// is 0, because all networks have the same value, must agree with the limit to 1e-9.
 inline double largest_z(const Tensor& limit, const Tensor& estimate, const Tensor& se) {
   EXPECT_EQ(limit.shape(), estimate.shape());
   if (!(limit.shape() == estimate.shape())) return INFINITY;
@@ -33,23 +34,23 @@ struct LimitCheck {
   infinite::MonteCarloOptions options = {.draws = 400};
 };
 
-/// Both kernels of `make`'s networks, averaged, against the limit of one of them: error / standard
-/// error below 4 in every entry.
+/// Expects that both kernels (NNGP and NTK), averaged over networks that `make` returns, agree with
+/// their limit to within 4 standard errors in every entry.
 inline void expect_limit(const infinite::NetworkFactory& make, const infinite::Inputs& a,
                          const infinite::Inputs& b, const LimitCheck& check = {}) {
   Generator rng(check.seed);
   const auto estimate = infinite::monte_carlo_kernel(make, a, b, check.options, rng);
   Generator any(7);
   const auto network = make(any);
-  network->eval();  // as the networks sampled
+  network->eval();  // as are the sampled networks
   const infinite::Kernel k = infinite::limit(*network)(a, b, check.options.kernel.get);
   EXPECT_LT(largest_z(k.nngp, estimate.nngp, estimate.nngp_se), 4) << "NNGP";
   if (!k.ntk.defined()) return;
   EXPECT_LT(largest_z(k.ntk, estimate.ntk, estimate.ntk_se), 4) << "NTK";
 }
 
-/// The same for networks of many outputs, which make the estimate of the NNGP kernel sharp; the NTK
-/// of two of them will do.
+/// expect_limit() for networks with many outputs, which make the estimate of the NNGP kernel
+/// precise; the NTK is estimated from two of the outputs.
 inline void expect_sharp_limit(const infinite::NetworkFactory& make, const infinite::Inputs& a,
                                const infinite::Inputs& b, std::int64_t draws = 400) {
   expect_limit(make, a, b, {.options = {.draws = draws, .kernel = {.channels = 2}}});

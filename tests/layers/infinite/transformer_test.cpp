@@ -1,4 +1,4 @@
-// The Transformer's limit against networks.
+// Infinite-width limit of the Transformer, compared with finite networks.
 
 #include "ladon/layers/transformer/transformer.h"
 

@@ -1,4 +1,5 @@
-// Kernels made of others, against their formulas and central differences of these.
+// Stein kernels composed of other kernels, compared with their formulas and central differences of
+// these.
 
 #include "ladon/optim/extra/particles/composed_kernels.h"
 
@@ -148,7 +149,9 @@ TEST(ComposedKernels, PerCoordinateKeepsTheVarianceInHighDimension) {
 TEST(ComposedKernels, RefuseWhatDoesNotFit) {
   const Tensor x = random_rows(3, 2, 1), g = random_rows(3, 2, 2);
   const auto use = [&](const SteinKernel& k) { rewritten<Svgd>(x, g, SvgdOptions{.kernel = k}); };
-  expect_error([&] { use(per_block(rbf(), {3})); }, "a block from 0 to 3 of 2 coordinates");
+  expect_error(
+      [&] { use(per_block(rbf(), {3})); },
+      "[per_block] cuts must increase and lie inside the coordinates, got a block from 0 to 3 of 2");
   expect_error([&] { use(per_block(rbf(), {1, 1})); }, "a block from 1 to 1");
   expect_error([&] { preconditioned(rbf(), -eye(2, f64)); }, "not positive definite");
   expect_error([&] { use(preconditioned(rbf(), eye(3, f64))); },

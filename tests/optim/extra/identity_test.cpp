@@ -1,5 +1,5 @@
-// What is one tensor, and what stands in a model: sets that hold a tensor twice, tied tensors in
-// files, a model's own tensors as a state, and parameters whose places others have taken.
+// Identity of tensors: sets of parameters that contain a tensor twice, tied tensors in files, a
+// model's own tensors as a state, and parameters that were replaced in their model.
 
 #include <algorithm>
 #include <map>
@@ -297,6 +297,48 @@ TEST(Identity, TiedTensorsThatDisagreeAreAnError) {
   one["layers.0.weight"] = one["layers.0.weight"] + 1;
   model.load_state_dict(one, {.strict = false});
   EXPECT_TRUE(all_equal(model.state_dict().at("layers.2.weight"), one.at("layers.0.weight")));
+}
+
+// Views of other shapes: the value that is loaded last must not overwrite another one in silence.
+TEST(Identity, TensorsThatShareMemoryMustAgreeWhereTheyDo) {
+  const Tensor memory = arange(0., 12., 1., f64);
+  const Tensor whole = reshape(slice(memory, 0, {.start = 2, .stop = 8}), {2, 3});
+  const ParameterSet set{{"apart", slice(memory, 0, {.start = 8})},
+                         {"column", select(whole, 1, 1)},
+                         {"flat", reshape(whole, {6})},
+                         {"turned", transpose(whole)},
+                         {"whole", whole}};
+  StateDict good;
+  for (const auto& [name, x] : set) good[name] = clone(x) + 1;
+  const auto refused = [&](const StateDict& state, const std::string& twins) {
+    const Tensor before = clone(memory);
+    for (const bool strict : {true, false})
+      expect_error([&] { set.load_state_dict(state, {.strict = strict}); },
+                   "[load_state_dict] " + twins + " share memory in the module, but the state");
+    EXPECT_TRUE(all_equal(memory, before));
+  };
+  const auto other = [&](const std::string& name) {
+    StateDict bad = good;
+    bad[name] = bad[name] + 0.5;
+    return bad;
+  };
+  refused(other("column"), "`column` and `flat`");
+  refused(other("flat"), "`flat` and `turned`");
+  refused(other("turned"), "`turned` and `whole`");
+  refused(other("whole"), "`column` and `whole`");
+  const Tensor backwards = slice(whole, 1, {.start = -1, .stop = -4, .step = -1});
+  const ParameterSet turned{{"a", whole}, {"b", backwards}};
+  expect_error(
+      [&] {
+        turned.load_state_dict({{"a", good["whole"]}, {"b", good["whole"]}});
+      },
+      "`a` and `b` share memory");
+  EXPECT_NO_THROW(set.load_state_dict(other("apart"), {.strict = false}));
+  set.load_state_dict(good);
+  for (const auto& [name, x] : set) EXPECT_TRUE(all_equal(x, good[name])) << name;
+  // columns of one matrix interleave in memory, but have no common element
+  const ParameterSet columns{{"a", select(whole, 1, 0)}, {"b", select(whole, 1, 1)}};
+  EXPECT_NO_THROW(columns.load_state_dict({{"a", zeros({2}, f64)}, {"b", ones({2}, f64)}}));
 }
 
 TEST(Identity, ATiedPartOfATrainingRunMustAgree) {

@@ -1,4 +1,5 @@
-// Gradients, states and values in memory that a caller lends: what training writes to is its own.
+// Gradients, states and values in memory that the caller owns (from_blob()): training writes only
+// to its own memory.
 
 #include <gtest/gtest.h>
 

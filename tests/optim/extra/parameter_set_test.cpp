@@ -1,4 +1,4 @@
-// Takers of a set of parameters: optimizers, averages, samplers, particles.
+// Sets of parameters as arguments of optimizers, averages, samplers and particle methods.
 
 #include "ladon/layers/parameter_set.h"
 

@@ -1,4 +1,4 @@
-// The rule of each optimizer.
+// The update rule of each optimizer, compared with its formula.
 #include <cmath>
 
 #include "ladon/tests/optim/makers.h"

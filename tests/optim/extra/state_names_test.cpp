@@ -1,5 +1,5 @@
-// States are known by the names of parameters, not by their places: of every optimizer, sampler and
-// average. The registry finds a class that has a state of parameters and no row here.
+// Saved states of every optimizer, sampler and average identify parameters by name, not by
+// position. The test registry finds a class that has a state per parameter and no row here.
 
 #include <algorithm>
 #include <memory>

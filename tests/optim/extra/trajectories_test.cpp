@@ -1,7 +1,7 @@
 // Trajectories that PyTorch publishes: test/cpp/api/optim_baseline.h of pytorch/pytorch at 58dd0f5,
 // with the options of test/cpp/api/optim.cpp. A network 2 → 3 → 1 of sigmoids descends the sum of
-// its outputs at three inputs, in f64; here its parameters after 100, 500 and 1000 steps more than
-// one, to nine digits.
+// its outputs at three inputs, in f64; its parameters after 101, 501 and 1001 steps must agree to
+// nine digits.
 #include <cmath>
 
 #include "ladon/autograd/graph.h"

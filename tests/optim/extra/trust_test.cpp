@@ -1,5 +1,5 @@
-// Refusals of every method that moves parameters, for input that it should not get: one class of
-// tests for particle methods, on parameters and on activations, and for samplers.
+// Invalid input that every method which moves parameters must refuse: the same tests for particle
+// methods, on parameters and on activations, and for samplers.
 
 #include <cmath>
 #include <functional>

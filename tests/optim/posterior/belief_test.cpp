@@ -1,4 +1,5 @@
-// Scores of beliefs, against closed forms of normal laws.
+// Scores of beliefs (predictive distributions), compared with closed forms for normal
+// distributions.
 
 #include "ladon/optim/posterior/belief.h"
 

@@ -1,5 +1,5 @@
-// Approximate posteriors beside the exact one, of functions that are linear in their weights, where
-// all is known, and of attention.
+// Approximate posteriors compared with the exact one: for functions that are linear in their
+// weights, for which everything is known in closed form, and for attention.
 
 #include "ladon/optim/posterior/compare.h"
 

@@ -1,6 +1,6 @@
-// A Gaussian process as a user writes one in differentiable operations, held against
-// GaussianProcess: its marginal likelihood, the gradient by its hyper-parameters, and what they
-// learn from data.
+// A Gaussian process that a user writes in differentiable operations, compared with
+// GaussianProcess: its marginal likelihood, the gradient by its hyper-parameters, and
+// hyper-parameters learned from data.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// The sampled posterior of finitely many heads, against exact integrals, the finite network sampled
-// in its weights, and the Gaussian process that it ends at.
+// The sampled posterior of finitely many heads, compared with exact integrals, with samples of the
+// weights of the finite network, and with the Gaussian process that is its limit for many heads.
 
 #include "ladon/optim/posterior/latent_posterior.h"
 

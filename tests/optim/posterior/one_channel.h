@@ -1,7 +1,9 @@
 #pragma once
-// A problem of sequences of one channel, for which a head is one number, so that everything about
-// one or two heads is an integral over one or two numbers: known to 1e-8 by an independent program.
-// Softmax, QK 1.5, OV 1.2, mean over positions; the first four inputs are for training.
+// Regression on sequences of tokens with one channel. A head is then determined by one random
+// number, so posteriors of one or two heads are integrals over one or two numbers; an independent
+// program computed them to 1e-8. The network is softmax attention with query_key_std 1.5 and
+// value_output_std 1.2, followed by the mean over positions; the first four inputs are for
+// training.
 
 #include "ladon/layers/attention/attention.h"
 #include "ladon/layers/containers.h"
@@ -31,7 +33,7 @@ inline Sequential network() {
                     MeanPositions());
 }
 
-/// Of infinitely many heads.
+/// Kernel of infinitely many heads at all six inputs.
 inline const Tensor& limit_kernel() {
   static const Tensor k =
       tensor({1.133889589537,  0.408882760191, -0.046268390517, 0.789654432619, -0.186628588067,

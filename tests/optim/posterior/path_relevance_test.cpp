@@ -1,5 +1,5 @@
-// Relevance of paths through stacks: the saddle against the exact posterior, and against one
-// layer's.
+// Relevance of paths of heads through several layers: the saddle-point approximation, compared with
+// the exact posterior, and with that of a single layer.
 
 #include "ladon/optim/posterior/path_relevance.h"
 

@@ -115,6 +115,27 @@ TEST(Predict, WithTheNtkIsTheEndOfTraining) {
   test::expect_near(ratio, expand(select(ratio, 0, 0), {3}), 1e-9);
 }
 
+// Evidence and leave-one-out predictions are those of the NTK with its own amplitude; noise and
+// amplitude are those of the NNGP kernel, from which networks start.
+TEST(Predict, WithTheNtkReportsItsEvidenceAndTheNoiseOfTheNngpKernel) {
+  const Sequential net = transformer(Weighting::identity);
+  const Data d(8, 3, 1);
+  const Predicted y = predict(net, d.train, d.targets, d.test,
+                              {.kernel = Get::ntk,
+                               .relative_noise = 0.1,
+                               .choose_by = NoiseCriterion::marginal_likelihood});
+  const infinite::Kernel k = limit(net)(d.train);
+  const auto unit = [](const Tensor& kernel) { return mean(diagonal(kernel)).item(); };
+  const GaussianProcess ntk(k.ntk, d.targets, {.noise = 0.1 * unit(k.ntk)});
+  const double a = ntk.amplitude();
+  const GaussianProcess scaled(a * k.ntk, d.targets, {.noise = 0.1 * unit(a * k.ntk)});
+  EXPECT_NEAR(y.log_marginal_likelihood, scaled.log_marginal_likelihood(), 1e-6);
+  test::expect_near(y.left_out.mean, scaled.leave_one_out().mean, 1e-6);
+  const GaussianProcess nngp(k.nngp, d.targets, {.noise = 0.1 * unit(k.nngp)});
+  EXPECT_NEAR(y.amplitude, nngp.amplitude(), 1e-6 * y.amplitude);
+  EXPECT_NEAR(y.noise, y.amplitude * 0.1 * unit(k.nngp), 1e-6 * y.noise);
+}
+
 TEST(Predict, KeepsWithinItsBudget) {
   const Sequential net = transformer(Weighting::identity);
   const Data d(60, 40, 1);

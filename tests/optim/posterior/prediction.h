@@ -1,6 +1,6 @@
 #pragma once
-// Helpers of the tests of predictions: small kernels, and linear algebra in plain loops that knows
-// nothing of Cholesky.
+// Helpers of the tests of predictions: small kernels, and linear algebra in plain loops, without a
+// Cholesky factorization.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ inline void expect_near(const Tensor& x, const Tensor& expected, double toleranc
 
 inline bool finite(const Tensor& x) { return all(isfinite(x)).item() != 0; }
 
-/// exp(−½ ‖x_i − z_j‖²) between rows.
+/// RBF kernel of unit length scale, exp(−½ ‖x_i − z_j‖²), between the rows of x and of z.
 inline Tensor unit_rbf(const Tensor& x, const Tensor& z) {
   return exp(sum(square(unsqueeze(x, 1) - unsqueeze(z, 0)), 2) * -0.5);
 }
@@ -42,7 +42,7 @@ struct Problem {
   }
 };
 
-/// The inverse and the logarithm of the determinant, by Gauss–Jordan elimination with pivots.
+/// Inverse of a matrix and logarithm of its determinant, by Gauss–Jordan elimination with pivoting.
 inline std::pair<Tensor, double> invert(const Tensor& matrix) {
   const auto n = static_cast<std::size_t>(matrix.size(0));
   std::vector<double> a = matrix.to_vector(), b = eye(matrix.size(0), f64).to_vector();
@@ -73,7 +73,7 @@ inline std::pair<Tensor, double> invert(const Tensor& matrix) {
   return {from_vector(b, matrix.shape()), log_determinant};
 }
 
-/// The rows (and columns) of a square matrix, or the rows of any other, but number i.
+/// x without row i and, if `columns_too`, without column i.
 inline Tensor without(const Tensor& x, std::int64_t i, bool columns_too) {
   std::vector<std::int64_t> kept;
   for (std::int64_t j = 0; j < x.size(0); ++j)

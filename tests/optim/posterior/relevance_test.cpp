@@ -1,4 +1,4 @@
-// Relevance of heads: exact by sampling, and at its saddle.
+// Relevance of heads: exact by sampling, and by the saddle-point approximation.
 
 #include "ladon/optim/posterior/relevance.h"
 

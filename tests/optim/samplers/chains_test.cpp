@@ -1,5 +1,5 @@
-// Diagnostics of chains: against closed forms, another program's figures, and what they cannot
-// tell.
+// Diagnostics of chains, compared with closed forms and with numbers of another program, and cases
+// in which they are undefined.
 
 #include "ladon/optim/samplers/chains.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Densities that samplers are tried on, and what is asked of their draws.
+// Densities for tests of samplers, and expectations on the draws.
 
 #include <algorithm>
 #include <cmath>
@@ -12,16 +12,16 @@
 
 namespace ladon::test {
 
-/// Number d of every draw [C, S, D] → [C, S].
+/// Coordinate d of every draw: [C, S, D] → [C, S], for C chains of S draws.
 inline Tensor number(const Tensor& draws, std::int64_t d) { return select(draws, 2, d); }
 
-/// Whether all chains tell the same, of every number.
+/// Expects that the chains agree: R̂ < 1.01 for every coordinate.
 inline void expect_converged(const Tensor& draws) {
   EXPECT_LT(amax(split_rhat(draws)).item(), 1.01) << "R̂ of some number";
 }
 
-/// The mean of a number over draws [C, S], to within so many Monte Carlo standard errors. 4: once
-/// in 16,000; of 20 figures at once, 5 (once in 90,000).
+/// Expects the mean over draws [C, S] to within `errors` Monte Carlo standard errors. The default 4
+/// fails once in 16,000 checks by chance; use 5 if 20 means are checked at once (once in 90,000).
 inline void expect_mean(const Tensor& draws, double expected, double errors = 4) {
   const Measured found = chain_mean(draws);
   EXPECT_LT(std::abs(found.value - expected), errors * found.se)
@@ -29,8 +29,8 @@ inline void expect_mean(const Tensor& draws, double expected, double errors = 4)
 }
 
 /// N(μ, Σ) with μ_i = i and Σ_ij = σ_i σ_j ρ^|i−j|, σ_i = 2^(i/2 − 2), ρ = 0.8. The inverse of the
-/// correlations is tridiagonal: 1/(1−ρ²) times 1 + ρ² on the diagonal (1 in its corners), −ρ beside
-/// it.
+/// correlation matrix is tridiagonal: 1/(1−ρ²) times 1 + ρ² on the diagonal (1 at its two ends) and
+/// −ρ next to the diagonal.
 struct Correlated {
   static constexpr double rho = 0.8;
   explicit Correlated(std::int64_t dim)
@@ -53,14 +53,15 @@ struct Correlated {
   Tensor mean, precision;  // [D], [D, D]
 };
 
-/// ln p = −2 ln cosh x + x/2 of each number: slopes are bounded, so that no step is too coarse to
-/// move.
+/// Density with ln p = −2 ln cosh x + x/2 for each coordinate. Its score is bounded, so that
+/// samplers move even with large steps.
 inline LogDensity tilted_logistic(std::int64_t dim = 1) {
   return LogDensity(dim, [](const Tensor& x) {
     return sum(0.5 * x - 2.0 * (x + softplus(-2.0 * x)), 1);  // ln 2cosh x = x + ln(1 + e^−2x)
   });
 }
-/// E f(x) under it, by the trapezoid rule, which is exact here to all digits.
+/// E f(x) under tilted_logistic(), by the trapezoidal rule, which is exact to double precision
+/// here.
 inline double tilted_logistic_mean(const std::function<double(double)>& f) {
   double sum = 0, mass = 0;
   for (double x = -30; x < 40; x += 0.01) {
@@ -71,7 +72,8 @@ inline double tilted_logistic_mean(const std::function<double(double)>& f) {
   return sum / mass;
 }
 
-/// Moments of chains on tilted_logistic, against quadrature.
+/// Expects the moments of tilted_logistic(), computed by quadrature, of the first coordinate of
+/// draws.
 inline void expect_tilted_logistic(const Tensor& draws) {
   const Tensor x = number(draws, 0);
   expect_converged(draws);
@@ -80,7 +82,8 @@ inline void expect_tilted_logistic(const Tensor& draws) {
   expect_mean(cos(3.0 * x), tilted_logistic_mean([](double v) { return std::cos(3 * v); }));
 }
 
-/// Mean (and variances, 5 errors: 20 figures) of draws of a Correlated.
+/// Expects the means and variances of Correlated, to within 5 standard errors, since there are
+/// about 20.
 inline void expect_correlated(const Tensor& draws) {
   expect_converged(draws);
   for (std::int64_t d = 0; d < draws.size(2); ++d) {
@@ -90,12 +93,12 @@ inline void expect_correlated(const Tensor& draws) {
   }
 }
 
-/// Chains that start at N(0, 1).
+/// Starting points of chains [chains, dim], drawn from N(0, 1).
 inline Tensor scattered(std::int64_t chains, std::int64_t dim, std::uint64_t seed = 1) {
   return gaussian({chains, dim}, seed);
 }
 
-/// N(0, 1) on (−1.5, 1.5); ln p is NaN outside, where no draw may be.
+/// N(0, 1) truncated to (−1.5, 1.5); ln p is NaN outside, where no draw may be.
 inline LogDensity between_walls() {
   return LogDensity(1, [](const Tensor& x) {
     const Tensor v = select(x, 1, 0);

@@ -1,4 +1,4 @@
-// Leapfrog steps, and what warm-up adapts.
+// Leapfrog steps, and the adaptation of step size and mass in warm-up.
 
 #include "ladon/optim/samplers/hamiltonian.h"
 

@@ -1,4 +1,4 @@
-// Hamiltonian Monte Carlo: its step, its mass, and a model's posterior.
+// Hamiltonian Monte Carlo: its step size, its mass matrix, and the posterior of a model.
 
 #include "ladon/optim/samplers/hmc.h"
 

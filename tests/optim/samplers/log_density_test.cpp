@@ -1,4 +1,4 @@
-// Log densities: of formulas, and of a model with its loss and prior.
+// Log densities defined by a formula, and by a model with its loss and prior.
 
 #include "ladon/optim/samplers/log_density.h"
 

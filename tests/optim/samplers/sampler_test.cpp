@@ -1,4 +1,4 @@
-// Laws of every sampler as an optimizer: its rule, its noise, resuming, refusals.
+// Properties of every sampler that is an optimizer: update rule, noise, resuming, invalid input.
 
 #include "ladon/optim/samplers/sampler.h"
 

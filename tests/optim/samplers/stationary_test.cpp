@@ -1,9 +1,9 @@
-// Stationary laws of samplers with a step that is not small, against the laws of the chains
-// themselves.
+// Stationary distributions of samplers with a step size that is not small, compared with the exact
+// stationary distributions of these discrete chains.
 //
-// On a quadratic loss ½κ_loss·θ² with the prior's λ: slope κθ, κ = κ_loss + λ/N. All coordinates of
-// one parameter are chains of their own, of which each gives a mean of θ² over time; their spread
-// is the standard error.
+// The loss is ½κ_loss·θ², and the prior has precision λ, so the gradient is κθ with κ = κ_loss +
+// λ/N. The coordinates of a parameter are independent chains. Each gives a mean of θ² over time,
+// and the spread of these means gives the standard error.
 
 #include <cmath>
 #include <numbers>

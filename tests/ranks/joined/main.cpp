@@ -1,4 +1,5 @@
-// A program that began MPI itself: a session joins what is there, and leaves it running.
+// A program that has initialized MPI itself: ranks::Session uses the existing MPI, and does not
+// finalize it.
 
 #include <mpi.h>
 

@@ -72,7 +72,8 @@ void gru(const T* a, const T* b, const T* before, T* after, int64_t n) {
   for (int64_t k = 0; k < n; ++k) {
     const T xz = a[n + k] + b[n + k];
     const T r = sigmoid(a[k] + b[k]), z = sigmoid(xz), m = tanh(a[2 * n + k] + r * b[2 * n + k]);
-    const T rest = xz > T(4) ? sigmoid(-xz) : T(1) - z;  // 1 − z, which loses digits near z = 1
+    // 1 − z, which is σ(−xz); near z = 1 the subtraction would lose digits.
+    const T rest = xz > T(4) ? sigmoid(-xz) : T(1) - z;
     after[k] = rest * m + z * before[k];
   }
 }
@@ -84,7 +85,7 @@ void gru_gradient(const T* g, const T* a, const T* b, const T* before, T* da, T*
   for (int64_t k = 0; k < n; ++k) {
     const T xr = a[k] + b[k], xz = a[n + k] + b[n + k];
     const T bn = b[2 * n + k], r = sigmoid(xr), z = sigmoid(xz), xm = a[2 * n + k] + r * bn;
-    const T dm = g[k] * sigmoid(-xz) * tanh_slope(xm);  // 1 − z = σ(−x)
+    const T dm = g[k] * sigmoid(-xz) * tanh_slope(xm);  // 1 − z = σ(−xz)
     const T dr = dm * bn * sigmoid_slope(xr),
             dz = g[k] * (before[k] - tanh(xm)) * sigmoid_slope(xz);
     da[k] = db[k] = dr;

@@ -1,5 +1,5 @@
 #pragma once
-// One step of a recurrent cell (core/extra/kernels/recurrent/recurrent_cell.h) for one row.
+// One step of a recurrent cell (core/extra/kernels/recurrent/recurrent_cell.h) for one sequence.
 
 #include <cstdint>
 #include <type_traits>

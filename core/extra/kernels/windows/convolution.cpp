@@ -57,7 +57,8 @@ bool by_channels(DType dtype, const Sizes& s) {
          });
 }
 
-/// y ← the convolution plus `row`, for by_channels(): vector lanes are channels of several groups.
+/// y ← the convolution plus the bias `row`, if by_channels() is true: vector lanes are channels of
+/// several groups.
 void multiply_channels(const Tensor& x, const Tensor& weight, const Tensor& row,
                        const PatchRows& rows, const Sizes& s, Tensor& y) {
   const Tensor by_taps =  // [taps·in/groups, out]
@@ -163,8 +164,9 @@ Tensor reversed(const Tensor& weight, const Windows& w, const Sizes& s) {
   return y;
 }
 
-// Windows of one image overlap, so a task computes whole images. If all strides are 1, the gradient
-// is itself computed as a convolution, which is faster unless there are few channels.
+// The gradient is itself computed as a convolution where that is faster: by_channels(), or if all
+// strides are 1 and there are enough channels. Otherwise the gradients of patches are added to the
+// images; windows of one image overlap, so no two tasks work on the same image.
 Tensor convolution_by_input(const Tensor& g, const Tensor& weight, const Windows& w,
                             std::int64_t groups) {
   if (mapped::any(g, weight)) {
@@ -233,7 +235,7 @@ void add_channels(const PatchRows& rows, const Sizes& s, const T* x, const T* g,
   });
 }
 
-// The sum over windows is cut into a few parts, which are added in order.
+// The gradient is a sum over windows. It is cut into a few partial sums, which are added in order.
 Tensor convolution_by_weight(const Tensor& x, const Tensor& g, const Windows& w,
                              std::int64_t groups) {
   if (mapped::any(x, g)) {

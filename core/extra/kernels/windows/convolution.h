@@ -1,6 +1,6 @@
 #pragma once
 // Convolution as products of patches (patches.h), which are read in place in the images, or copied
-// a block at a time. No gradients: see autograd/extra/windows/convolution.h.
+// a block at a time. No gradients are recorded: see autograd/extra/windows/convolution.h.
 //
 // Vector lanes are outputs of one group; if groups are so small that a vector holds whole groups,
 // vector lanes are channels of several groups.

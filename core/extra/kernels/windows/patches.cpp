@@ -221,7 +221,7 @@ Tensor unfold(const Tensor& x, const Windows& w) {
   return y;
 }
 
-// Windows of one image overlap, so a task computes whole images.
+// Windows of one image overlap, so no two tasks work on the same image.
 Tensor fold(const Tensor& patches, const Windows& w) {
   if (patches.mapped()) {
     const auto alone = [&](const auto& of) { return std::vector{fold(of[0], w)}; };

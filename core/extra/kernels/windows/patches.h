@@ -1,5 +1,5 @@
 #pragma once
-// Windows that slide over positions, and the patches that they see. No gradients: see
+// Windows that slide over positions, and the patches that they see. No gradients are recorded: see
 // autograd/extra/windows/convolution.h.
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Windows {
   bool identity() const;
 };
 
-/// The shape [n, of.., channels].
+/// The shape [n, of.., channels] of n images.
 Shape image_shape(std::int64_t n, const Shape& of, std::int64_t channels);
 
 /// [N, positions.., C] → [N, counts.., taps·C]: the patch that each window sees, its taps in
@@ -43,9 +43,9 @@ class PatchRows {
   struct Row {
     std::int64_t at = 0, low = 0, high = 0;
   };
-  /// Windows [first, last) of a line along the last axis. For each row of their patches, `starts`
-  /// has the index of the first position of the line of the input that the row reads, or −1 if that
-  /// line is outside the input.
+  /// Windows [first, last) of one line along the last axis. Row r of their patches reads a line of
+  /// the input: starts[r] is the index of the first position of that line, or −1 if the line is
+  /// outside the input.
   struct Line {
     std::int64_t image, first, last;
     std::vector<std::int64_t> starts;
@@ -55,7 +55,7 @@ class PatchRows {
   std::int64_t dilation() const { return dilation_; }
   std::int64_t stride() const { return windows_.stride[last_]; }
 
-  /// Calls see(line) for the lines of windows [begin, end), counted over all images.
+  /// Calls see(line) for each line of the windows [begin, end), which are counted over all images.
   template <class See>
   void each_line(std::int64_t begin, std::int64_t end, const See& see) const {
     const std::int64_t across = windows_.counts[last_], lines = windows_.counts.count() / across;
@@ -68,7 +68,7 @@ class PatchRows {
       see(line);
     }
   }
-  /// Calls see(image, row) for the rows of windows [begin, end).
+  /// Calls see(image, row) for each row of the patches of windows [begin, end).
   template <class See>
   void each(std::int64_t begin, std::int64_t end, const See& see) const {
     each_line(begin, end, [this, &see](const Line& line) {
@@ -94,8 +94,8 @@ class PatchRows {
 
   Windows windows_;
   int last_;                   // the last axis
-  std::vector<Shape> places_;  // per row: tap·dilation on each axis but the last
-  std::vector<Row> on_line_;   // per window of a line; `at` counts from the start of the input line
+  std::vector<Shape> places_;  // for each row of a patch: tap·dilation on each axis but the last
+  std::vector<Row> on_line_;   // for each window of a line; `at` counts from the start of the line
   std::int64_t size_, dilation_;
 };
 
@@ -130,7 +130,7 @@ class PatchPieces {
   std::int64_t pieces_, width_;
   std::vector<T> zeros_;
   std::vector<const T*> at_;
-  Storage copies_;  // of pieces that extend over an edge
+  Storage copies_;  // copies of pieces that extend over an edge of the image
   T* next_copy_ = nullptr;
 };
 

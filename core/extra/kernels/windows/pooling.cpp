@@ -33,7 +33,7 @@ Shape positions_of(const PoolingAxes& axes) {
   return positions;
 }
 
-/// Lists of the positions that windows see.
+/// Finds the positions that each window sees.
 class Seen {
  public:
   explicit Seen(const PoolingAxes& axes) : axes_(axes) {}

@@ -1,6 +1,6 @@
 #pragma once
-// Sums and maxima over windows of x [N, positions.., C], channel by channel. No gradients: see
-// autograd/extra/windows/pooling.h.
+// Sums and maxima over windows of x [N, positions.., C], channel by channel. No gradients are
+// recorded: see autograd/extra/windows/pooling.h.
 
 #include <vector>
 
@@ -39,8 +39,8 @@ struct WindowMaxima {
   Tensor values, indices;
 };
 WindowMaxima window_maxima(const Tensor& x, const PoolingAxes& axes);
-/// Elements of x [N, positions.., C] at the indices of WindowMaxima, and 0 for index −1. add_at is
-/// the adjoint.
+/// Elements of x [N, positions.., C] at the indices of WindowMaxima, and 0 for index −1. add_at()
+/// is the adjoint: it adds each element of g to position `indices` of a tensor of zeros.
 Tensor pick_at(const Tensor& x, const Tensor& indices);
 Tensor add_at(const Tensor& g, const Tensor& indices, const Shape& positions);
 

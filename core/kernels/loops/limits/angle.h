@@ -20,8 +20,8 @@ struct Angle {
   bool steep;  // angle ≥ π/4
 };
 
-/// Angles above π/4 are reflected, so that the slope is at most 1; then angles r above π/8 are
-/// rotated by −π/4: tan(r − π/4) = (y − x)/(y + x).
+/// The Angle of the point (x, y). Angles above π/4 are reflected, so that the slope is at most 1;
+/// then angles r above π/8 are rotated by −π/4: tan(r − π/4) = (y − x)/(y + x).
 LADON_INLINE Angle angle(double y, double x) {
   constexpr double tan_eighth = 0x1.a827999fcef32p-2;
   constexpr double half_pi = 0x1.921fb54442d18p+0, half_pi_low = 0x1.1a62633145c07p-54;

@@ -1,4 +1,5 @@
-// Dual activations in closed form. Throughout, (u, v) ~ N(0, [[p, c], [c, q]]) and
+// Dual activations E = E[φ(u)φ(v)] and E' = E[φ'(u)φ'(v)] in closed form. Throughout,
+// (u, v) ~ N(0, [[p, c], [c, q]]) and
 //   s = sqrt(pq − c²),   ω = atan2(s, |c|), the angle between u and ±v, from 0 to π/2.
 //
 // Sources: the arc-cosine kernels of Cho and Saul 2009 (rectifier, threshold), Williams 1997 (erf),
@@ -37,7 +38,8 @@ LADON_INLINE double determinant(double p, double q, double c) {
   return at_least((pq - cc) + (lost_in_product(p, q, pq) - lost_in_product(c, c, cc)), 0.0);
 }
 
-/// E and E', or the derivatives of E or of E' with respect to c and to p.
+/// Two results for one entry: the dual activations E and E', or the derivatives of one of them with
+/// respect to c and to p.
 struct Pair {
   double first, second;
 };
@@ -60,8 +62,9 @@ LADON_INLINE int64_t quarter_exponent(double x) {
   return (exponent + 1024) / 2 - 512;
 }
 
-/// i for which x/4^i is moderate: 0 if x is moderate. A large x stays as large as possible, so that
-/// noise of about 1 does not underflow to 0.
+/// An i for which x/4^i is moderate; it is 0 if x is moderate. A large x is kept as large as
+/// possible, so that a noise variance of about 1 does not underflow to 0 when it is scaled by the
+/// same factor.
 LADON_INLINE int64_t scale_of(double x) {
   if (moderate(x)) return 0;
   return quarter_exponent(x) - (x > 1.0 ? 100 : 0);
@@ -287,7 +290,8 @@ struct Exponential {
   }
 };
 
-/// How often `first` is differentiated with respect to c, and `second` with respect to c and to p.
+/// How often E is differentiated with respect to c to give `first`, and with respect to c and to p
+/// to give `second`. E' counts as one derivative with respect to c.
 struct Derivatives {
   int first_by_c, second_by_c, second_by_p;
 };
@@ -309,7 +313,7 @@ void each_scaled(const double* f, const double* p, const double* q, const double
   }
 }
 
-/// Applies one of a family's functions to every entry of a block.
+/// Applies a member function of a family (values, slopes or curvatures) to every entry of a block.
 template <class Family, Pair (Family::*of)(double p, double q, double c) const>
 void each(const double* f, const double* p, const double* q, const double* c, double* first,
           double* second) {

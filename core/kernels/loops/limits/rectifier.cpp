@@ -10,8 +10,8 @@ using std::int64_t;
 
 constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
 
-// Weighted sums of the rectifier's duals κ and κ' at p = q = 1 (loops/limits/dual.cpp), with
-// s = sqrt((1−ρ)(1+ρ)) and ω = atan2(s, |ρ|):
+// Weighted sums of the dual activations κ and κ' of a rectifier at p = q = 1 (limits/dual.cpp),
+// with s = sqrt((1−ρ)(1+ρ)) and ω = atan2(s, |ρ|):
 //   κ = α²ρ + β²|ρ| + β²·2/π·(s − |ρ|ω),   κ' = α² ± β²·2/π·(π/2 − ω)
 template <bool all>
 void sums_of(double alpha2, double beta2, double r, const double* rho,
@@ -44,7 +44,7 @@ void rectifier_sums(double alpha2, double beta2, double r, const double* rho,
   (all ? sums_of<true> : sums_of<false>)(alpha2, beta2, r, rho, w, n, sums);
 }
 
-// Powers x^k … x^(k+7), eight at a time.
+// The powers of x, eight at a time: x^k … x^(k+7), from k = 0 on.
 class Powers {
  public:
   static constexpr int lanes = 8;

@@ -14,8 +14,8 @@ struct RectifierSums {
 };
 
 /// For φ(x) = αx + β|x| of unit normals with correlation ρ_i = r·rho[i] (|r|, |rho[i]| ≤ 1):
-/// κ = E[φ(u)φ(v)], κ' = E[φ'(u)φ'(v)]. Adds the terms of n correlations to `sums`; if `all` is
-/// false, only to value[0].
+/// κ = E[φ(u)φ(v)], κ' = E[φ'(u)φ'(v)]. Adds the terms of n correlations to all four sums or, if
+/// `all` is false, only to value[0].
 using RectifierLoop = void (*)(double alpha2, double beta2, double r, const double* rho,
                                const double* const weight[4], bool all, std::int64_t n,
                                RectifierSums& sums);

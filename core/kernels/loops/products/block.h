@@ -7,7 +7,7 @@ namespace ladon::kernels::LADON_LEVEL {
 
 using std::int64_t;
 
-/// R rows of V vectors of C.
+/// A block of a matrix product C = A·B: R rows of V vectors each.
 template <int R, int V, class T>
 struct Block {
   Row<T> sum[R][V] = {};
@@ -47,7 +47,7 @@ struct Block {
   }
 };
 
-/// A function that maps j to vector j of the vectors that begin at b, for add_product().
+/// Returns a function for add_product() that maps j to the j-th of the vectors that begin at b.
 template <class T>
 LADON_INLINE auto rows_from(const T* b) {
   return [b](int j) { return row_at(b + j * row_lanes<T>); };

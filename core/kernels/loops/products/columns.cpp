@@ -1,5 +1,5 @@
 // Loops of batch norm, over blocks of rows of a row-major matrix whose columns are normalized by
-// their moments. Throughout, d = (x − mean) − rest.
+// their moments. Throughout, d = (x − mean) − rest, where mean + rest is the mean of a column.
 
 #include "ladon/core/kernels/loops/math.h"
 #include "ladon/core/kernels/loops/table.h"

@@ -8,8 +8,8 @@ namespace {
 
 using std::int64_t;
 
-/// Calls body(i, j, rows, vectors) for the blocks of C, one panel of B after the other. Blocks of
-/// one vector have more rows, so that about as many sums are computed at once.
+/// Calls body(i, j, rows, vectors) for the blocks of C = A·B, one panel of B after the other. A
+/// block that is one vector wide has more rows, so that about as many sums are computed at once.
 template <class T, class Body>
 LADON_INLINE void for_blocks(int64_t m, int64_t n, const Body& body) {
   for (int64_t j = 0; j < n; j += block_columns<T>)
@@ -88,7 +88,7 @@ LADON_INLINE Places<T> first_of_group(int64_t group) {
   return first;
 }
 
-/// From a vector of channels at x: for each lane, channel q of the lane's group.
+/// Loads a vector of channels from x, and returns for each lane channel q of the lane's group.
 template <bool grouped, class T>
 LADON_INLINE Row<T> seen(const T* x, Places<T> first, int64_t q) {
   if constexpr (!grouped) return row_at(x);

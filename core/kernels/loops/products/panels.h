@@ -10,11 +10,11 @@ namespace ladon::kernels::LADON_LEVEL {
 
 using std::int64_t;
 
-/// The sums of a block of C.
+/// The sums of a block of a product C = A·B, in registers.
 template <class T>
 using Sums = Row<T>[block_rows][block_vectors];
 
-/// Fused multiply-adds in the precision of the elements.
+/// Products of panels by multiply-adds (fused if possible) in the precision of the elements.
 struct Fused {
   template <class T>
   LADON_INLINE static void add(int64_t k, const T* a, const T* b, Sums<T>& sum) {
@@ -79,7 +79,7 @@ template <class Products, class T>
 LADON_INLINE void multiply_block(int64_t k, T alpha, const T* a, const T* b, T beta, const T* row,
                                  T* c, int64_t c_row) {
   constexpr int lanes = row_lanes<T>;
-  if (beta != T(0))  // C, which is read at last, arrives while the sums are computed
+  if (beta != T(0))  // prefetches C, which is read last, while the sums are computed
 #pragma GCC unroll 8
     for (int i = 0; i < block_rows; ++i)
 #pragma GCC unroll 2
@@ -116,7 +116,8 @@ template <class Products, class T>
     for (int64_t j = 0; j < n; ++j) c[i * c_row + j] = block[i * block_columns<T> + j];
 }
 
-/// A panel of B stays in the first-level cache while it is multiplied by all panels of A.
+/// Computes GemmLoops::multiply(). A panel of B stays in the first-level cache while it is
+/// multiplied by all panels of A.
 template <class Products, class T>
 void multiply(int64_t m, int64_t n, int64_t k, T alpha, const T* left, const T* right, T beta,
               const T* row, T* c, int64_t c_row) {

@@ -38,7 +38,7 @@ template <int n>
 struct Number {
   static constexpr int value = n;
 };
-/// Calls body(Number<min(n, most)>()).
+/// Calls `body(Number<min(n, most)>())`, so that the number is known at compile time.
 template <int most, class Body>
 LADON_INLINE void with_number(int64_t n, const Body& body) {
   if constexpr (most == 1)

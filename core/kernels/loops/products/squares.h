@@ -1,5 +1,5 @@
 #pragma once
-// Transposition by squares in registers.
+// Transposition of matrices, in squares that fit in registers.
 
 #include <utility>
 
@@ -7,7 +7,8 @@
 
 namespace ladon::kernels::LADON_LEVEL {
 
-/// a0 b0 a1 b1 … of the lower halves of rows a and b, or of the upper halves if `upper`.
+/// The row a0 b0 a1 b1 …, made from the lower halves of rows a and b, or from their upper halves if
+/// `upper`.
 template <bool upper, class Row, int... i>
 LADON_INLINE Row interleave(Row a, Row b, std::integer_sequence<int, i...>) {
   constexpr int n = sizeof...(i);

@@ -8,8 +8,8 @@ namespace ladon::kernels {
 template <class T>
 struct SymmetricLoops {
   /// Adds to y the contribution of rows [first, last) of the lower triangle of a symmetric A to
-  /// A·x. Each a_ij contributes a_ij·x_j to y_i and, left of the diagonal, a_ij·x_i to y_j.
-  /// x, y [last]
+  /// A·x. Each a_ij contributes a_ij·x_j to y_i and, left of the diagonal, a_ij·x_i to y_j. x and y
+  /// are [last].
   void (*multiply)(const T* a, std::int64_t stride, std::int64_t first, std::int64_t last,
                    const T* x, T* y);
   /// y[i] = ⟨row i of P, x⟩.   P [rows, n]

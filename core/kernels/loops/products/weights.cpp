@@ -19,7 +19,7 @@ constexpr int64_t columns = across * lanes;
 typedef uint32_t Words __attribute__((vector_size(vector_bytes)));
 typedef int32_t Integers __attribute__((vector_size(vector_bytes)));
 
-/// Values of row i from words that hold `rows` rows each.
+/// The values of row i (0 ≤ i < rows) of a vector of words, each of which holds `rows` rows.
 template <int rows>
 LADON_INLINE Row<float> numbers(Words words, int i, Row<float> scale) {
   if constexpr (rows == 1)
@@ -72,8 +72,9 @@ void multiply(int64_t m, int64_t n, int64_t k, const float* a, int64_t a_row, co
     });
 }
 
-/// For each column of x [k, columns], the scale, which is the largest |x| divided by 127, and its
-/// inverse; the scale is NaN if an element of the column is not finite.
+/// Finds, for each column of x [k, columns], the scale, which is the largest |x| divided by 127,
+/// and its inverse. Both are 0 if the scale is below the normal numbers; the scale is NaN if an
+/// element of the column is not finite.
 void find_scales(int64_t k, const float* x, float* scales, float* inverse) {
   float nothing[columns] = {};
   for (int64_t j = 0; j < columns; ++j) scales[j] = 0;
@@ -93,7 +94,7 @@ void find_scales(int64_t k, const float* x, float* scales, float* inverse) {
 
 LADON_INLINE uint32_t byte_of(float multiple) {
   const float whole = (multiple + Format<float>::magic) - Format<float>::magic;
-  const float above = whole > -127 ? whole : -127;  // −127 for NaN too
+  const float above = whole > -127 ? whole : -127;  // NaN becomes −127
   return static_cast<uint32_t>(static_cast<int32_t>(above < 127 ? above : 127)) & 0xff;
 }
 

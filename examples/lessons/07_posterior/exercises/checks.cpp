@@ -214,7 +214,8 @@ void check_weigh_draws(decltype(weigh_draws)* yours) {
     lessons::compare(detail::join("the log evidence, all log likelihoods shifted by ", shift),
                      far.log_evidence, logsumexp(l).item() - std::log(6) + shift);
   }
-  // Only the largest may be subtracted, not the first, the mean, the median or the smallest.
+  // Only the largest log likelihood may be subtracted, not the first, the mean, the median or the
+  // smallest.
   for (const double gap : {-2000.0, 2000.0}) {
     Tensor uneven = clone(l);
     fill_(at(uneven, {0}), amax(l).item() + gap);

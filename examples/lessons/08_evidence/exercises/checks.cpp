@@ -99,7 +99,8 @@ void check_log_mean_exp(decltype(log_mean_exp)* yours) {
   check("of a head's likelihoods", likelihoods_of_heads(500));
   check("of likelihoods near e^−2000", likelihoods_of_heads(500, -2000));
   check("of likelihoods near e^2000", likelihoods_of_heads(500, 2000));
-  // Only the largest may be subtracted, not the first, the mean, the median or the smallest.
+  // Only the largest log likelihood may be subtracted, not the first, the mean, the median or the
+  // smallest.
   check("of likelihoods, the first e^−2000 of the largest", likelihoods_with_first(-2000));
   check("of likelihoods, the first e^2000 of all others", likelihoods_with_first(2000));
   check("of one draw", {-3});

@@ -1,12 +1,14 @@
 #pragma once
-// The contract of derivatives: every differentiable operation gives each of its derivatives, by
-// every way there is to it, to a few units in the last place of each element: in f32 and f64, where
-// functions saturate, at both ends of the range of numbers, at zeros, infinities and ties.
+// The contract of derivatives: for every differentiable operation the first and second derivatives,
+// computed in every way that the library has, are accurate to a few units in the last place of each
+// element, in f32 and f64: also where functions saturate, at both ends of the range of numbers, at
+// zeros, infinities and ties.
 //
-// The table of operations (../op_table) checks the algebra of derivatives on ordinary numbers,
-// against differences. Here the references are closed forms, or loops, in long double, and an
-// element of 1e-30 counts as much as one of 1. A row names the operation and its bounds; where a
-// bound is wide, the row says why. contract_test.cpp holds the rows against the public headers.
+// The table of operations (../op_table) checks the algebra of derivatives on ordinary numbers, by
+// finite differences. Here the references are closed forms, or loops, in long double, and an
+// element of 1e-30 counts as much as an element of 1. A row names the operation and its error
+// bounds; where a bound is wide, the row says why. contract_test.cpp compares the rows with the
+// public headers, so that no operation is missing.
 
 #include <functional>
 #include <string>
@@ -18,27 +20,29 @@ namespace ladon::test {
 
 using Exact = long double;
 
-/// Units in the last place that each way to a derivative may be off.
+/// Largest allowed errors of derivatives, in units in the last place.
 struct Ulps {
-  double first = 4;    ///< Fused gradient, recorded gradient and tangent.
-  double second = 16;  ///< By two sweeps back, and by two forward.
-  /// Absolute error that is allowed beside, in units of the least positive number: where factors of
-  /// the result leave the normal range before it does.
+  double first = 4;    ///< Fused gradient, recorded gradient, forward mode.
+  double second = 16;  ///< By two backward passes, and by nested forward mode.
+  /// Absolute error that is allowed in addition, in units of the smallest positive number of the
+  /// dtype. It is needed where factors of the result underflow before the result does.
   double floor = 64;
 };
 
-/// An elementwise operation of one operand. Closed forms take ±∞ too.
+/// An elementwise operation of one operand, with closed forms of its derivatives, which must accept
+/// ±∞.
 struct UnaryRow {
-  std::string name;  ///< As declared.
+  std::string name;  ///< Name of the operation, as declared in its header.
   std::string note;
   std::function<Tensor(const Tensor&)> apply;
   std::function<Exact(Exact)> first, second;
   Ulps ulps = {};
-  bool (*in)(double) = [](double) { return true; };  ///< Points where there is a derivative.
-  std::vector<double> also = {};                     ///< Points beside the common ones.
+  bool (*in)(double) = [](double) { return true; };  ///< Points at which the derivative exists.
+  std::vector<double> also = {};                     ///< Points besides those common to all rows.
 };
 
-/// An elementwise operation of two operands: derivatives by the one, the other, and both.
+/// An elementwise operation of two operands, with closed forms of its derivatives: by a, by b, and
+/// the second derivatives by a and a, a and b, b and b.
 struct BinaryRow {
   std::string name, note;
   std::function<Tensor(const Tensor&, const Tensor&)> apply;
@@ -48,7 +52,8 @@ struct BinaryRow {
   bool (*in)(double, double) = [](double, double) { return true; };
 };
 
-/// Numbers that carry a derivative. Nested, Dual<Dual<Exact>> carries two and the mixed second one.
+/// Dual number: a value with a first derivative. Nested, `Dual<Dual<Exact>>` carries the
+/// derivatives in two directions and the mixed second derivative.
 template <class T>
 struct Dual {
   T value{}, slope{};
@@ -58,24 +63,26 @@ struct Dual {
 };
 using Jet = Dual<Dual<Exact>>;
 
-/// An operation over rows of numbers: the reference is ⟨c, f(x)⟩, a loop over jets.
+/// An operation over rows of numbers. Its reference is a plain loop over jets, numbers that carry
+/// derivatives; the derivatives of ⟨c, f(x)⟩ are compared.
 struct LoopRow {
   std::string name, note = {};
   std::function<Tensor(const std::vector<Tensor>&)> apply = {};
   std::function<std::vector<Jet>(const std::vector<std::vector<Jet>>&)> reference = {};
-  std::vector<std::vector<double>> inputs = {};  ///< Multiplied by each of the scales.
+  std::vector<std::vector<double>> inputs = {};  ///< Elements of the inputs before scaling.
   std::vector<Shape> shapes = {};
-  /// Powers of ten that the first input is multiplied by, in f32 and in f64.
+  /// Powers of ten by which the first input is multiplied in turn, in f32 and in f64.
   std::vector<double> f32_scales = {0}, f64_scales = {0};
   Ulps ulps = {.first = 16, .second = 64};
-  /// Errors count relative to the largest element of a derivative: sums that cancel.
+  /// Whether errors are relative to the largest element of a derivative instead of each element,
+  /// for sums whose terms cancel.
   bool of_largest = false;
 };
 
-/// A linear operation that copies, moves, masks or adds up elements: gradients are exact.
+/// A linear operation that copies, moves, masks or adds up elements; its gradients must be exact.
 struct CopyRow {
   std::string name, note;
-  std::function<Tensor(const Tensor&)> apply;  ///< Of x [2, 3, 4].
+  std::function<Tensor(const Tensor&)> apply;  ///< Applied to x [2, 3, 4].
 };
 
 const std::vector<UnaryRow>& unary_rows();
@@ -83,8 +90,9 @@ const std::vector<BinaryRow>& binary_rows();
 std::vector<LoopRow> loop_rows();
 const std::vector<CopyRow>& copy_rows();
 
-/// How far `got` is from `want` in units in the last place of the dtype at `want`. Infinite where
-/// one is NaN or infinite and the other is not the same.
+/// Distance between `got` and `want`, in units in the last place of the dtype at `want`; 0 if it is
+/// at most `floor` times the smallest positive number. Infinite if one is NaN or infinite and the
+/// other is not the same.
 double ulps_between(double got, Exact want, DType dtype, double floor);
 
 // --- arithmetic of jets ---

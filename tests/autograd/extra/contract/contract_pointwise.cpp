@@ -1,4 +1,5 @@
-// Rows of elementwise operations. Closed forms are written so that nothing cancels.
+// Rows of elementwise operations. Closed forms of derivatives are written without differences of
+// nearly equal numbers.
 
 #include <cmath>
 #include <limits>

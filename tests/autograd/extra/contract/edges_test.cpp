@@ -1,5 +1,6 @@
-// Values and gradients at the edges that the rows of the contract do not reach: infinities in rows
-// of scores, rows that no loss counts, sure classes, products whose parts leave the range.
+// Values and gradients in extreme cases that the rows of the contract do not cover: infinities in
+// rows of logits, rows that a loss ignores, classes with probability 1, products whose factors
+// overflow or underflow.
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-// Rows of the functions around Γ (autograd/extra/special/special.h).
+// Rows of the gamma function and related functions (autograd/extra/special/special.h).
 
 #include <cmath>
 #include <numbers>

@@ -1,5 +1,6 @@
-// Tensors that operations take: each one's derivative is there, is zero, or is an Error. A tensor
-// that an operation reads as a number would lose its derivative in silence.
+// Every tensor argument of an operation has a derivative, has the derivative zero, or causes an
+// Error if it requires a gradient. An operation that reads a tensor as plain numbers would silently
+// lose its derivative.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// Every public operation, and everything of the kinds that the cards list, has a row of `every`,
-// and each row of the smallest size runs. No time is asserted.
+// Tests of the program `every`: every public operation, and every class and function of the kinds
+// that the README.md of folders list, has an entry, and each row of the smallest size runs. No
+// times are checked.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// LibTorch's operations by the names of the entries.
+// LibTorch's operations, by the names of the entries in the table of Ladon's operations.
 
 #include <functional>
 #include <string>
@@ -22,9 +22,9 @@ using PeerFunction = std::function<PeerResults(const P&)>;
 class PeerTable {
  public:
   void add(const std::string& name, PeerFunction apply);
-  /// One whose function is made for the row's inputs: it has a state.
+  /// Adds an operation whose function has a state, and so is made anew for the inputs of each row.
   void add_made(const std::string& name, std::function<PeerFunction(const P&)> make);
-  /// Nothing where the list has no such name.
+  /// The function of this name for these inputs; null if there is none.
   PeerFunction find(const std::string& name, const P& inputs) const;
 
  private:
@@ -40,7 +40,7 @@ void add_windows(PeerTable& t);
 void add_layers(PeerTable& t);
 void add_optimizers(PeerTable& t);
 
-/// Channels first: a view of an image whose memory has them last, and back.
+/// Views of images: [N, H, W, C] as [N, C, H, W] (channels first), and back.
 inline at::Tensor first(const at::Tensor& x) { return x.permute({0, 3, 1, 2}); }
 inline at::Tensor last(const at::Tensor& x) { return x.permute({0, 2, 3, 1}); }
 

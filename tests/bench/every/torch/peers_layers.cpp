@@ -1,4 +1,5 @@
-// Layers, by their parameters in the order of the entry: behind x[0].
+// LibTorch's side of entries of layers. The inputs x are the layer's input x[0], then its
+// parameters in the order of Ladon's entry.
 
 #include "peers.h"
 

@@ -1,5 +1,5 @@
-// Files that are not as they were saved, or that nobody saved: read, or refused within their
-// memory.
+// Damaged and forged safetensors files: they are read, or refused with an Error, in memory
+// proportional to the file.
 
 #include <cstring>
 #include <functional>

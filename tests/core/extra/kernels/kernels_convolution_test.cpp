@@ -1,4 +1,4 @@
-// Convolutions in groups against plain loops, in double.
+// Grouped convolutions, compared with plain loops in double precision.
 
 #include <gtest/gtest.h>
 

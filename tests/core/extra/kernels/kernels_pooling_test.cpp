@@ -1,4 +1,4 @@
-// Pooling over random windows against one window after the other.
+// Pooling over random windows, compared with a loop over the windows.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Softmax attention with sqrt scaling, whose limit is an average over draws that all inputs share.
+// Softmax attention with square-root scaling, whose limit is estimated by an average over random
+// draws that all inputs share.
 
 #include <atomic>
 #include <cmath>

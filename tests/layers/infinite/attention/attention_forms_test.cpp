@@ -1,5 +1,5 @@
-// Attention's limits without Monte Carlo: definitions, quadrature, tiling, degenerate inputs,
-// errors.
+// Infinite-width limits of attention, tested without finite networks: by definitions and
+// quadrature, tiled and untiled, for degenerate inputs, and errors.
 
 #include <cmath>
 #include <numbers>

@@ -1,4 +1,4 @@
-// Attention's limits against finite networks of many heads.
+// Infinite-width limits of attention, compared with finite networks of many heads.
 
 #include "ladon/layers/infinite/attention/limit.h"
 #include "ladon/layers/infinite/gram/gram.h"

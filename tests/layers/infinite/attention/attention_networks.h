@@ -28,7 +28,8 @@ inline infinite::NetworkFactory attention(const MultiHeadAttentionOptions& optio
   return [options](Generator& rng) { return std::make_unique<MultiHeadAttention>(options, rng); };
 }
 
-/// The same behind a linear layer, which gives the tangent kernels of its input something to hold.
+/// The same attention after a linear layer, so that the tangent kernel of attention's input is not
+/// 0.
 inline infinite::NetworkFactory behind_linear(MultiHeadAttentionOptions options,
                                               std::int64_t width) {
   options.dim = width;
@@ -41,7 +42,7 @@ inline infinite::NetworkFactory behind_linear(MultiHeadAttentionOptions options,
   };
 }
 
-/// Two blocks of sequences of 3 tokens.
+/// Two sets of input sequences, of 3 tokens each unless another number is given.
 struct Blocks {
   infinite::Inputs a, b;
 };
@@ -56,7 +57,7 @@ inline MultiHeadAttentionOptions sqrt_untied(Weighting zeta) {
   return wide(AttentionScaling::sqrt, zeta, 64, 48);
 }
 
-/// The same, of unequal length.
+/// blocks() with masks, so that the sequences have different lengths.
 inline Blocks padded() {
   Blocks x = blocks();
   x.a.mask = cast(tensor({1, 1, 0, 1, 1, 1}, {2, 3}), boolean);

@@ -1,5 +1,5 @@
-// Softmax attention's tangent kernels: each way of computing them against the operations that
-// gradients take, at the same draws.
+// Tangent kernels of softmax attention: every way of computing them is compared with the recorded
+// operations, at the same random draws.
 
 #include <functional>
 

@@ -1,4 +1,4 @@
-// Sums of the arc-cosine kernels over keys, against their definition.
+// Sums of arc-cosine kernels over keys, compared with their definition.
 
 #include "ladon/layers/infinite/attention/key_sums.h"
 

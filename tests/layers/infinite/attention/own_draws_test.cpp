@@ -1,4 +1,5 @@
-// Softmax attention of more dimensions than its coordinates: what each input draws for itself.
+// Softmax attention on inputs with more dimensions than the coordinates that all inputs share: the
+// random numbers that each input draws separately for the remaining dimensions.
 
 #include <cmath>
 

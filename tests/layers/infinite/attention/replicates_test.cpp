@@ -1,4 +1,5 @@
-// The number of independent estimates that a call of a drawn limit averages, and their errors.
+// Limits that are estimated by random draws: the number of independent estimates (replicates) that
+// a call averages, and their standard errors.
 
 #include <cmath>
 

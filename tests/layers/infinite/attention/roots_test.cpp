@@ -1,5 +1,5 @@
-// Roots of kernels over tokens: exact for every token, however large its neighbours are and however
-// nearly others explain it.
+// Square roots (factors) of kernels over tokens: accurate for every token, however large other
+// tokens are and however nearly it is a linear combination of others.
 
 #include "ladon/layers/infinite/kernel/roots.h"
 

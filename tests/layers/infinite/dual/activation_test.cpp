@@ -1,5 +1,5 @@
-// Limits of activations against finite networks. With one hidden layer the kernels' expectations
-// are the limits at any width, so narrow networks do.
+// Limits of activations against finite networks. With one hidden layer the expectations of the
+// kernels equal the limits at any width, so narrow networks suffice.
 
 #include "ladon/layers/activation.h"
 

@@ -1,5 +1,6 @@
-// Duals of all named functions that are not periodic, at variances from .01 to 10⁴ and all
-// correlations, against a quadrature that knows nothing of closed forms.
+// Dual activations (expectations over Gaussian inputs) of all named functions that are not
+// periodic, at variances from 0.01 to 10⁴ and all correlations, compared with a quadrature that
+// uses no closed forms.
 
 #include <gtest/gtest.h>
 

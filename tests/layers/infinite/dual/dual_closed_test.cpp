@@ -1,4 +1,4 @@
-// Duals that users give in closed form.
+// Dual activations that users define in closed form.
 
 #include <cmath>
 #include <numbers>

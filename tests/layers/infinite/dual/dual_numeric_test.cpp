@@ -1,4 +1,4 @@
-// Dual activations by Hermite expansion against closed forms.
+// Dual activations by Hermite expansion, compared with closed forms.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Closed forms of dual activations against quadrature, and what they promise of gradients, limits
-// and bits.
+// Closed forms of dual activations, compared with quadrature; and their documented gradients,
+// limiting cases and reproducibility in every bit.
 
 #include "ladon/layers/infinite/dual/dual.h"
 
@@ -474,6 +474,14 @@ TEST(Dual, RefusesImpossibleCovariancesBesideAHugeVariance) {
         "variances 1 and 4 cannot have the covariance 2.01");
     EXPECT_NO_THROW(dual(f, p, q, tensor({2.000001, huge}, f64), false));
     EXPECT_NO_THROW(dual(f, tensor({1e-18 * huge, huge}, f64), q, tensor({0, huge}, f64), false));
+    const auto beside = [&](double variance) {
+      dual(f, tensor({1, 1, variance, huge}, f64), tensor({4, 4, 4, huge}, f64),
+           tensor({1, 1, 0, huge}, f64), false);
+    };
+    test::expect_error([&] { beside(-1e-6); }, "a variance is -");
+    EXPECT_NO_THROW(beside(-1e-12));  // rounding
+    // A centred input has no covariance with others, so the usual variance alone is its scale.
+    EXPECT_NO_THROW(dual(f, tensor({-1e-12}, f64), q, zeros({2}, f64), false));
   }
 }
 

@@ -1,4 +1,5 @@
-// Limits of sums, products, residual blocks and concatenations against finite networks.
+// Infinite-width limits of sums, products, residual blocks and concatenations, compared with finite
+// networks.
 
 #include "ladon/tests/layers/infinite/empirical.h"
 #include "ladon/tests/layers/infinite/monte_carlo.h"

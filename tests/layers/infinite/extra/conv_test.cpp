@@ -1,4 +1,5 @@
-// Limits of convolutions against finite networks, and the sums over windows beneath them.
+// Infinite-width limits of convolutions, compared with finite networks, and the sums over windows
+// by which they are computed.
 
 #include "ladon/autograd/forms.h"
 #include "ladon/autograd/functional.h"

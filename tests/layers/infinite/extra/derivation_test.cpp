@@ -1,4 +1,4 @@
-// A limit's graph as a text: what stands on the card of layers/infinite.
+// The printed derivation of a limit, compared with the text in the README.md of layers/infinite.
 
 #include "ladon/layers/infinite/kernel/derivation.h"
 

@@ -1,5 +1,6 @@
-// Kernels, tangent maps and densities of networks are functions of inputs and parameters: what
-// draws, or mixes the examples of a batch, is refused, and not averaged over in silence.
+// Kernels, tangent maps and densities of networks must be functions of inputs and parameters:
+// networks that draw random numbers or mix the examples of a batch are refused with an Error,
+// instead of silently averaged over.
 
 #include "ladon/autograd/evaluation.h"
 

@@ -1,5 +1,5 @@
-// Laws of the limit of every layer: each pair of inputs is treated by the same instructions
-// whatever else is in the block, and nothing turns into NaN.
+// Properties of the limit of every layer: the kernel of a pair of inputs does not depend, in any
+// bit, on other inputs in the block, and no kernel becomes NaN.
 
 #include "ladon/autograd/functional.h"
 #include "ladon/core/machine/parallel.h"

@@ -1,5 +1,6 @@
-// The formulas that a derivation prints, evaluated on the kernels before each step and held against
-// what the step's map makes of them: of every layer with a limit, and of options that change one.
+// The formulas that a derivation prints, evaluated on the kernels before each step and compared
+// with the kernels that the step computes: for every layer with a limit, and for options that
+// change the limit.
 
 #include "ladon/tests/layers/infinite/extra/formula.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-// Expectations of functions of Gaussian numbers by quadrature, which share nothing with the duals
-// and draws of the library.
+// Expectations of functions of Gaussian variables by quadrature, which share no code with the
+// library's closed forms and Monte Carlo estimates.
 
 #include <functional>
 #include <string>
@@ -13,22 +13,26 @@ namespace ladon::test {
 struct Pointwise {
   std::function<double(double)> value, slope;
 };
-/// φ or ζ by the name that a formula gives it. Throws Error for one that is not known here.
+/// The nonlinearity φ or attention function ζ with the name that formulas use. Throws Error for an
+/// unknown name.
 Pointwise pointwise(const std::string& name);
 
-/// Nodes of Gauss and Legendre between two ends, with their weights.
+/// Nodes of Gauss–Legendre quadrature on an interval, with their weights.
 std::vector<std::pair<double, double>> nodes_between(double begin, double end, int count);
-/// E[f(u)·f(v)] with E u² = p, E v² = q, E uv = c, of f that is smooth but at 0.
+/// E[f(u)·f(v)] for Gaussian u and v with mean 0, E u² = p, E v² = q and E uv = c. f must be
+/// smooth, except at 0.
 double expectation(const std::function<double(double)>& f, double p, double q, double c);
 
 using Matrix = std::vector<std::vector<double>>;
 
-/// Moments of the softmax weights ζ of a query of x, by its logits G, and ζ' of one of x'.
+/// Moments of the softmax weights ζ of a query of input x with logits G, and of the weights ζ' of a
+/// query of input x' with logits G'.
 struct SoftmaxMoments {
   Matrix weights, slopes;  ///< E[ζ_i·ζ'_j], and E[∂ζ_i/∂G_c·∂ζ'_j/∂G'_e] by (i, c) and (j, e).
 };
-/// Of queries that see the keys `left` and `right` of `keys`; covariance: of the differences of
-/// their logits to those of the last that each sees, first the left ones.
+/// Moments for two queries that see the keys `left` and the keys `right` (indices below `keys`).
+/// `covariance` is that of logit differences: the logits of each query minus its logit of the last
+/// key that it sees, first those of `left`, then those of `right`.
 SoftmaxMoments softmax_moments(const std::vector<int>& left, const std::vector<int>& right,
                                const Matrix& covariance, int keys);
 

@@ -1,5 +1,5 @@
-// Limits of linear maps, tables, normalization and dropout against finite networks; and what holds
-// of the limits of all layers.
+// Infinite-width limits of linear maps, embeddings, normalization and dropout, compared with finite
+// networks; and properties of the limits of all layers.
 
 #include "ladon/autograd/graph.h"
 #include "ladon/tests/layers/infinite/empirical.h"

@@ -1,4 +1,4 @@
-// Limits of the layers against finite networks.
+// Infinite-width limits of layers, compared with finite networks.
 
 #include "ladon/layers/infinite/gram/gram.h"
 #include "ladon/tests/layers/infinite/monte_carlo.h"

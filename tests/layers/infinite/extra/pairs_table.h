@@ -1,5 +1,6 @@
 #pragma once
-// Every fast form that stands beside a composed one: one row per pair.
+// Table of the operations that have two forms, a fast one and one composed of recorded operations
+// (autograd/forms.h): one row per pair of forms.
 
 #include <vector>
 
@@ -9,10 +10,10 @@
 namespace ladon::test {
 
 struct Pair {
-  /// Place of a pair: in the computation of a value, or in the rule of its gradient.
+  /// Where the library chooses between the two forms: for a value, or in the rule of a gradient.
   enum class Of { value, gradient };
 
-  const char* name;  ///< As given to fast_or_composed.
+  const char* name;  ///< Name that fast_or_composed() gets.
   Of of;
   std::vector<std::vector<Shape>> samples;     ///< Shapes of the inputs.
   TensorFunction apply;                        ///< The operation, on f64.

@@ -1,5 +1,6 @@
-// Every fast form against its composed form. A pair that stands in the sources without a row in the
-// table, and a choice between forms that passes fast_or_composed by, are failures too.
+// The fast form of every operation that has two forms, compared with the composed form
+// (autograd/forms.h). The tests also fail for a pair of forms in the sources without a row in the
+// table, and for a choice between forms without fast_or_composed().
 
 #include <gtest/gtest.h>
 

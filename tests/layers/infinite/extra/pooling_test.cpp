@@ -1,4 +1,4 @@
-// Limits of pooling and flattening against finite networks.
+// Infinite-width limits of pooling and flattening, compared with finite networks.
 
 #include "ladon/tests/layers/infinite/monte_carlo.h"
 #include "ladon/tests/support.h"

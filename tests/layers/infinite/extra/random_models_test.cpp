@@ -1,4 +1,4 @@
-// Random models of random layers: however kernels are computed, they are the same kernels.
+// Models of random layers: all ways to compute their kernels give equal kernels.
 
 #include <random>
 

@@ -1,4 +1,5 @@
-// Gram matrices whose finished tiles are kept in files, and taken up again.
+// Checkpoints of Gram matrices: finished tiles are saved to files, and a later run continues from
+// them.
 
 #include <sys/stat.h>
 #include <sys/wait.h>

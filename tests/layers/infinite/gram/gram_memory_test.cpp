@@ -1,4 +1,4 @@
-// Memory of a Gram matrix, estimated and taken.
+// Memory for a Gram matrix: the estimate, compared with the memory that the computation takes.
 
 #include <sys/stat.h>
 #include <unistd.h>

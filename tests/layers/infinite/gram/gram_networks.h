@@ -28,7 +28,7 @@ inline Sequential relu_net(std::int64_t in) {
                     Linear(random_linear(2), rng));
 }
 
-/// Ends with positions.
+/// Attention network without a readout: its outputs still have positions.
 inline Sequential attention_net(std::int64_t in) {
   Generator rng(1);
   return Sequential(MultiHeadAttention({.dim = in,
@@ -52,7 +52,8 @@ inline void expect_same_bits(const infinite::Gram& a, const infinite::Gram& b,
   EXPECT_TRUE(same_bits(a.ntk_se, b.ntk_se)) << what << ": NTK's standard error";
 }
 
-/// A layer that estimates by sampling:  replicate r adds r to the kernels.
+/// A layer whose limit counts as estimated by sampling: in replicate r of the estimate it adds r to
+/// the NNGP kernel and −2r to the NTK.
 struct Sampling : Layer {
   Tensor forward(const Tensor& x) const override { return x; }
   infinite::KernelNode limit(const infinite::KernelNode& k) const override {
@@ -66,7 +67,8 @@ struct Sampling : Layer {
   std::string describe() const override { return "Sampling"; }
 };
 
-/// Doubles the variance of an input with itself only, as dropout does.
+/// A layer whose limit doubles the kernel of an input with itself, and no other kernel, as dropout
+/// does.
 struct Noise : Layer {
   Tensor forward(const Tensor& x) const override { return x; }
   infinite::KernelNode limit(const infinite::KernelNode& k) const override {

@@ -1,4 +1,4 @@
-// Conjugate gradients, pivoted Cholesky factors, and the predictions that are made of them.
+// Conjugate gradients, pivoted Cholesky factors, and predictions that are computed by them.
 
 #include "ladon/optim/extra/posterior/conjugate_gradients.h"
 

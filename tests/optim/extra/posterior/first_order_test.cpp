@@ -1,4 +1,4 @@
-// The first order in 1/heads of a posterior, against exact integrals over heads.
+// The posterior to first order in 1/H for H heads, compared with exact integrals over the heads.
 
 #include "ladon/optim/extra/posterior/first_order.h"
 

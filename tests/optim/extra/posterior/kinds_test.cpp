@@ -1,5 +1,5 @@
-// One posterior, one kernel: matrices of different kernels are refused where they know what they
-// are, and where they give what no one kernel gives.
+// All matrices of a posterior must be of the same kernel: matrices of different kernels are refused
+// if they carry the name of their kernel, and if their numbers are impossible for one kernel.
 
 #include <functional>
 #include <string>

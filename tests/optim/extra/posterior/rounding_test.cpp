@@ -1,5 +1,6 @@
-// A variance below 0 by more than rounding is an Error, and what rounding can be is asked of each
-// test input alone: others in its batch, of whatever size, change no verdict.
+// A posterior variance that is negative by more than rounding is an Error. The bound for rounding
+// is computed for each test input separately, so other inputs in the batch, of whatever scale, do
+// not change the decision.
 
 #include <functional>
 #include <limits>

@@ -1,4 +1,4 @@
-// One posterior, whoever solves for it.
+// All solvers of a Gaussian process give the same posterior.
 
 #include "ladon/optim/posterior/solver.h"
 

@@ -1,5 +1,6 @@
-// Three ways to one posterior: all weights of a finite attention layer by Hamiltonian Monte Carlo,
-// its latents by sequential Monte Carlo, and infinitely wide heads by both.
+// Different ways to compute the same posterior must agree: Hamiltonian Monte Carlo on all weights
+// of a finite attention layer, sequential Monte Carlo on its latents, and both on infinitely wide
+// heads.
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// The no-U-turn sampler: its trees, and Neal's funnel.
+// The no-U-turn sampler: its trees of leapfrog steps, and Neal's funnel as a target.
 
 #include "ladon/optim/extra/samplers/nuts.h"
 

@@ -1,4 +1,4 @@
-// Laws of every sampler that returns chains.
+// Properties of all samplers that return chains.
 
 #include <numbers>
 #include <stdexcept>

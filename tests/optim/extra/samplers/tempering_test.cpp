@@ -1,4 +1,5 @@
-// Parallel tempering: modes far apart, and that the ladder's ends are what they should be.
+// Parallel tempering: targets with modes far apart, and the distributions at both ends of the
+// temperature ladder.
 
 #include "ladon/optim/extra/samplers/tempering.h"
 

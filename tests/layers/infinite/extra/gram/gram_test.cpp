@@ -1,4 +1,4 @@
-// Gram matrices in tiles: the same bits however they are cut.
+// Gram matrices computed in tiles: equal in every bit for all sizes of tiles.
 
 #include <atomic>
 #include <cmath>
