@@ -10,8 +10,7 @@ namespace ladon::detail {
 /// Throws Error if the value of an option differs from `usual`, its default. To be called where the
 /// other options have such values that nothing reads this one. `why` ends the sentence "OPTION is
 /// VALUE, but …" and says what to set instead. An option needs no check if its value asks for what
-/// happens anyway.
-/// Nor does an option that is unread at one end of a number's range only, such as the kernel of
+/// happens anyway, nor if it is unread at one end of a number's range only, such as the kernel of
 /// particles without repulsion (α = 0): a study may vary that number, all else being equal.
 template <class Value>
 void check_unread(std::string_view operation, const char* option, const Value& value,

@@ -165,6 +165,9 @@ void check_common(const std::vector<std::string>& names, const StateDict& own,
   const auto lost = std::ranges::find_if_not(names, [&](const auto& x) { return copy.holds(x); });
   if (lost == names.end()) return;
   copy.load(*lost);
+  LADON_CHECK(copy.holds(*lost), "load_state_dict", "elements of `", *lost,
+              "` share memory in the module, but the state has different values for them; give the "
+              "module a tensor of its own, clone()");
   const auto other = std::find_if(lost + 1, names.end(), [&](const std::string& name) {
     copy.load(name);
     return !copy.holds(*lost);

@@ -41,17 +41,18 @@ void check_operands(const Tensor& p, const Tensor& q, const Tensor& c) {
                 " does not broadcast to the covariance's shape ", c.shape());
 }
 
-/// Upper median of the magnitudes of the variances p and q that are not 0: a scale that one huge
-/// input does not change unless it has fewer than two others beside it. 0 if all are 0.
+/// Upper decile of the magnitudes of the variances p and q that are not 0, all of them finite: a
+/// scale that no tenth of the inputs changes, however large, and that inputs of variance 0, of which
+/// rounding left a little, do not change either unless nine in ten are such. 0 if all are 0.
 double usual_variance(const char* operation, const Tensor& p, const Tensor& q) {
   std::vector<double> sizes;
   for (const Tensor* x : {&p, &q})
     for (const double variance : numbers_of(operation, *x))
       if (variance != 0) sizes.push_back(std::abs(variance));
   if (sizes.empty()) return 0;
-  const auto middle = sizes.begin() + std::ssize(sizes) / 2;
-  std::nth_element(sizes.begin(), middle, sizes.end());
-  return *middle;
+  const auto decile = sizes.begin() + 9 * std::ssize(sizes) / 10;
+  std::nth_element(sizes.begin(), decile, sizes.end());
+  return *decile;
 }
 
 /// p with 0 in place of variances that rounding made negative.
@@ -115,10 +116,8 @@ void check_covariances(const char* operation, const Tensor& p, const Tensor& q, 
   const NoGrad off;
   const Tensor of_u = unstretched(p), of_v = unstretched(q), both = c.detach();
   if (both.count() == 0) return;
-  double largest = 0;
   for (const Tensor* x : {&of_u, &of_v, &both})
-    largest = std::max(largest, number_of(operation, amax(abs(*x))));
-  if (!std::isfinite(largest)) return;
+    if (!all(isfinite(*x)).item<bool>()) return;
   // A variance may be a difference of larger numbers, and its error is that of their size. Nothing
   // that is given here tells it for one input: a covariance bounds the sizes of two inputs only
   // from below, and that of a centred input with others may be 0. So the usual variance stands for

@@ -155,7 +155,7 @@ DualResult dual_of_computed(const DualFunction& f, const Tensor& p, const Tensor
 
 /// Throws Error naming `operation` if normal variables cannot have variances p and q and covariance
 /// c (f64; p and q broadcast to c), beyond rounding: if a variance is below −1e-9 of the upper
-/// median of all variances but zeros, or if |c| exceeds √(p'q') by more than 1e-6 of it. p' is
+/// decile of all variances but zeros, or if |c| exceeds √(p'q') by more than 1e-6 of it. p' is
 /// max(p, 0) plus 1e-12 of the median magnitude in p, and q' likewise. Nothing is checked if a
 /// number is NaN or ∞.
 void check_covariances(const char* operation, const Tensor& p, const Tensor& q, const Tensor& c);

@@ -29,6 +29,12 @@ std::int64_t positions_of(const Inputs& in) {
   return s.sub(1, std::max(1, s.rank() - (in.x.dtype() == i64 ? 0 : 1))).count();
 }
 
+/// Bytes of the entries of one pair of inputs in one kernel.
+double entry_bytes(const Inputs& in, Entries entries) {
+  const auto positions = static_cast<double>(positions_of(in));
+  return 8 * (entries == Entries::full ? positions * positions : positions);
+}
+
 /// Bytes of one input's self-kernels, if they are kept: always if a layer draws, otherwise only if
 /// those of all inputs take at most a quarter of the budget. 0 if they are not kept.
 double self_bytes(const GramPlan& plan, double budget) {
@@ -98,9 +104,7 @@ Tensor own(Tensor& x) {
 }  // namespace
 
 double least_bytes(const Inputs& in, Entries entries, Get get) {
-  const auto positions = static_cast<double>(positions_of(in));
-  const double block = entries == Entries::full ? positions * positions : positions;
-  return 8 * block * (get == Get::ntk ? 4 : 3);
+  return entry_bytes(in, entries) * (get == Get::ntk ? 4 : 3);
 }
 
 // The tensors of a block of n × n inputs have sizes proportional to n², n or 1, so for c·n inputs
@@ -114,6 +118,7 @@ Probe probe(const GramPlan& plan, Get get, double budget, bool may_be_whole) {
     return GramTile{0, 0, std::min(n, plan.a.count()), std::min(n, plan.b.count())};
   };
   const bool drawn = plan.estimate.sampled;
+  const Entries inner = layouts(plan.passes[0].graph(), plan.wanted).front();
   const Measured one = measure(plan, first(1), drawn);
   const double all = static_cast<double>(plan.a.count()) * static_cast<double>(plan.b.count());
   if (!drawn && may_be_whole && one.peak * all <= std::min(probe_bytes, budget / 2)) {
@@ -142,8 +147,8 @@ Probe probe(const GramPlan& plan, Get get, double budget, bool may_be_whole) {
     const double pairs = static_cast<double>(block.rows * block.columns),
                  computed = computed_pairs(plan, block);
     // Lower bound where layers draw, since draws of one pair may take more than the block's pairs:
-    // a pair's own kernels.
-    const double least = drawn ? least_bytes(plan.a, plan.wanted, get) : 0;
+    // a pair's kernels, without the self-kernels that its inputs share with other pairs.
+    const double least = drawn ? entry_bytes(plan.a, inner) * (get == Get::ntk ? 2 : 1) : 0;
     found.pair_bytes = std::max((now.peak - found.tile_bytes) / pairs, least);
     const double of_pairs = now.seconds - now.of_inputs, of_one = one.seconds - one.of_inputs;
     found.pair_seconds = std::max(of_pairs - of_one, 0.1 * of_pairs) / computed;

@@ -475,13 +475,35 @@ TEST(Dual, RefusesImpossibleCovariancesBesideAHugeVariance) {
     EXPECT_NO_THROW(dual(f, p, q, tensor({2.000001, huge}, f64), false));
     EXPECT_NO_THROW(dual(f, tensor({1e-18 * huge, huge}, f64), q, tensor({0, huge}, f64), false));
     const auto beside = [&](double variance) {
-      dual(f, tensor({1, 1, variance, huge}, f64), tensor({4, 4, 4, huge}, f64),
-           tensor({1, 1, 0, huge}, f64), false);
+      Tensor left = ones({12}, f64);
+      left.mutable_data<double>()[5] = variance;
+      left.mutable_data<double>()[11] = huge;
+      dual(f, left, ones({12}, f64), zeros({12}, f64), false);
     };
     test::expect_error([&] { beside(-1e-6); }, "a variance is -");
     EXPECT_NO_THROW(beside(-1e-12));  // rounding
     // A centred input has no covariance with others, so the usual variance alone is its scale.
     EXPECT_NO_THROW(dual(f, tensor({-1e-12}, f64), q, zeros({2}, f64), false));
+  }
+}
+
+TEST(Dual, TakesVariancesOfWhichRoundingLeftALittle) {
+  const DualFunction f = DualFunction::relu();
+  const Tensor none = zeros({2}, f64);
+  EXPECT_NO_THROW(dual(f, tensor({-1e-17, 3e-17}, f64), tensor({1}, f64), none, false));
+  const Tensor few = tensor({1, 1, -1e-17, 2e-17, 3e-17}, f64);
+  EXPECT_NO_THROW(dual(f, few, few, zeros({5}, f64), false));
+}
+
+TEST(Dual, ChecksNothingBesideNumbersThatAreNotFinite) {
+  const DualFunction f = DualFunction::relu();
+  const Tensor one = ones({2}, f64);
+  for (const double odd : {NAN, INFINITY, -INFINITY}) {
+    const Tensor x = tensor({-1, odd}, f64);
+    EXPECT_NO_THROW(dual(f, x, one, one, false)) << odd;
+    EXPECT_NO_THROW(dual(f, one, x, one, false)) << odd;
+    EXPECT_NO_THROW(dual(f, tensor({-1}, f64), one, x, false)) << odd;
+    EXPECT_NO_THROW(dual(f, tensor({-1}, f64), tensor({odd}, f64), one, false)) << odd;
   }
 }
 
