@@ -48,8 +48,8 @@ Translator new_translator(const Settings& s, const ParallelText& pairs);
 Translator saved_translator(const std::filesystem::path& run);
 
 /// Translations of these texts by beam search, or greedily if `beams` is 0. A translation has at
-/// most 2·S + 10 tokens, where S is the length of its source, and does not depend on the other
-/// texts. The model must be in evaluation mode.
+/// most 2·S + 10 tokens, where S is the length of the longest source that is translated together
+/// with it. The model must be in evaluation mode.
 std::vector<std::string> translate(const Translator& translator,
                                    const std::vector<std::string>& sources, std::int64_t beams);
 

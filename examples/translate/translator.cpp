@@ -4,7 +4,6 @@
 #include "ladon/autograd/graph.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
-#include "ladon/core/rowwise.h"
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/translate/study.h"
 #include "ladon/optim/extra/training/average.h"
@@ -100,26 +99,20 @@ std::vector<std::string> translate(const Translator& translator,
   const TranslationModel& model = translator.model;
   const PairTokens ends = translator.ends();
   const std::vector<TokenSequence> all = translator.encode(sources);
-  // Sentences that are translated together have one length: there is no padding, and the largest
-  // length of a translation depends on its own source only.
-  std::vector<std::size_t> order(all.size());
+  std::vector<std::size_t> order(all.size());  // by length, to reduce padding
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto length = [&](std::size_t i) { return std::ssize(all[i]); };
-  std::ranges::stable_sort(order, {}, length);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return all[i].size(); });
   std::vector<std::string> targets(all.size());
   Generator unused(0);
-  const RowwiseProducts rowwise;  // nor do the last bits of the memory depend on the others
   for (auto first = order.begin(); first != order.end();) {
     stop_if_interrupted();
-    const std::int64_t tokens = length(*first);
-    const auto longer = std::ranges::upper_bound(first, order.end(), tokens, {}, length);
-    const auto end = first + std::min<std::int64_t>(at_once, longer - first);
+    const auto end = first + std::min<std::int64_t>(at_once, order.end() - first);
     std::vector<TokenSequence> some;
     for (auto i = first; i != end; ++i) some.push_back(all[*i]);
     const PaddedSequences batch = pad_sequences(some, ends.pad);
     const auto written =
         generate(next_token(model), full({end - first, 1}, static_cast<double>(ends.bos), i64),
-                 {.length = 2 * tokens + 10,
+                 {.length = 2 * batch.tokens.size(1) + 10,
                   .temperature = beams > 0 ? 1.0 : 0.0,
                   .stop = {ends.eos},
                   .beams = beams},
