@@ -105,13 +105,17 @@ void Adaptation::find_steps(const LogDensity& density, Phase at, RandomStreams s
       " is still accepted in more than half of the chains' proposals; the density is flat, so "
       "it cannot be normalized");
   detail::fail(operation_, "no step size is accepted, not even ", steps_[failed],
-               "; check that the gradient belongs to the density");
+               "; check that the gradient belongs to the density, or rescale the parameters, whose "
+               "posterior may be very narrow");
 }
 
 void Adaptation::learn(std::int64_t t, const Moved& moved, const LogDensity& density,
                        const Phase& at, const RandomStreams& streams) {
   if (options_.step > 0) return;
   const std::int64_t all = options_.warmup, tenth = all / 10;
+  // After the last window the step size is found anew, for which a few draws must be left. Of 100
+  // draws and more a tenth is.
+  const std::int64_t end = std::min(9 * tenth, all - 10);
   if (averaging_.empty())
     for (const double step : steps_) averaging_.emplace_back(step, options_.target_accept);
   const std::vector<double> mean = group_means(moved.acceptance);
@@ -121,9 +125,9 @@ void Adaptation::learn(std::int64_t t, const Moved& moved, const LogDensity& den
     steps_[g] = last ? averaging_[g].averaged() : averaging_[g].step();
   }
   set_steps();
-  if (!options_.adapt_mass || tenth < 2 || t < tenth || t >= 9 * tenth) return;
+  if (!options_.adapt_mass || tenth < 2 || t < tenth || t >= end) return;
   variance_.add(at.position);
-  if (t + 1 == 2 * tenth || t + 1 == 4 * tenth || t + 1 == 9 * tenth) {
+  if (t + 1 == 2 * tenth || t + 1 == 4 * tenth || t + 1 == end) {
     inverse_mass_ = variance_.shrunk_to(inverse_mass_);
     variance_ = GroupVariance(options_.groups);
     for (std::size_t g = 0; g < steps_.size(); ++g) steps_[g] = averaging_[g].averaged();

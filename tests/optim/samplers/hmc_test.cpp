@@ -39,6 +39,20 @@ TEST(Hmc, TellsOfAWarmUpThatFoundNoStep) {
   EXPECT_EQ(told(0, 100), "") << "a step that was given is as it was wished";
 }
 
+// After the last window of a short warm-up there are draws enough to find a step size for the new M.
+TEST(Hmc, FindsAStepSizeInAShortWarmUp) {
+  const LogDensity p(1, [](const Tensor& x) { return -0.5 * square(select(x, 1, 0) - 3); });
+  for (const std::int64_t warmup : {8, 15, 19, 20, 21, 25, 30, 60, 99}) {
+    double mean = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      Generator rng(seed);
+      const Chains chains = hmc(p, ones({1, 1}, f64), {.draws = 60, .warmup = warmup}, rng);
+      mean += chains.acceptance[0] / 20;
+    }
+    EXPECT_GT(mean, 0.7) << warmup << " draws of warm-up";
+  }
+}
+
 // M⁻¹ is the variances: of some 5000 draws to √(2/5000) = 2% each if they were independent.
 TEST(Hmc, AdaptsItsMassToTheVariances) {
   Generator rng(1);

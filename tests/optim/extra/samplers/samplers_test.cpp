@@ -202,7 +202,7 @@ TEST(Samplers, RefuseStartsAndDensitiesThatWillNotDo) {
     const LogDensity wrong = LogDensity::of_scores(1, [](const Tensor& x) {
       return DensityScore{zeros({x.size(0)}, f64), full(x.shape(), 1e200, f64)};
     });
-    refused(wrong, zeros({1, 1}), "no step size is accepted");
+    refused(wrong, zeros({1, 1}), "or rescale the parameters");
     const LogDensity one(2, [](const Tensor& x) { return sum(x); });
     refused(one, zeros({3, 2}), "one number per row");
   });
