@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -20,19 +21,24 @@ namespace detail {
 
 void check_options(const GenerateOptions& o) {
   LADON_CHECK(o.length > 0, "generate", "length must be positive, got ", o.length);
-  LADON_CHECK(o.temperature >= 0, "generate", "temperature must not be negative, got ",
-              o.temperature);
+  LADON_CHECK(o.temperature >= 0 && std::isfinite(o.temperature), "generate",
+              "temperature must be finite and must not be negative, got ", o.temperature,
+              "; a large finite one draws all possible tokens alike");
   LADON_CHECK(o.top_k >= 0, "generate", "top_k must be positive, or 0 for all tokens, got ",
               o.top_k);
   LADON_CHECK(o.top_p > 0 && o.top_p <= 1, "generate", "top_p must lie in (0, 1], got ", o.top_p);
   LADON_CHECK(o.beams >= 0, "generate", "beams must not be negative, got ", o.beams);
+  // Beam search ranks beams·(1 + stop tokens) continuations.
+  const std::int64_t most = max_count / (1 + std::ssize(o.stop));
+  LADON_CHECK(o.beams <= most, "generate", "beams is ", o.beams, ", but must be at most ", most,
+              " with ", o.stop.size(), " stop tokens; no search keeps so many texts");
   LADON_CHECK(o.length_penalty >= 0 && std::isfinite(o.length_penalty), "generate",
               "length_penalty must be finite and not negative, got ", o.length_penalty);
   LADON_CHECK(o.beams > 0 || o.length_penalty == 1, "generate", "length_penalty is ",
               o.length_penalty, ", but only a beam search has one; set beams");
   LADON_CHECK(o.min_p >= 0 && o.min_p <= 1, "generate", "min_p must lie in [0, 1], got ", o.min_p);
-  LADON_CHECK(o.repetition_penalty > 0, "generate", "repetition_penalty must be positive, got ",
-              o.repetition_penalty);
+  LADON_CHECK(o.repetition_penalty > 0 && std::isfinite(o.repetition_penalty), "generate",
+              "repetition_penalty must be positive and finite, got ", o.repetition_penalty);
   const auto leave = [&o](bool at_default, const char* option) {
     LADON_CHECK(o.beams == 0 || at_default, "generate", option,
                 " is set, but a beam search draws nothing; leave ", option,

@@ -291,6 +291,20 @@ TEST(Generate, MisuseIsAnError) {
   for (const double penalty : {-5.0, static_cast<double>(NAN), HUGE_VAL})
     expect_error(write({.beams = 2, .length_penalty = penalty}, row({1})),
                  "length_penalty must be");
+  for (const double wrong : {static_cast<double>(NAN), HUGE_VAL}) {
+    expect_error(write({.temperature = wrong}, row({1})), "temperature must be finite");
+    expect_error(write({.top_p = wrong}, row({1})), "top_p must lie in (0, 1]");
+    expect_error(write({.min_p = wrong}, row({1})), "min_p must lie in [0, 1]");
+    expect_error(write({.repetition_penalty = wrong}, row({1})),
+                 "repetition_penalty must be positive and finite");
+  }
+  expect_error(
+      [&] {
+        draw_token(tensor({0, -INFINITY}, {2}), {.temperature = INFINITY}, rng);
+      },
+      "temperature must be finite");
+  expect_error(write({.stop = {0, 1, 2}, .beams = std::int64_t{1} << 62}, row({1})),
+               "with 3 stop tokens");
   expect_error(write({.length_penalty = 2}, row({1})), "only a beam search has one");
   expect_error(write({.repetition_penalty = 0}, row({1})), "repetition_penalty must be positive");
   expect_error(write({.beams = 2, .min_p = 0.1}, row({1})), "beam search draws nothing");
