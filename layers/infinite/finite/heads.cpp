@@ -30,21 +30,28 @@ ScaleMixture::ScaleMixture(std::vector<double> variances) : variances_(std::move
 double ScaleMixture::density(double y) const {
   double sum = 0;
   for (const double v : variances_)
-    if (v > 0) sum += std::exp(-0.5 * y * y / v) / std::sqrt(2 * std::numbers::pi * v);
+    if (const double s = std::sqrt(v); v > 0)  // neither y² nor 2πv, which may overflow
+      sum += std::exp(-0.5 * (y / s) * (y / s)) / (std::sqrt(2 * std::numbers::pi) * s);
   return sum / static_cast<double>(variances_.size());
 }
 
 double ScaleMixture::cdf(double y) const {
   double sum = 0;
   for (const double v : variances_)
-    sum += v > 0 ? 0.5 * std::erfc(-y / std::sqrt(2 * v)) : (y > 0) + 0.5 * (y == 0);
+    sum +=
+        v > 0 ? 0.5 * std::erfc(-y / std::sqrt(v) / std::numbers::sqrt2) : (y > 0) + 0.5 * (y == 0);
   return sum / static_cast<double>(variances_.size());
 }
 
 double ScaleMixture::variance() const {
-  double sum = 0;
-  for (const double v : variances_) sum += v;
-  return sum / static_cast<double>(variances_.size());
+  const double n = static_cast<double>(variances_.size());
+  double sum = 0, mean = 0;
+  for (const double v : variances_) {
+    sum += v;
+    mean += v / n;
+  }
+  // Rounding may lift the mean of the largest numbers over the largest of them.
+  return std::isfinite(sum) ? sum / n : std::min(mean, variances_.back());
 }
 
 Measured ScaleMixture::excess_kurtosis() const {
@@ -148,6 +155,17 @@ void check_latents(const HeadLatents& z) {
               z.output.defined() ? z.output.shape() : Shape{}, "; it must be [H, d_v]");
 }
 
+/// Throws Error if the widths of a layer's latents are not those of the options.
+void check_widths(std::size_t layer, const HeadLatents& z, const FiniteHeadsOptions& options) {
+  const auto same = [layer](const char* option, std::int64_t own, std::int64_t wanted) {
+    LADON_CHECK(own == wanted, "finite_heads", "latents of layer ", layer, " have ", option, " ",
+                own, ", but the option `", option, "` is ", wanted,
+                " (0: infinite); draw latents with these options (FiniteHeads::draw)");
+  };
+  same("key_width", z.logits.defined() ? 0 : z.query.size(2), options.key_width);
+  same("value_width", z.output.defined() ? z.output.size(1) : 0, options.value_width);
+}
+
 }  // namespace
 
 Kernel FiniteHeads::given(const Inputs& x, const Latents& z, Get get, Entries wanted,
@@ -163,6 +181,7 @@ Kernel FiniteHeads::given(const Inputs& x, const Latents& z, Get get, Entries wa
         check_latents(own);
         LADON_CHECK(own.heads() == options_.heads, "finite_heads", "latents of layer ", layer - 1,
                     " are of ", own.heads(), " heads, but the option `heads` is ", options_.heads);
+        check_widths(layer - 1, own, options_);
         LADON_CHECK(own.rank() == rank, "finite_heads", "latents of layer ", layer - 1, " have ",
                     own.rank(), " coordinates, but its tokens have ", rank,
                     "; draw latents for these inputs (FiniteHeads::draw)");

@@ -82,7 +82,7 @@ class FiniteHeads {
   /// at infinite widths, also the NTK given the latents. Differentiable with respect to the
   /// latents. Entries at padded positions are meaningless: masked tokens have no coordinates, so
   /// that their queries weigh all keys equally. Throws Error if the latents do not fit the model's
-  /// layers and their tokens.
+  /// layers and their tokens, or the options.
   Kernel kernel(const Inputs& x, const Latents& z, Get get = Get::nngp,
                 Entries wanted = Entries::full) const;
 

@@ -161,9 +161,16 @@ Tensor by_passes(const FiniteHeads& heads, const Inputs& x, const Latents& like,
 
 using Kernels = std::function<Tensor(const Tensor& z, std::int64_t inputs)>;
 
-/// Function that computes `kernels` for `held` rows z at a time, on all threads.
-Kernels in_pieces(Kernels kernels, std::int64_t held) {
-  return [kernels = std::move(kernels), held](const Tensor& z, std::int64_t inputs) {
+/// Function that computes `kernels` of at most `most` inputs for `held` rows of z [P, dim] at a time,
+/// on all threads, and throws Error if its arguments do not fit.
+Kernels in_pieces(Kernels kernels, std::int64_t held, std::int64_t dim, std::int64_t most) {
+  return [kernels = std::move(kernels), held, dim, most](const Tensor& z, std::int64_t inputs) {
+    LADON_CHECK(z.defined() && z.dtype() == f64 && z.rank() == 2 && z.size(1) == dim, operation,
+                "rows of latents must be f64 [P, ", dim, "], got ",
+                z.defined() ? detail::join(z.dtype(), " ", z.shape()) : "an undefined tensor",
+                "; row_of_latents() makes one row");
+    LADON_CHECK(0 <= inputs && inputs <= most, operation, "`inputs` is ", inputs,
+                "; it must be from 0 to ", most, ", the number of inputs of the kernel");
     const NoGrad off;
     const Tensor all = empty({z.size(0), inputs, inputs}, f64);
     parallel::for_range(z.size(0), held, [&](std::int64_t begin, std::int64_t end) {
@@ -204,12 +211,13 @@ LatentKernel latent_kernel(const FiniteHeads& heads, const Inputs& x) {
   if (const auto features = features_of(heads, x, like, drawn, kernels)) {
     constexpr std::int64_t numbers = 1 << 18;  // elements of the weights held at once
     const auto at = [f = *features](const Tensor& z, std::int64_t n) { return f.kernels(z, n); };
-    return {dim, parts, in_pieces(at, std::max<std::int64_t>(1, numbers / features->size()))};
+    const std::int64_t held = std::max<std::int64_t>(1, numbers / features->size());
+    return {dim, parts, in_pieces(at, held, dim, x.count())};
   }
   const auto at = [heads, x, like](const Tensor& z, std::int64_t n) {
     return by_passes(heads, x, like, z, n);
   };
-  return {dim, parts, in_pieces(at, 1)};
+  return {dim, parts, in_pieces(at, 1, dim, x.count())};
 }
 
 }  // namespace ladon::infinite

@@ -426,11 +426,46 @@ TEST(FiniteHeads, RefuseWhatDoesNotFit) {
       "query and key must both be [H, R, d_k]");
 }
 
+TEST(FiniteHeads, RefuseLatentsOfOtherWidths) {
+  const Sequential net = pooled(attention(Weighting::softmax, 2, 2, 1.5));
+  const auto of = [&](std::int64_t key, std::int64_t value) {
+    return finite_heads(net, {.heads = 2, .key_width = key, .value_width = value});
+  };
+  const auto latents = [&](std::int64_t key, std::int64_t value) {
+    Generator rng(1);
+    return of(key, value).draw(given_inputs(), rng);
+  };
+  const auto refused = [](const FiniteHeads& heads, const Latents& z, const std::string& why) {
+    test::expect_error([&] { heads.kernel(given_inputs(), z); }, why);
+    test::expect_error([&] { heads.maps(given_inputs(), z); }, why);
+    test::expect_error([&] { heads.features(given_inputs(), z); }, why);
+  };
+  refused(of(3, 0), latents(0, 0), "have key_width 0, but the option `key_width` is 3");
+  refused(of(0, 0), latents(3, 0), "have key_width 3, but the option `key_width` is 0");
+  refused(of(2, 0), latents(3, 0), "have key_width 3, but the option `key_width` is 2");
+  refused(of(0, 4), latents(0, 0), "have value_width 0, but the option `value_width` is 4");
+  refused(of(0, 0), latents(0, 4), "have value_width 4, but the option `value_width` is 0");
+  refused(of(3, 5), latents(3, 4), "have value_width 4, but the option `value_width` is 5");
+}
+
 TEST(ScaleMixture, OfExtremeVariances) {
   EXPECT_NEAR(ScaleMixture({0, 1}).density(1), 0.5 * std::exp(-0.5) / std::sqrt(2 * M_PI), 1e-15);
   EXPECT_NEAR(ScaleMixture({0, 1}).cdf(1), 0.5 + 0.25 * std::erfc(-1 / std::sqrt(2)), 1e-15);
   for (const double scale : {1e-200, 1.0, 1e200})
     EXPECT_NEAR(ScaleMixture({scale, 3 * scale}).excess_kurtosis().value, 0.75, 1e-12);
+  // N(0, s²) at y is N(0, 1) at y/s, over s, also where y², 2s², 2πs² or Σs² is not representable.
+  for (const double s : {0x1p-530, 1.0, 1.3e154}) {
+    const ScaleMixture law({s * s, s * s});
+    for (const double y : {0.0, 0.5, -1.5, 3.0}) {
+      const double exact = std::exp(-0.5 * y * y) / std::sqrt(2 * M_PI);
+      EXPECT_NEAR(law.density(y * s) * s, exact, 1e-14) << s << ", " << y;
+      EXPECT_NEAR(law.cdf(y * s), 0.5 * std::erfc(-y / std::sqrt(2)), 1e-14) << s << ", " << y;
+    }
+    EXPECT_DOUBLE_EQ(law.variance(), s * s);
+    EXPECT_NEAR(law.excess_kurtosis().value, 0, 1e-12);
+  }
+  const double largest = std::numeric_limits<double>::max();
+  EXPECT_NEAR(ScaleMixture({largest, largest, largest}).variance() / largest, 1, 1e-12);
 }
 
 }  // namespace

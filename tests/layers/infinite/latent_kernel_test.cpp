@@ -112,6 +112,28 @@ TEST(LatentKernel, CutsARowIntoHeads) {
   EXPECT_TRUE(all_close(two.at(concat({z, z}, 1), 5), one.at(z, 5), 1e-12, 1e-14));
 }
 
+// Models with the formula, and without it.
+TEST(LatentKernel, RefusesRowsThatDoNotFit) {
+  const Inputs x = sequences(false);
+  const Sequential first(attention(Weighting::softmax), MeanPositions()),
+      later(attention(Weighting::softmax), Activation(Nonlinearity::relu), MeanPositions());
+  for (const Layer* net : {static_cast<const Layer*>(&first), static_cast<const Layer*>(&later)}) {
+    const LatentKernel k = latent_kernel(finite_heads(*net, {.heads = 2}), x);
+    const auto refused = [&](const Tensor& z, std::int64_t inputs, const std::string& why) {
+      test::expect_error([&] { k.at(z, inputs); }, why);
+    };
+    for (const std::int64_t more : {-1, 1, 2})
+      refused(zeros({3, k.dim + more}, f64), 2, "[latent_kernel] rows of latents must be f64 [P, ");
+    refused(zeros({3, k.dim}), 2, "must be f64 [P, ");
+    refused(zeros({k.dim}, f64), 2, "must be f64 [P, ");
+    refused({}, 2, "got an undefined tensor");
+    refused(zeros({3, k.dim}, f64), 6, "`inputs` is 6; it must be from 0 to 5");
+    refused(zeros({3, k.dim}, f64), -1, "`inputs` is -1; it must be from 0 to 5");
+    EXPECT_EQ(k.at(zeros({3, k.dim}, f64), 0).shape(), (Shape{3, 0, 0}));
+    EXPECT_EQ(k.at(zeros({0, k.dim}, f64), 2).shape(), (Shape{0, 2, 2}));
+  }
+}
+
 TEST(LatentKernel, RefusesWhatHasNone) {
   const Inputs x = sequences(false);
   test::expect_error([&] { latent_kernel(finite_heads(attention(Weighting::softmax)), x); },
