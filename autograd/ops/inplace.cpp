@@ -8,12 +8,21 @@
 namespace ladon {
 namespace {
 
-/// Throws Error if x records history, since the graph would not include the edit.
+/// Throws Error if x is expanded. Kernels throw too, but name themselves, not the edit.
+void check_not_expanded(const char* operation, const Tensor& x) {
+  for (int i = 0; i < x.rank(); ++i)
+    LADON_CHECK(x.shape()[i] <= 1 || x.strides()[i] != 0, operation,
+                "cannot write to an expanded tensor of shape ", x.shape(), ": axis ", i,
+                " repeats one element; clone the tensor first");
+}
+
+/// Throws Error if x records history, since the graph would not include the edit, or is expanded.
 void check_editable(const char* operation, const Tensor& x) {
   check_defined(operation, {x});
   LADON_CHECK(!recorded({x}), operation, "the tensor of shape ", x.shape(),
               " records history, so an edit in place would be missing in the graph; edit it under "
               "NoGrad, or edit a detached copy");
+  check_not_expanded(operation, x);
 }
 
 /// Checks y as the source of an edit of x, and casts it to x's dtype.
@@ -36,10 +45,12 @@ Tensor& assign(const char* operation, Tensor& x, const Tensor& result) {
       result.dtype() == x.dtype() || (is_floating(result.dtype()) && is_floating(x.dtype())),
       operation, "the result is ", result.dtype(), ", but x ", x.dtype(),
       "; an edit in place keeps x's dtype: convert x with cast first");
-  if (result.requires_grad() || result.tangent())
+  if (result.requires_grad() || result.tangent()) {
     x = cast(result, x.dtype());
-  else
-    kernels::copy(x, result);
+    return x;
+  }
+  check_not_expanded(operation, x);
+  kernels::copy(x, result);
   return x;
 }
 
@@ -62,6 +73,7 @@ bool plain(const Tensor& x, const Tensor& y) {
 Tensor& edit(const char* operation, kernels::Binary op, Tensor& x, const Tensor& y,
              Tensor (*f)(const Tensor&, const Tensor&)) {
   if (!plain(x, y)) return assign(operation, x, f(not_leaf(operation, x), y));
+  check_not_expanded(operation, x);
   kernels::edit(op, x, y);
   return x;
 }

@@ -5,8 +5,10 @@
 #include "ladon/autograd/extra/windows/pooling.h"
 #include "ladon/autograd/ops/compare.h"
 #include "ladon/autograd/ops/pointwise.h"
+#include "ladon/autograd/ops/reduce.h"
 #include "ladon/autograd/ops/shape.h"
 #include "ladon/core/error.h"
+#include "ladon/core/mapped.h"
 #include "ladon/core/unread.h"
 #include "ladon/layers/extra/images/kernel_windows.h"
 #include "ladon/layers/infinite/kernel/graph.h"
@@ -92,11 +94,18 @@ Tensor AveragePool::forward_masked(const Tensor& x, const Tensor& mask) const {
   const detail::Surrounded seen =
       detail::surround(detail::zero_masked("AveragePool", x, mask), windows);
   const WindowOptions& o = seen.options;
-  const Tensor sums = average_pool(
-      seen.x, detail::sizes_of(windows),
-      {o.stride, o.before, o.after, o.dilation, /*count_padding=*/false, /*divisor=*/1.0});
-  const Tensor counts = maximum(counts_on_windows(windows, x, mask, after), 1);
-  return sums / cast(counts, x.dtype());
+  const auto sums_of = [&](const Tensor& terms) {
+    return average_pool(
+        terms, detail::sizes_of(windows),
+        {o.stride, o.before, o.after, o.dilation, /*count_padding=*/false, /*divisor=*/1.0});
+  };
+  const Tensor counts =
+      cast(maximum(counts_on_windows(windows, x, mask, after), 1), seen.x.dtype());
+  const Tensor sums = sums_of(seen.x);
+  if (all(isfinite(mapped::show(sums))).item<bool>()) return sums / counts;
+  // Where a sum overflows, scaled-down terms are summed, as in average_pool().
+  constexpr double small = 0x1p-30;
+  return where(isfinite(sums), sums / counts, sums_of(seen.x * small) / (counts * small));
 }
 
 KernelNode AveragePool::limit(const KernelNode& k) const {

@@ -76,9 +76,10 @@ void Recurrent::check(const Tensor& x, const RecurrentInputs& inputs) const {
   for (const Tensor* part : {&h, &c})
     LADON_CHECK(!part->defined() || part->shape() == state, name,
                 "needs an initial state of shape ", state, ", got ", part->shape());
-  LADON_CHECK(!inputs.mask.defined() || inputs.mask.shape() == x.shape().sub(0, 2), name,
-              "sequences ", x.shape(), " need a mask of shape ", x.shape().sub(0, 2), ", got ",
-              inputs.mask.shape());
+  const Tensor& mask = inputs.mask;
+  LADON_CHECK(!mask.defined() || (mask.dtype() == boolean && mask.shape() == x.shape().sub(0, 2)),
+              name, "sequences ", x.shape(), " need a mask bool ", x.shape().sub(0, 2),
+              ", true = token; got ", mask.dtype(), " ", mask.shape());
 }
 
 /// Initial state of one direction of one layer: [batch, S], or undefined. S is hidden, or 2·hidden

@@ -165,7 +165,15 @@ TEST(InPlaceEdits, WorkOnViewsAndOverlappingSources) {
   Tensor marks = greater(x, 1);
   mul_(marks, less(x, 10));
   EXPECT_TRUE(all_equal(marks, equal(x, 6.5)));
-  expect_error([&] { mul_(expand(ones({1}, f64), {6}), x); }, "expanded");
+  Tensor expanded = expand(ones({1}, f64), {6});
+  const std::string refused = "] cannot write to an expanded tensor of shape [6]: axis 0";
+  expect_error([&] { mul_(expanded, x); }, "[mul_" + refused);
+  expect_error([&] { mul_(expanded, 2); }, "[mul_" + refused);
+  expect_error([&] { add_(expanded, x); }, "[add_" + refused);
+  expect_error([&] { copy_(expanded, x); }, "[copy_" + refused);
+  expect_error([&] { fill_(expanded, 2); }, "[fill_" + refused);
+  expect_error([&] { expanded += 1; }, "[operator+=" + refused);
+  expect_error([&] { expanded -= x; }, "[operator-=" + refused);
   const Tensor pieces = arange(0, 5000, 1, f64), product = pieces * flip(pieces, {0});
   mul_(pieces, flip(pieces, {0}));  // what a piece writes, another still reads
   EXPECT_TRUE(all_equal(pieces, product));

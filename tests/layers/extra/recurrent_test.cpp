@@ -254,6 +254,13 @@ TEST(Recurrent, RefusesWhatDoesNotFit) {
         lstm(x, ones({2, 4}, boolean));
       },
       "the mask must be bool [2, 5], one element per position of inputs [2, 5, 3], true = token; got bool [2, 4]");
+  for (const Tensor& mask : {ones({2, 5}), ones({2, 5}, i64), ones({2, 4}, boolean)}) {
+    const std::string needs = "] sequences [2, 5, 3] need a mask bool [2, 5], true = token; got ";
+    expect_error([&] { lstm.forward_with_state(x, {.mask = mask}); }, "[Lstm" + needs);
+    expect_error([&] { gru.forward_with_state(x, {.mask = mask}); }, "[Gru" + needs);
+    expect_error([&] { Rnn(options(), rng).forward_with_state(x, {.mask = mask}); },
+                 "[Rnn" + needs);
+  }
   expect_error([&] { lstm.forward_with_state(x, {.state = {.h = state}}); }, "needs both h and c");
   expect_error([&] { gru.forward_with_state(x, {.state = {.c = state}}); },
                "got an initial state c");

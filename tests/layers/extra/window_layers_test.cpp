@@ -183,6 +183,25 @@ TEST(MaxPool, SeesVisiblePositions) {
   test::expect_error([&] { MaxPool({.window = {2}})(x, mask); }, "makes positions [2] of [4]");
 }
 
+TEST(AveragePool, OfLargeNumbersIsFinite) {
+  const Tensor x = tensor({3e38, 3e38, 1, 2, -3e38, -3e38}, {1, 6, 1}, f32);
+  const Tensor y = flatten(AveragePool({.window = {2}})(x));
+  EXPECT_TRUE(all_equal(y, flatten(average_pool(x, {2}))));
+  EXPECT_TRUE(all_equal(y, tensor({3e38, 1.5, -3e38}, {3}, f32)));
+  Tensor some = parameter(x);
+  backward(sum(AveragePool({.window = {2}})(some)));
+  EXPECT_TRUE(all_equal(some.grad(), full({1, 6, 1}, 0.5)));
+  // Masked positions do not count, and windows that see no number give 0.
+  const Tensor mask = tensor({1, 1, 1, 1, 1, 0}, {1, 6}, boolean);
+  const AveragePool same({.window = {3}, .stride = {1}, .padding = Padding::same});
+  const std::vector<double> seen = flatten(same(x, mask)).to_vector();
+  const std::vector<double> expected = {3e38, 2e38, 1e38, -1e38, -1.5e38, -3e38};
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(seen[i] / expected[i], 1, 1e-6) << i;
+  const Tensor around = flatten(AveragePool({.window = {2}, .before = {2}, .after = {2}})(x));
+  EXPECT_TRUE(all_equal(around, tensor({0, 3e38, 1.5, -3e38, 0}, {5}, f32)));
+}
+
 TEST(AveragePool, SeesItsDilatedWindow) {
   const AveragePool apart({.window = {2}, .stride = {1}, .before = {1}, .dilation = {2}});
   EXPECT_TRUE(all_equal(flatten(apart(ramp({1, 4, 1}))), tensor({2, 2, 3, 3})));

@@ -149,6 +149,17 @@ TEST(EllipticalSlice, RefusesWhatDoesNotFit) {
       "must be f64 [2], got [2, 3]");
   EllipticalState bad{ones({2, 3}, f64), ones({3}, f64)};
   expect_error([&] { elliptical_slice(bad, f, 1, 0, 1, rng); }, "the state z has 2 rows");
+  constexpr std::int64_t many = std::int64_t{1} << 62;
+  Generator own(1);
+  for (const EllipticalOptions& o :
+       {EllipticalOptions{.draws = many, .warmup = 0, .thin = 4},
+        EllipticalOptions{.draws = 2, .warmup = 0, .thin = many},
+        EllipticalOptions{.draws = 2, .warmup = std::numeric_limits<std::int64_t>::max()}})
+    expect_error(
+        [&] {
+          elliptical_slice_chains(f, zeros({1, 1}), o, own);
+        },
+        "[elliptical_slice] too many draws: warmup and draws·thin must be below 2^62");
 }
 
 // Two modes at ±3 of a likelihood ½N(3; z, v) + ¼N(−3; z, v): the evidence is ½N(3; 0, 1 + v) +
