@@ -48,10 +48,11 @@ Table accuracy_table(const Settings& settings, const Study& study, bool process)
 /// Difference in accuracy, with half of the heads kept, between the evidence and each other rule.
 Table contrast_table(const Settings& settings, const Study& study);
 Table certificate_table(const Settings& settings, const Study& study);
-/// The certificate of one split, in words.
+/// What the removal of heads costs in one split (the certificate of Split), in words.
 std::string certificate_text(const Settings& settings, const Study& study);
-/// Writes --bits: per test question, the share of splits that answer it correctly with half of the
-/// heads at the largest N, as ARM/right [networks, questions].
+/// Writes --bits: per network and test question, the share of the splits with the largest N in
+/// which the network with half of its heads answers the question correctly, as ARM/right
+/// [networks, questions].
 void write_bits(const Settings& settings, const Study& study);
 std::filesystem::path draw(const Settings& settings, const Study& study);
 

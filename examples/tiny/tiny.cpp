@@ -247,7 +247,7 @@ Matrix nngp(const Matrix& x) {
   return squared_norm(k) * k;
 }
 
-/// Excess kurtosis, 0 for a Gaussian. For real: layers/infinite/finite/gaussianity.cpp
+/// Excess kurtosis, 0 for a Gaussian. The library's version: layers/infinite/finite/gaussianity.cpp
 ///   E out⁴/(E out²)² − 3 = 3·((1 + 2/d)²·(1 + 2ρ) − 1)/H,  ρ = |k²|²/|k|⁴.
 double excess_kurtosis(const Matrix& x, int heads, int head_width) {
   const Matrix k = product(x, transposed(x));

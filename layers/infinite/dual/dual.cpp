@@ -41,8 +41,8 @@ void check_operands(const Tensor& p, const Tensor& q, const Tensor& c) {
                 " does not broadcast to the covariance's shape ", c.shape());
 }
 
-/// Upper median of the magnitudes of the variances p and q that are not 0: a scale that one huge
-/// input does not change unless it has fewer than two others beside it. 0 if all are 0.
+/// Upper median of the magnitudes of those elements of the variances p and q that are not 0, or 0
+/// if all are 0. A single huge variance does not determine it if at least two others are not 0.
 double usual_variance(const char* operation, const Tensor& p, const Tensor& q) {
   std::vector<double> sizes;
   for (const Tensor* x : {&p, &q})
