@@ -10,7 +10,7 @@
 namespace ladon::example {
 
 constexpr std::array<const char*, 4> rule_names = {"evidence", "gradient", "magnitude", "random"};
-/// Nats of log evidence ln Z that may be lost.
+/// Nats of log evidence ln Z that the removal of heads may cost.
 constexpr double allowed_nats = 3;
 /// Rise of the log-loss and fall of the accuracy that are allowed.
 constexpr double allowed_loss = 0.02, allowed_accuracy = 0.01;
@@ -19,11 +19,13 @@ constexpr double allowed_loss = 0.02, allowed_accuracy = 0.01;
 /// the masked network; accuracy and log-loss of the Gaussian process.
 struct Path {
   std::array<double, heads> network = {}, process = {}, loss = {};
-  Tensor right = {};  ///< 1 if right with half of the heads, else 0: f64 [test questions].
+  /// 1 where the network masked to half of its heads answers correctly, else 0: f64 [test
+  /// questions].
+  Tensor right = {};
 };
 
-/// One draw of N questions: results of the rules, and, for the heads that the evidence keeps, a
-/// certificate of how much the removal of the others costs.
+/// One draw of N questions from the pool: results of the four rules, and, for the heads that the
+/// rule "evidence" keeps, a certificate: how much the removal of the other heads costs.
 struct Split {
   std::array<Path, rule_names.size()> paths = {};
   std::vector<std::int64_t> removed = {};   ///< Heads in order of removal: all but one.
