@@ -236,13 +236,15 @@ struct NoOutput {
 [[noreturn]] void throw_freed(const char* operation);
 
 /// A node that owns the nodes of its inputs, and destroys them without recursion. Links is a
-/// std::array or std::vector of them.
+/// std::array or std::vector of std::shared_ptr<Node>, one for each input.
 template <class Links>
 class LinkedNode : public Node {
  public:
   LinkedNode(const char* operation, const Tensor& y, Links links)
       : Node(operation, y), links_(std::move(links)) {}
-  ~LinkedNode() override { bury(links_); }  // after the rules are destroyed; ~Node calls drain()
+  /// Runs after the derived class has destroyed its rules. Only lists the inputs' nodes; ~Node()
+  /// then calls drain(), which destroys them.
+  ~LinkedNode() override { bury(links_); }
   std::span<std::shared_ptr<Node>> inputs() final { return links_; }
 
  protected:

@@ -12,7 +12,7 @@ namespace schedule {
 namespace {
 
 double checked_step(std::int64_t step) {
-  LADON_CHECK(step >= 0, "schedule", "step is ", step, "; it must be at least 0");
+  LADON_CHECK(step >= 0, "schedule", "`step` is ", step, "; it must be at least 0");
   return static_cast<double>(step);
 }
 
@@ -20,9 +20,9 @@ double checked_step(std::int64_t step) {
 /// at p = 1.
 template <class Shape>
 Schedule decay(DecayOptions o, Shape shape) {
-  LADON_CHECK(o.warmup >= 0 && o.warmup < o.steps, "schedule", "warmup is ", o.warmup, " of ",
+  LADON_CHECK(o.warmup >= 0 && o.warmup < o.steps, "schedule", "`warmup` is ", o.warmup, " of ",
               o.steps, " steps; it must be at least 0 and less than the total number of steps");
-  LADON_CHECK(o.floor >= 0 && o.floor <= 1, "schedule", "floor is ", o.floor,
+  LADON_CHECK(o.floor >= 0 && o.floor <= 1, "schedule", "`floor` is ", o.floor,
               "; it must be in [0, 1]");
   return [o, shape, rise = linear_warmup(o.warmup)](std::int64_t step) {
     if (step < o.warmup) return rise(step);
@@ -32,7 +32,7 @@ Schedule decay(DecayOptions o, Shape shape) {
 }
 
 void check_factor(double factor) {
-  LADON_CHECK(std::isfinite(factor) && factor >= 0, "schedule", "factor is ", factor,
+  LADON_CHECK(std::isfinite(factor) && factor >= 0, "schedule", "`factor` is ", factor,
               "; it must be finite and at least 0");
 }
 
@@ -57,7 +57,7 @@ Schedule constant(double factor) {
 }
 
 Schedule linear_warmup(std::int64_t warmup) {
-  LADON_CHECK(warmup >= 0, "schedule", "warmup is ", warmup, "; it must be at least 0");
+  LADON_CHECK(warmup >= 0, "schedule", "`warmup` is ", warmup, "; it must be at least 0");
   return [warmup](std::int64_t step) {
     const double t = checked_step(step) + 1;
     return t < double(warmup) ? t / double(warmup) : 1;
@@ -73,7 +73,7 @@ Schedule linear_decay(DecayOptions options) {
 }
 
 Schedule inverse_sqrt(std::int64_t warmup) {
-  LADON_CHECK(warmup >= 1, "schedule", "warmup is ", warmup, "; it must be at least 1");
+  LADON_CHECK(warmup >= 1, "schedule", "`warmup` is ", warmup, "; it must be at least 1");
   return [w = double(warmup)](std::int64_t step) {
     const double t = checked_step(step) + 1;
     return std::min(t / w, std::sqrt(w / t));
@@ -81,7 +81,7 @@ Schedule inverse_sqrt(std::int64_t warmup) {
 }
 
 Schedule step_decay(std::int64_t every, double factor) {
-  LADON_CHECK(every >= 1, "schedule", "every is ", every, "; it must be at least 1");
+  LADON_CHECK(every >= 1, "schedule", "`every` is ", every, "; it must be at least 1");
   check_factor(factor);
   return [=](std::int64_t step) {
     checked_step(step);
@@ -103,7 +103,7 @@ Schedule milestones(std::vector<std::int64_t> steps, double factor) {
 Schedule exponential(double factor) { return step_decay(1, factor); }
 
 Schedule one_cycle(OneCycleOptions o) {
-  LADON_CHECK(o.steps >= 1, "schedule", "steps is ", o.steps, "; it must be at least 1");
+  LADON_CHECK(o.steps >= 1, "schedule", "`steps` is ", o.steps, "; it must be at least 1");
   for (const double part : {o.rise, o.start, o.end})
     LADON_CHECK(part >= 0 && part <= 1, "schedule", "rise, start and end are ", o.rise, ", ",
                 o.start, " and ", o.end, "; they must be in [0, 1]");
@@ -141,7 +141,7 @@ Schedule product(std::vector<Schedule> factors) {
 }
 
 Schedule cycle_fraction(CyclicalOptions o) {
-  LADON_CHECK(o.cycles >= 1 && o.cycles <= o.steps, "schedule", "cycles is ", o.cycles, " of ",
+  LADON_CHECK(o.cycles >= 1 && o.cycles <= o.steps, "schedule", "`cycles` is ", o.cycles, " of ",
               o.steps, " steps; it must be at least 1 and at most the number of steps");
   return [length = (o.steps - 1) / o.cycles + 1](std::int64_t step) {
     checked_step(step);
@@ -165,9 +165,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Plateau::Plateau(PlateauOptions options)
     : options_(options), best_(options.mode == PlateauOptions::Mode::min ? infinity : -infinity) {
-  LADON_CHECK(options.factor > 0 && options.factor < 1, "plateau", "factor is ", options.factor,
+  LADON_CHECK(options.factor > 0 && options.factor < 1, "plateau", "`factor` is ", options.factor,
               "; it must be between 0 and 1");
-  LADON_CHECK(options.patience >= 0, "plateau", "patience is ", options.patience,
+  LADON_CHECK(options.patience >= 0, "plateau", "`patience` is ", options.patience,
               "; it must be at least 0");
   LADON_CHECK(options.threshold >= 0 && options.min_lr >= 0, "plateau", "threshold and min_lr are ",
               options.threshold, " and ", options.min_lr, "; they must be at least 0");

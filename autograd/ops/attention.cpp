@@ -239,7 +239,8 @@ AttentionResult composed(const Inputs& given, const AttentionOptions& options) {
 //   dQ = scale·dS·K,  dK = scale·dSᵀ·Q.
 // Gradients of a key or value are summed over the query heads that share it. dL is computed by
 // softmax_gradient(), which is accurate even where a weight is close to 1. As in the fused form,
-// odd queries (attention_values.h) whose output has the gradient g = 0 are left out.
+// queries that odd_queries() marks (attention_values.h) are left out if the gradient g of their
+// output is 0.
 kernels::AttentionGradients gradients(const Inputs& given, const AttentionOptions& options,
                                       const Tensor& g) {
   const bool careful = needs_care(given, options);

@@ -31,8 +31,8 @@ Tensor ordinary(const Tensor& x) { return less_equal(abs(x), bound_of(x.dtype())
 /// [.., T].
 Tensor odd_keys(const Tensor& x) { return logical_not(all(ordinary(x.detach()), -1)); }
 
-/// Indices of the odd keys that at least one query attends to, in any batch or head. `odd` is bool
-/// [.., Tk]; `seen`, bool [.., Tq, Tk], is true where a query attends to a key.
+/// Indices of the keys marked in `odd` (bool [.., Tk]) that at least one query attends to, in any
+/// batch or head. `seen`, bool [.., Tq, Tk], is true where a query attends to a key.
 std::vector<std::int64_t> seen_keys(const Tensor& odd, const Tensor& seen) {
   const Tensor both = mapped::show(logical_and(odd, any(seen, -2)));
   std::vector<int> others(both.rank() - 1);
@@ -54,8 +54,9 @@ Tensor rest_of(const Tensor& x, std::int64_t key) {
   return where(ordinary(one.detach()), scalar(0, x.dtype()), one);
 }
 
-/// product(x) of keys or values x [.., Tk, d], in which odd keys affect only the queries that
-/// attend to them: product(ordinary_part(x)) plus, for each odd key that a query attends to,
+/// product(x) of keys or values x [.., Tk, d], in which odd keys (with elements that are not
+/// ordinary) affect only the queries that attend to them: product(ordinary_part(x)) plus, for each
+/// odd key that a query attends to,
 /// of(key, rest_of(x, key), s). seen() returns bool [.., Tq, Tk], true where a query attends to a
 /// key, and s [.., Tq, 1] is the column of that key.
 template <class Product, class Seen, class OfKey>

@@ -63,10 +63,11 @@ void print(std::ostream& out, const Tensor& x, const PrintOptions& o, int indent
 }  // namespace
 
 void set_print_options(const PrintOptions& o) {
-  LADON_CHECK(o.whole >= 0, "set_print_options", "whole is ", o.whole, "; it must not be negative");
-  LADON_CHECK(o.ends >= 1 && 2 * o.ends <= longest_axis, "set_print_options", "ends is ", o.ends,
+  LADON_CHECK(o.whole >= 0, "set_print_options", "`whole` is ", o.whole,
+              "; it must not be negative");
+  LADON_CHECK(o.ends >= 1 && 2 * o.ends <= longest_axis, "set_print_options", "`ends` is ", o.ends,
               "; it must be 1 to ", longest_axis / 2);
-  LADON_CHECK(o.digits >= 1 && o.digits <= 17, "set_print_options", "digits is ", o.digits,
+  LADON_CHECK(o.digits >= 1 && o.digits <= 17, "set_print_options", "`digits` is ", o.digits,
               "; it must be 1 to 17");
   const std::lock_guard lock(mutex);
   options = o;

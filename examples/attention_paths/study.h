@@ -47,10 +47,10 @@ Study run_study(const Settings& settings);
 /// A row for each predictor: accuracy, gain over the Gaussian process, and how much less accurate
 /// it is than the predictor "N = …" of the first width N.
 Table predictor_table(const Study& study);
-/// Entries of the order parameter, per width.
+/// Entries of the order parameter U (Order), per width.
 Table order_table(const Study& study);
 
-/// Accuracy against the width, and the order parameter as a heat map.
+/// Draws the accuracy against the width, and the order parameter U (Order) as a heat map.
 void draw(const Settings& settings, const Study& study);
 
 /// Posterior of the network, estimated from draws of all its weights, which are N(0, 1) under the

@@ -73,8 +73,8 @@ struct Networks {
   Generator batches = rng.split(1);
   Tensor theta = parameter(start());  // [P, D]
   static constexpr std::int64_t members = 20, hidden = 50;
-  /// Initialization of Liu and Wang: W₁ and w₂ of variance 1/(fan-in + 1), biases 0; λ = 10 and γ =
-  /// 1.
+  /// Initialization of Liu and Wang: weights w of variance 1/(fan-in + 1), biases 0; λ = 10 and γ =
+  /// 1. Where Θ holds z = √λ·w, the variances of W₁ and w₂ are λ = 10 times as large.
   Tensor start() const {
     Generator own = rng.split(0);
     const double first = (weights ? 1 : 10) / static_cast<double>(inputs + 1),

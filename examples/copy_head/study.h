@@ -72,8 +72,8 @@ std::size_t transition(const std::vector<Point>& curve);
 
 /// A row for each attention function and N: means over data sets.
 Table exact_table(const Settings& settings, const Study& study);
-/// Depth of the deepest valley over N for each attention function, and the paired difference of the
-/// two.
+/// For each attention function, the largest over N of the depth of the valley between two peaks of
+/// the alignment's histogram (valley()); and the paired difference of the two functions.
 Table valley_table(const Settings& settings, const Study& study);
 /// A row for each method and length of run, with the exact posterior of softmax for comparison.
 Table method_table(const Settings& settings, const Study& study);

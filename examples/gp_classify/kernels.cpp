@@ -81,7 +81,7 @@ Choice choose(const Tensor& kernel, const Tensor& labels, std::int64_t classes,
   return best;
 }
 
-// Adds a floor, below which the quadrature cannot distinguish probabilities from 0.
+// Adds `least` to each probability: smaller ones cannot be distinguished from 0 by the quadrature.
 Tensor probabilities(const Tensor& mean, const Tensor& variance, double amplitude) {
   constexpr double least = 1e-12;
   const Tensor p = class_probabilities(mean, variance * amplitude) + least;

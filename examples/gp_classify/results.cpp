@@ -22,8 +22,8 @@ Tensor right_answers(const Outcome& o, const Task& task) {
 
 bool attends(const Outcome& o) { return o.model == "attention" || o.model == "residual"; }
 
-/// Whether this pair is compared, to answer: does attention help? Is the finite network like its
-/// limit?
+/// Whether the outcomes o and `other` are compared, to answer: does attention help? Is the finite
+/// network like its limit?
 bool compared(const Outcome& o, const Outcome& other) {
   if (!attends(o) || o.diverged() || other.diverged()) return false;
   if (o.form == "finite") return other.model == o.model && other.form != "finite";

@@ -54,7 +54,8 @@ struct Outcome {
   bool diverged() const { return !probabilities.defined(); }
 };
 
-// --- kernels: regression; of C outputs that of an input's class has target 1 − 1/C, else −1/C ---
+// --- kernels: regression with C outputs ---
+// The target is 1 − 1/C for the output of the input's class, and −1/C for all other outputs.
 
 /// A kernel that a limit can compute.
 struct KernelForm {
@@ -70,8 +71,8 @@ constexpr KernelForm kernel_forms[] = {{"NNGP", infinite::Get::nngp, &infinite::
 struct Choice {
   double noise = 0, amplitude = 0;
 };
-/// Chooses the noise (of five) and the amplitude (by a line search) that minimize the NLL of
-/// leave-one-out probabilities on the training set. Prints the choice; counts as one step of the
+/// Chooses the noise (from five values) and the amplitude (by a line search) that minimize the NLL
+/// of leave-one-out probabilities on the training set. Prints the choice; counts as one step of the
 /// progress.
 Choice choose(const Tensor& kernel, const Tensor& labels, std::int64_t classes,
               const std::string& label, Progress& progress);

@@ -32,8 +32,8 @@ struct TiledKernel {
   // One third of the budget each is for tiles of the kernel, for tiles of its factor, and for
   // kernels of test inputs.
   std::uint64_t share() const { return budget / 3; }
-  /// Number of test inputs for which `copies` vectors of N elements each fit into a share (N
-  /// training inputs).
+  /// Number of test inputs for which `copies` vectors of N elements each fit into one share of the
+  /// memory budget (share()); N is the number of training inputs.
   std::int64_t at_once(std::uint64_t copies) const {
     const auto each = sizeof(double) * copies * static_cast<std::uint64_t>(train.count());
     return static_cast<std::int64_t>(std::max<std::uint64_t>(1, share() / each));

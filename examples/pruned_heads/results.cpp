@@ -32,8 +32,8 @@ Measured accuracy(const Study& study, std::size_t size, std::size_t rule, std::s
                     [=](const Split& split) { return (split.paths[rule].*of)[kept - 1]; });
 }
 
-/// Share of splits at the largest N in which half of the heads answer a test question correctly
-/// [networks, questions].
+/// Share of the splits with the largest N in which the network, masked to half of its heads by this
+/// rule, answers a test question correctly: [networks, questions].
 Tensor right(const Study& study, std::size_t rule) {
   std::vector<Tensor> rows;
   for (const NetworkRuns& runs : study.networks) {

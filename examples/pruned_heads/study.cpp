@@ -113,7 +113,7 @@ class Process {
   double full_ = -INFINITY, amplitude_ = 0;
 };
 
-/// A trained network, and the quantities that its splits share.
+/// A trained network, and the quantities that all splits of the data pool share.
 class Trained {
  public:
   Trained(const Settings& s, const Task& task, std::uint64_t number)

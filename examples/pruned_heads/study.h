@@ -10,7 +10,7 @@
 namespace ladon::example {
 
 constexpr std::array<const char*, 4> rule_names = {"evidence", "gradient", "magnitude", "random"};
-/// Nats of log evidence ln Z that may be lost.
+/// Nats of log evidence ln Z that the removal of heads may cost.
 constexpr double allowed_nats = 3;
 /// Rise of the log-loss and fall of the accuracy that are allowed.
 constexpr double allowed_loss = 0.02, allowed_accuracy = 0.01;
@@ -19,11 +19,13 @@ constexpr double allowed_loss = 0.02, allowed_accuracy = 0.01;
 /// the masked network; accuracy and log-loss of the Gaussian process.
 struct Path {
   std::array<double, heads> network = {}, process = {}, loss = {};
-  Tensor right = {};  ///< 1 if right with half of the heads, else 0: f64 [test questions].
+  /// 1 where the network masked to half of its heads answers correctly, else 0: f64 [test
+  /// questions].
+  Tensor right = {};
 };
 
-/// One draw of N questions: results of the rules, and, for the heads that the evidence keeps, a
-/// certificate of how much the removal of the others costs.
+/// One draw of N questions from the pool: results of the four rules, and, for the heads that the
+/// rule "evidence" keeps, a certificate: how much the removal of the other heads costs.
 struct Split {
   std::array<Path, rule_names.size()> paths = {};
   std::vector<std::int64_t> removed = {};   ///< Heads in order of removal: all but one.
@@ -48,10 +50,11 @@ Table accuracy_table(const Settings& settings, const Study& study, bool process)
 /// Difference in accuracy, with half of the heads kept, between the evidence and each other rule.
 Table contrast_table(const Settings& settings, const Study& study);
 Table certificate_table(const Settings& settings, const Study& study);
-/// The certificate of one split, in words.
+/// What the removal of heads costs in one split (the certificate of Split), in words.
 std::string certificate_text(const Settings& settings, const Study& study);
-/// Writes --bits: per test question, the share of splits that answer it correctly with half of the
-/// heads at the largest N, as ARM/right [networks, questions].
+/// Writes --bits: per network and test question, the share of the splits with the largest N in
+/// which the network with half of its heads answers the question correctly, as ARM/right
+/// [networks, questions].
 void write_bits(const Settings& settings, const Study& study);
 std::filesystem::path draw(const Settings& settings, const Study& study);
 

@@ -46,7 +46,8 @@ struct Arm {
   std::vector<double> values;  ///< Values of the arm's parameter to choose from.
 };
 
-/// All arms: plain, whose only value has no effect, and then the others.
+/// All arms: first `plain`, which has no parameter (its single entry in `values` is ignored), then
+/// the others.
 const std::vector<Arm>& arms();
 
 struct Fit {

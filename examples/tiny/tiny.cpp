@@ -4,7 +4,7 @@
 //   infinitely many heads are a Gaussian process, whose kernel is a formula.
 //
 //   g++ -O2 -std=c++20 tiny.cpp && ./a.out
-// Read it from top to bottom; "For real" names the files of Ladon that do the same at full size.
+// Read it from top to bottom; "In Ladon" names the files that do the same at full size.
 
 #include <cmath>
 #include <cstdio>
@@ -17,7 +17,7 @@
 #include <valarray>
 #include <vector>
 
-// --- Matrices and random numbers. For real: core/tensor.h, core/kernels, core/random.h ---
+// --- Matrices and random numbers. In Ladon: core/tensor.h, core/kernels, core/random.h ---
 using Array = std::valarray<double>;  // +, *, sqrt, … act on each number
 struct Matrix {
   int rows, columns;
@@ -64,7 +64,7 @@ Matrix normal(int rows, int columns, double variance, Generator& rng) {
   return a;
 }
 
-// --- Reverse mode. For real: autograd/record.h, autograd/graph.cpp ---
+// --- Reverse mode. In Ladon: autograd/record.h, autograd/graph.cpp ---
 // An operation computes its value and records one rule per input, which turns g = ∂loss/∂value
 // into the operation's contribution to the gradient of that input.
 struct Node;
@@ -97,7 +97,7 @@ void backward(const Variable& loss) {
   }
 }
 
-// --- Operations. For real: autograd/ops ---
+// --- Operations. In Ladon: autograd/ops ---
 Variable matmul(const Variable& a, const Variable& b) {  // [n, k] · [k, m] → [n, m]
   return record(product(a->value, b->value),
                 {{a, [b](const Matrix& g) { return product(g, transposed(b->value)); }},
@@ -135,7 +135,7 @@ Variable mse_loss(const Variable& x, const Matrix& target) {
                 {{x, [=](const Matrix& g) { return 2 / count * g(0, 0) * error; }}});
 }
 
-// --- Attention of H heads of width d to T tokens of width D. For real: layers/attention ---
+// --- Attention of H heads of width d to T tokens of width D. In Ladon: layers/attention ---
 struct Head {
   Variable query, key, value, output;  ///< [d, D]
 };
@@ -166,7 +166,7 @@ Variable attention(const Variable& x, const std::vector<Head>& heads,
   return out;
 }
 
-// --- Adam. For real: optim/adam.cpp ---
+// --- Adam. In Ladon: optim/adam.cpp ---
 /// m ← β₁m + (1−β₁)g,  v ← β₂v + (1−β₂)g²,  x ← x − rate·(m/(1−β₁ᵗ)) / (sqrt(v/(1−β₂ᵗ)) + ε)
 struct Adam {
   std::vector<Variable> parameters;
@@ -188,7 +188,7 @@ struct Adam {
   }
 };
 
-// --- Heads as particles. For real: optim/particles/kernel.cpp, bandwidth.cpp, svgd.cpp ---
+// --- Heads as particles. In Ladon: optim/particles/kernel.cpp, bandwidth.cpp, svgd.cpp ---
 /// Stein variational gradient descent (Liu and Wang 2016): M particles θ share their gradients g
 /// and repel each other. With the bandwidth h² = ½·median |θ_i − θ_j|² / ln(M + 1),
 ///   g_i ← (1/M)·Σ_j k_ij·(g_j − α·(θ_i − θ_j)/h²),   k_ij = exp(−|θ_i − θ_j|²/(2h²)).
@@ -202,7 +202,7 @@ void svgd(Node& a, Node& b, double alpha) {
   b.gradient = 0.5 * (b.gradient + k * old + repulsion);
 }
 
-// --- Two heads learn. For real: examples/repulsive_heads ---
+// --- Two heads learn. In Ladon: examples/repulsive_heads ---
 /// Loss on random sequences. A token is four random numbers and a one-hot position; its target is
 /// the numbers of the next token and of the previous one.
 Variable random_loss(const std::vector<Head>& heads, int sequences, Generator& rng) {
@@ -237,7 +237,7 @@ Array train(unsigned seed, int steps, std::optional<double> alpha) {
           std::sqrt(squared_norm(q1->value - q2->value))};
 }
 
-// --- Infinitely many heads. For real: layers/infinite/attention/identity.cpp ---
+// --- Infinitely many heads. In Ladon: layers/infinite/attention/identity.cpp ---
 // Let the weights be random, ζ the identity, and k = x·xᵀ/D [T, T]. Logits G of a head have
 // covariance E[G_ai·G_bj] = k_ab·k_ij, values V have E[V_i·V_j] = k_ij. So for any number of heads,
 //   E[out_a·out_b] = Σ_ij k_ab·k_ij·k_ij = k_ab·|k|²   in each channel.
@@ -247,7 +247,7 @@ Matrix nngp(const Matrix& x) {
   return squared_norm(k) * k;
 }
 
-/// Excess kurtosis, 0 for a Gaussian. For real: layers/infinite/finite/gaussianity.cpp
+/// Excess kurtosis, 0 for a Gaussian. In Ladon: layers/infinite/finite/gaussianity.cpp
 ///   E out⁴/(E out²)² − 3 = 3·((1 + 2/d)²·(1 + 2ρ) − 1)/H,  ρ = |k²|²/|k|⁴.
 double excess_kurtosis(const Matrix& x, int heads, int head_width) {
   const Matrix k = product(x, transposed(x));
@@ -263,7 +263,7 @@ Array draw_layer(const Matrix& x, int heads, int head_width, Generator& rng) {
   return Array{(a * a).sum(), (a * b).sum(), (a2 * a2 - 3.0).sum()} / double(x.columns);
 }
 
-/// Mean and standard error of many samples. For real: layers/infinite/finite/monte_carlo.cpp
+/// Mean and standard error of many samples. In Ladon: layers/infinite/finite/monte_carlo.cpp
 std::pair<Array, Array> average(double count, const std::function<Array(int)>& sample) {
   Array sum = sample(1), squares = sum * sum;
   for (int n = 2; n <= count; ++n) {

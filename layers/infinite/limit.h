@@ -74,11 +74,12 @@ class Limit {
   /// depends only on the landmarks, so that all blocks of one Gram matrix average equally many
   /// estimates.
   int replicates(const Inputs& x) const;
-  /// Limit with landmarks(x) and fixed pivots, the tokens that span the coordinates of the draws
-  /// (kernel/roots.h). Each of the `count` replicates from replicate() on keeps the pivots that it
-  /// chooses for the current hyper-parameters, so its kernels are continuous in the model's
+  /// Limit with landmarks(x) and fixed pivots: the landmark tokens that a pivoted Cholesky factor
+  /// selects, and whose coordinates the draws are made in (kernel/roots.h). The `count` replicates
+  /// with the indices replicate(), replicate() + 1, ... keep the pivots that they choose for the
+  /// current hyper-parameters, so that their kernels are continuous in the model's
   /// hyper-parameters. Without fixed pivots, any change of a hyper-parameter may select other
-  /// pivots, and so other draws. Further replicates still choose their pivots at each call.
+  /// pivots, and so other draws. All other replicates still choose their pivots at each call.
   Limit with_pivots(const Inputs& x, int count) const;
   /// For each layer that draws, in order: the share of a token's variance that the landmarks'
   /// coordinates do not explain, averaged over the visible tokens of x. This part is drawn

@@ -81,7 +81,8 @@ ValueAndSlope of_profile(const std::function<Tensor(const Tensor&)>& profile, Te
 /// Whether the forces of weights w between particles at squared distances d2 may be formed in one
 /// pass (kernels::forces), in their dtype.
 bool forms_at_once(const Tensor& w, const Tensor& d2, DType dtype) {
-  constexpr double digits_kept = 16;  // bound on the factor by which errors grow (four bits)
+  // Bound on the factor by which errors grow: a factor of 16 costs four bits.
+  constexpr double digits_kept = 16;
   if (!kernels::all_apart(d2)) return false;
   return rows::representable(w, dtype) && kernels::cancellation(w, d2) < digits_kept;
 }

@@ -38,9 +38,10 @@ double checked_size(const std::string& block, const char* what, const std::vecto
   return std::sqrt(sum / double(squares.size()));
 }
 
-/// Throws the Error of checked_size() for the rows of x.
+/// Throws Error, as checked_size() does, if the norm of a row of x is not finite or not below
+/// `largest`.
 void check_finite(const std::string& block, const char* what, const Tensor& x) {
-  if (x.dtype() == f32 && kernels::all_finite(x)) return;  // norms of f32 are below the bound
+  if (x.dtype() == f32 && kernels::all_finite(x)) return;  // finite f32 rows stay below it
   checked_size(block, what, kernels::squared_norms(x));
 }
 

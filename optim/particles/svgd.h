@@ -23,8 +23,8 @@ struct SvgdOptions {
                            ///< ParticleMethod.
 
   /// Options of An et al. 2020: N = 1, no prior, T = 1 (so α is also a temperature), unbounded
-  /// repulsion, and rbf with Bandwidth::paper, with which two particles are an Error (kernel.h,
-  /// checked_at).
+  /// repulsion, and rbf with Bandwidth::paper, which throws Error if there are only two particles
+  /// (kernel.h, checked_at).
   static SvgdOptions paper(double alpha);
 };
 

@@ -11,14 +11,16 @@
 namespace ladon {
 
 Collect::Collect(CollectOptions options) : options_(options), every_(options.every) {
-  LADON_CHECK(options.after >= 0, "collect", "after is ", options.after, "; it must be at least 0");
-  LADON_CHECK(options.every >= 1, "collect", "every is ", options.every, "; it must be at least 1");
-  LADON_CHECK(options.most == 0 || options.most >= 2, "collect", "most is ", options.most,
+  LADON_CHECK(options.after >= 0, "collect", "`after` is ", options.after,
+              "; it must be at least 0");
+  LADON_CHECK(options.every >= 1, "collect", "`every` is ", options.every,
+              "; it must be at least 1");
+  LADON_CHECK(options.most == 0 || options.most >= 2, "collect", "`most` is ", options.most,
               "; it must be at least 2, or 0 for no bound");
 }
 
 bool Collect::due(std::int64_t step) const {
-  LADON_CHECK(step >= 0, "collect", "step is ", step, "; it must be at least 0");
+  LADON_CHECK(step >= 0, "collect", "`step` is ", step, "; it must be at least 0");
   return step >= options_.after && (step - options_.after) % every_ == 0;
 }
 

@@ -86,30 +86,30 @@ TEST(Schedule, OneAfterTheOther) {
 }
 
 TEST(Schedule, RefusesBadSettings) {
-  expect_error([] { schedule::step_decay(0); }, "every is 0");
-  expect_error([] { schedule::step_decay(1, -1); }, "factor is -1");
+  expect_error([] { schedule::step_decay(0); }, "`every` is 0");
+  expect_error([] { schedule::step_decay(1, -1); }, "`factor` is -1");
   expect_error([] { schedule::milestones({3, 2}); }, "milestones must be in ascending order");
   expect_error([] { schedule::milestones({-3}); }, "milestones must be in ascending order");
-  expect_error([] { schedule::exponential(std::nan("")); }, "factor is nan");
-  expect_error([] { schedule::one_cycle({.steps = 0}); }, "steps is 0");
+  expect_error([] { schedule::exponential(std::nan("")); }, "`factor` is nan");
+  expect_error([] { schedule::one_cycle({.steps = 0}); }, "`steps` is 0");
   expect_error([] { schedule::one_cycle({.steps = 5, .rise = 2}); }, "are 2, 0.04 and 4e-06");
   expect_error([] { schedule::sequence({}); }, "at least one stage");
   expect_error([] { schedule::sequence({{schedule::constant(), -1}}); }, "a stage has -1 steps");
   expect_error([] { schedule::sequence({{Schedule(), 1}}); }, "empty function");
   expect_error([] { schedule::product({Schedule()}); }, "empty function");
-  expect_error([] { schedule::cyclical({.steps = 3, .cycles = 0}); }, "cycles is 0 of 3 steps");
-  expect_error([] { schedule::cyclical({.steps = 3, .cycles = 4}); }, "cycles is 4 of 3 steps");
-  expect_error([] { schedule::cycle_fraction({.steps = 0, .cycles = 0}); }, "cycles is 0");
-  expect_error([] { schedule::linear_warmup(-1); }, "warmup is -1");
-  expect_error([] { schedule::cosine({.steps = 5, .warmup = 5}); }, "warmup is 5 of 5 steps");
-  expect_error([] { schedule::linear_decay({.steps = 5, .floor = 1.5}); }, "floor is 1.5");
-  expect_error([] { schedule::inverse_sqrt(0); }, "warmup is 0");
+  expect_error([] { schedule::cyclical({.steps = 3, .cycles = 0}); }, "`cycles` is 0 of 3 steps");
+  expect_error([] { schedule::cyclical({.steps = 3, .cycles = 4}); }, "`cycles` is 4 of 3 steps");
+  expect_error([] { schedule::cycle_fraction({.steps = 0, .cycles = 0}); }, "`cycles` is 0");
+  expect_error([] { schedule::linear_warmup(-1); }, "`warmup` is -1");
+  expect_error([] { schedule::cosine({.steps = 5, .warmup = 5}); }, "`warmup` is 5 of 5 steps");
+  expect_error([] { schedule::linear_decay({.steps = 5, .floor = 1.5}); }, "`floor` is 1.5");
+  expect_error([] { schedule::inverse_sqrt(0); }, "`warmup` is 0");
   for (const Schedule& s :
        {schedule::constant(), schedule::linear_warmup(2), schedule::cosine({.steps = 5}),
         schedule::inverse_sqrt(2), schedule::cyclical({.steps = 5}), schedule::step_decay(2),
         schedule::milestones({2}), schedule::one_cycle({.steps = 5}),
         schedule::sequence({{schedule::constant(), 1}}), schedule::product({})})
-    expect_error([&] { s(-1); }, "step is -1");
+    expect_error([&] { s(-1); }, "`step` is -1");
 }
 
 class PlateauTest : public ::testing::Test {
@@ -175,8 +175,8 @@ TEST(Plateau, RefusesAStateWithNaN) {
 }
 
 TEST(Plateau, RefusesBadSettings) {
-  expect_error([] { Plateau p({.factor = 1}); }, "factor is 1");
-  expect_error([] { Plateau p({.patience = -1}); }, "patience is -1");
+  expect_error([] { Plateau p({.factor = 1}); }, "`factor` is 1");
+  expect_error([] { Plateau p({.patience = -1}); }, "`patience` is -1");
   expect_error([] { Plateau p({.threshold = -1}); }, "-1 and 0");
 }
 

@@ -40,9 +40,11 @@ FileType element_type(const std::string& name, int code) {
 Header parse_header(std::string_view bytes, const std::string& name) {
   LADON_CHECK(!bytes.starts_with("\x1f\x8b"), "read_idx", name,
               ": is compressed by gzip; decompress it first");
-  LADON_CHECK(bytes.size() >= 4 && bytes[0] == 0 && bytes[1] == 0, "read_idx", name, ": its ",
-              bytes.size(),
-              " bytes do not start with two zeros, an element type and a number of axes");
+  LADON_CHECK(
+      bytes.size() >= 4 && bytes[0] == 0 && bytes[1] == 0, "read_idx", name,
+      ": is not an IDX file, which starts with two zero bytes, an element type and a number of "
+      "axes; it has ",
+      bytes.size(), " bytes; check the path");
   const FileType type = element_type(name, static_cast<unsigned char>(bytes[2]));
   const auto axes = static_cast<unsigned char>(bytes[3]);
   LADON_CHECK(axes >= 1 && axes <= Shape::max_rank, "read_idx", name, ": has ", int{axes},

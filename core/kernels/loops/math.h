@@ -364,7 +364,7 @@ LADON_INLINE T in_quarter(Word<T> q, T s, T c) {
 }
 
 /// sin(x + quarter·π/2) for |x| ≤ sine_limit, computed in double: x = k·π/2 + r, |r| ≤ π/4. Has the
-/// same bits at every instruction level.
+/// same bits at every instruction-set level.
 LADON_INLINE float sine_in_double(float x, std::uint64_t quarter) {
   using F = Format<double>;
   const double shifted = x * 0x1.45f306dc9c883p-1 + F::magic;

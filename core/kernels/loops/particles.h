@@ -12,13 +12,13 @@ struct Rows {
   std::int64_t count, stride, columns;
 };
 
-/// Side of the squares in which pairs of rows are processed.
+/// Pairs of rows are processed in squares of pair_side × pair_side pairs.
 inline constexpr std::int64_t pair_side = 4;
 
 /// Weights of the forces y_i = a·Σ_j k_ij g_j + b·Σ_j w_ij (x_i − x_j) between M rows.
 template <class T>
 struct PairForces {
-  const T* k;      ///< [M, M]; if null, the first sum is g_i
+  const T* k;      ///< [M, M]; if null, g_i replaces Σ_j k_ij g_j
   const T* w;      ///< [M, M]
   const T* total;  ///< Σ_j w_ij  [M]
   T a, b;
@@ -26,7 +26,7 @@ struct PairForces {
 
 template <class T>
 struct ParticleLoops {
-  /// For pairs of rows (i, j) with begin ≤ i < end and j ≤ i, adds the sum below to
+  /// For pairs of rows (i, j) with begin ≤ i < end and j ≤ i, adds a sum over columns c to
   /// sums[(i − begin)·width + j], in double precision. `begin` is a multiple of 64, and `sums` has
   /// room for whole squares of pair_side × pair_side pairs.
   using Pairs = void (*)(const Rows<T>& x, std::int64_t begin, std::int64_t end, double* sums,
@@ -40,11 +40,12 @@ struct ParticleLoops {
   using Mix = void (*)(const T* w, const Rows<T>& x, T* y);
   Mix mix, mix_differences;
 
-  /// Forces at rows x whose gradients are g, both with the stride of y. The second sum is formed as
-  /// total_i·x̃_i − Σ_j w_ij x̃_j with x̃ = x − (mean of all rows), which takes one multiplication
-  /// per term. Adds the squared norms of the first sum, the second sum and y to `norms` [3, M];
-  /// squares are summed in T within a block of columns of a row. `scratch` has force_scratch(M)
-  /// elements.
+  /// Forces y (PairForces) at rows x whose gradients are g, both with the stride of y. The sum over
+  /// differences, Σ_j w_ij (x_i − x_j), is formed as total_i·x̃_i − Σ_j w_ij x̃_j with x̃ = x minus
+  /// the mean of all rows, which takes one multiplication per term. Adds to `norms` [3, M], for
+  /// each row i, the squared norms of Σ_j k_ij g_j, of Σ_j w_ij (x_i − x_j), both without the
+  /// factors a and b, and of y_i; squares are summed in T within a block of columns of a row.
+  /// `scratch` has force_scratch(M) elements.
   void (*add_forces)(const PairForces<T>& forces, const Rows<T>& g, const Rows<T>& x, T* y,
                      T* scratch, double* norms);
   std::int64_t (*force_scratch)(std::int64_t rows);

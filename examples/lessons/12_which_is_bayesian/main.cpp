@@ -1,4 +1,5 @@
-// Lesson 12: which method is Bayesian? The right spread at one moment does not make it so.
+// Lesson 12: which method is Bayesian? One whose predictions have the right spread at only one step
+// of training is not.
 
 #include "ladon/examples/common/plot.h"
 #include "ladon/examples/common/program.h"
@@ -8,7 +9,8 @@
 namespace ladon::example {
 namespace {
 
-constexpr const char* summary = "Which method is Bayesian? A right spread once is not enough";
+constexpr const char* summary =
+    "Which method is Bayesian? The right spread at one step of training is not enough";
 constexpr const char* duration = "7 s";
 constexpr const char* lesson =
     "Training that is stopped early looks calibrated: its spread passes through the posterior's.";

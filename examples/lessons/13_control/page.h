@@ -1,6 +1,6 @@
 #pragma once
-// Interactive page of lesson 13: choose two arms, an error, and numbers of folds, seeds and
-// studies.
+// Interactive page of lesson 13: choose two arms to compare, one of three standard errors of their
+// difference, and the numbers of folds, seeds and studies.
 
 #include <cstdint>
 

@@ -32,9 +32,9 @@ struct Side {
   Tokens queries, keys;
 };
 
-/// G of a side: QK·(Φ·Z·Φᵀ + F·Z₁₂·Ψᵀ + Ψ·Z₂₁·Fᵀ + Ψ·Z₂₂·Ψᵀ) and −G, [2, P, Tq, Tk], with queries
-/// on the left and keys on the right. Z is `shared`; Z₁₂, Z₂₁ and Z₂₂ of each input are in z [P, 3,
-/// Tq, Tk].
+/// Logits G = QK·(Φ·Z·Φᵀ + F·Z₁₂·Ψᵀ + Ψ·Z₂₁·Fᵀ + Ψ·Z₂₂·Ψᵀ) of the inputs of one side, and −G, [2,
+/// P, Tq, Tk]. Factors on the left are those of queries, factors on the right those of keys. Z is
+/// `shared`; Z₁₂, Z₂₁ and Z₂₂ of each input are in z [P, 3, Tq, Tk].
 Tensor both_logits(const Tensor& query_key, const Side& x, const Tensor& shared, const Tensor& z) {
   const auto around = [](const Tensor& a, const Tensor& middle, const Tensor& b) {
     return matmul(matmul(a, middle), transpose(b));
@@ -49,8 +49,8 @@ Tensor both_logits(const Tensor& query_key, const Side& x, const Tensor& shared,
   return stack({g, -g}, 0);
 }
 
-/// list() appends the `of_a_side` tensors of a side to a list; listed() makes a side of the tensors
-/// from index `at` on.
+/// list() appends the tensors of a Side, `of_a_side` in number, to a list; listed() makes a Side of
+/// the tensors in a list from index `at` on.
 constexpr std::size_t of_a_side = 6;
 void list(const Side& x, std::vector<Tensor>& to) {
   for (const Tokens* tokens : {&x.queries, &x.keys})

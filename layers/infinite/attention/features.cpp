@@ -21,12 +21,14 @@ std::vector<double> squares(const double* common, std::int64_t t, std::int64_t r
   return y;
 }
 
-/// Σ_c P_ac·x_c at S draws, x [T, F], for weights P [T, S, T] of a left side:  [a, (s, f)]
+/// Weighted means y[a, (s, f)] = Σ_c P_asc·x_cf over the keys c, for queries a, draws s and columns
+/// f of x [T, F]. P [T, S, T] are the attention weights of an input on the left of its pairs.
 void average_left(const double* p, const double* x, std::int64_t t, std::int64_t count,
                   std::int64_t f, double* y) {  // [(a, s), c]·[c, f] → [a, s, f]
   blas::gemm_serial<double>(t * count, f, t, 1, {p, t, 1}, {x, f, 1}, 0, {y, f, 1});
 }
-/// Σ_c P_ac·x_c from the weights Pᵀ [S, T, T] of a right side:  [(s, f), a]
+/// The same means for an input on the right of its pairs, as y[(s, f), a]. `turned` [S, T, T] holds
+/// its transposed weights, with elements P_asc at [s, c, a].
 void average_right(const double* turned, const double* x, std::int64_t t, std::int64_t count,
                    std::int64_t f, double* y) {
   for (std::int64_t s = 0; s < count; ++s)  // [f, c]·[c, a] → [s, f, a]
@@ -34,7 +36,8 @@ void average_right(const double* turned, const double* x, std::int64_t t, std::i
                               {y + s * f * t, t, 1});
 }
 
-/// Subtracts φ̄·φ̄ᵀ from second moments c [F, n] of n queries; `mean` is φ̄ [R, n], their means.
+/// Turns second moments c [F, n] into covariances, for each of n queries: subtracts φ̄·φ̄ᵀ, where
+/// φ̄ is `mean` [R, n], the first moments.
 void center(const double* mean, std::int64_t r, std::int64_t n, double* c) {
   for (std::int64_t i = 0; i < r; ++i)
     for (std::int64_t j = 0; j <= i; ++j, c += n) {
@@ -64,7 +67,8 @@ DrawFeatures::DrawFeatures(const LogitDraws& draws, const DrawnWeights& weights,
       if (!covariances) continue;
       double* c = moments + input * t * count * f;
       average(p, squares(draws.common(input), t, r).data(), t, count, f, c);
-      // A left side is centred query by query, a right one for all T queries of a draw at once.
+      // Moments of an input on the left are centred query by query, those of an input on the right
+      // for all T queries of a draw at once, as average_left() and average_right() order them.
       const std::int64_t together = right ? t : 1;
       for (std::int64_t i = 0; i < t * count; i += together)
         center(mean + i * r, r, together, c + i * f);

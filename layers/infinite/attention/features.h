@@ -1,5 +1,6 @@
 #pragma once
-// Features of single inputs at given draws; moments of pairs are inner products of the features.
+// Features of single inputs at given draws. The AttentionMoments of a pair of inputs are inner
+// products of such features.
 //
 // If the common coordinates (kernel/roots.h) explain the tokens of both inputs, k = v = Φ·Φ'ᵀ. Let
 // φ_c be row c of Φ, the coordinates of token c. For one draw of the weights P let φ̄_a = Σ_c
@@ -13,11 +14,13 @@
 
 namespace ladon::infinite {
 
-/// F features of each token of a block of inputs at S draws: [T, S, F] for the left side of pairs,
-/// [S, F, T] for the right one, so that the sum over draws of a pair is one matrix product.
+/// F features of each token of a block of inputs at S draws: [T, S, F] for inputs on the left of
+/// their pairs, [S, F, T] for inputs on the right, so that the sum over the draws of a pair is one
+/// matrix product.
 class DrawFeatures {
  public:
-  /// Computes φ̄, and also C if `covariances`, from the weights of the left or the right side.
+  /// Computes φ̄, and also C if `covariances`, from the attention weights of the block's inputs,
+  /// which are on the left or the right of their pairs (`side`).
   DrawFeatures(const LogitDraws& draws, const DrawnWeights& weights, Sides side,
                std::int64_t positions, std::int64_t count, bool covariances);
 

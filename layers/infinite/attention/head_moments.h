@@ -5,7 +5,7 @@
 
 namespace ladon::infinite {
 
-/// Weighted sum Σ_s weights_s·(moments of the head with logits s) over S heads, with weights [S].
+/// Weighted sum of AttentionMoments over S heads, Σ_s weights_s·(moments of head s), weights [S].
 /// `left` and `right` are the logits for the left and right inputs of the pairs, [S, P, Tq, Tk],
 /// with P broadcast.
 AttentionMoments sum_over_heads(const AttentionLimit& layer, const Seen& seen, const Pairs& values,

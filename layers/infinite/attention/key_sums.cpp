@@ -27,7 +27,8 @@ Squares squares_of(Weighting zeta) {
   return zeta == Weighting::relu ? Squares{0.25, 0.25} : Squares{0, 1};
 }
 
-/// Correlations and weights of some keys, as plain arrays.
+/// Correlations ρ and weights w_m of some pairs of keys, as plain arrays. Below, a key is such a
+/// pair: key i of the first input and key j of the second.
 struct KeyList {
   const double* correlation;
   const double* weight[4];
@@ -45,6 +46,8 @@ struct KeyList {
 
 // --- direct sums over all keys ---
 
+/// Sums over the pairs of keys (i, j) that the queries at positions (a, b) may attend to: all T²
+/// pairs, or, if attention is causal, those with i ≤ a and j ≤ b.
 RectifierSums sum_all(const Squares& zeta, const KeyList& keys, bool causal, bool tangent,
                       int64_t t, int64_t a, int64_t b) {
   const double r = keys.correlation[a * t + b];
@@ -54,7 +57,7 @@ RectifierSums sum_all(const Squares& zeta, const KeyList& keys, bool causal, boo
   return sums;
 }
 
-// --- sums by moments ---
+// --- sums from moments of the keys ---
 
 /// Coefficients of the power series of abs: κ(x) = (2/π)·(√(1−x²) + x·asin x) = Σ c_k·x^2k and
 /// κ'(x) = (2/π)·asin x = x·Σ d_k·x^2k, as rows c, c, d, d.
@@ -127,8 +130,8 @@ struct SplitMoments {
   Moments mild, strong;
 };
 
-/// The keys with |correlation| above `strong`, stored contiguously: those of row i are [begins[i],
-/// begins[i + 1]).
+/// The keys (i, j) with |correlation| above `strong`, stored contiguously: those of row i have the
+/// indices [begins_[i], begins_[i + 1]).
 class StrongKeys {
  public:
   void take(const KeyList& keys, int64_t t) {
@@ -165,10 +168,12 @@ class StrongKeys {
 
  private:
   std::vector<double> columns_[5];  // ρ and the weights
+  // The column j of each key, and the index of the first key of each row i.
   std::vector<int64_t> positions_, begins_;
 };
 
-/// Sums by moments, one pair of inputs after the other; `to` gets the sums of each (a, b).
+/// Computes the sums over keys from moments of the keys' correlations, one pair of inputs per call.
+/// Calls to(a, b, sums) for each position a of the first input and b of the second.
 class ByMoments {
  public:
   ByMoments(const Squares& zeta, bool causal, bool tangent, int64_t t)
@@ -221,7 +226,8 @@ class ByMoments {
 }  // namespace
 
 KeySums key_sums(Weighting zeta, bool causal, const KeyFactors& keys) {
-  constexpr int64_t least = 16;  // number of positions from which moments are faster
+  // With at least this many positions, ByMoments is faster than sum_all() for each (a, b).
+  constexpr int64_t least = 16;
   const int64_t t = keys.correlation.size(-1), size = t * t;
   const bool tangent = keys.weight[1].defined();
   const Squares squares = squares_of(zeta);

@@ -10,7 +10,7 @@
 namespace ladon::infinite {
 namespace {
 
-/// Kernels of the outputs in differentiable operations.
+/// Kernels of the outputs, computed by differentiable operations.
 PairKernels composed(const AttentionLimit& layer, const AttentionMoments& m) {
   const Tensor ov = square(layer.value_output);
   const Tensor s = ov * m.value;

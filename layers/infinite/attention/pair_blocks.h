@@ -20,8 +20,8 @@ struct PairBlocks {
 
 /// Whether both sides of the pairs are the same list of inputs.
 bool same_sides(const Pairs& p);
-/// Whether these are all pairs between a block and itself, and the pass uses only those on and
-/// above the diagonal (pass_scope.h).
+/// Whether these are all pairs between a block of inputs and itself, and the current pass over the
+/// graph (pass_scope.h) uses only the pairs on and above the diagonal.
 bool upper_triangle(const Pairs& p);
 
 /// The blocks of all pairs of inputs, by the index of the pair.

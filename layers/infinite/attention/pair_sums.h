@@ -32,7 +32,8 @@ struct PairForm {
   bool upper_triangle;
 };
 
-/// The moments of all pairs, [count, T, T] each; `tangent` may be null.
+/// Computes the AttentionMoments of all pairs of inputs as averages over draws. They are written to
+/// `value` and `tangent`, [count, T, T] each; `tangent` may be null.
 class PairSums {
  public:
   PairSums(const AttentionLimit& layer, const BlockList& blocks, const PairForm& form,

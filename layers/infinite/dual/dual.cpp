@@ -41,9 +41,9 @@ void check_operands(const Tensor& p, const Tensor& q, const Tensor& c) {
                 " does not broadcast to the covariance's shape ", c.shape());
 }
 
-/// Upper decile of the magnitudes of the variances p and q that are not 0, all of them finite: a
-/// scale that no tenth of the inputs changes, however large, and that inputs of variance 0, of which
-/// rounding left a little, do not change either unless nine in ten are such. 0 if all are 0.
+/// Upper decile of the magnitudes of those elements of the variances p and q (all finite) that are
+/// not 0, or 0 if all are 0. Fewer than a tenth of the elements do not determine it, however large
+/// they are; nor do elements that are 0 but for rounding, unless they are nine in ten.
 double usual_variance(const char* operation, const Tensor& p, const Tensor& q) {
   std::vector<double> sizes;
   for (const Tensor* x : {&p, &q})

@@ -22,7 +22,7 @@ Branch identity_branch();
 /// then are products of different branches zero on average.
 KernelNode sum(const std::string& layer, const KernelNode& k, const std::vector<Branch>& branches);
 /// Kernels of Π_i branch_i(x), elementwise: NNGP kernel Π_i k_i and NTK Σ_i t_i Π_{j≠i} k_j, for
-/// kernels k_i and t_i of branch i. Throws the Errors of sum().
+/// kernels k_i and t_i of branch i. Throws Error where sum() does.
 KernelNode product(const std::string& layer, const KernelNode& k,
                    const std::vector<Branch>& branches);
 /// Kernels of the branches' concatenated channels: Σ_i share_i·k_i for the NNGP kernels k_i of the

@@ -56,12 +56,15 @@ struct Walk {
   /// itself.
   bool pairs = true;
   std::array<SelfRows, 2> selves = {};
-  /// If set, the second block is these landmarks, from which coordinates are computed.
+  /// If set, the second block of inputs is these landmarks, and the coordinates of the first
+  /// block's tokens (Root in roots.h) are computed from them.
   const Landmarks* landmarks = nullptr;
-  /// If set, the inputs are the landmarks, and the factors of steps that draw are stored here.
+  /// If set, the inputs are the landmarks, and the Cholesky factors (RootFactor) of the steps that
+  /// draw are stored here.
   Landmarks* found = nullptr;
   std::uint64_t replicate = 0;
-  /// If set, each step that draws adds the unexplained shares of the first block's tokens.
+  /// If set, holds one Remainder per step that draws, to which the unexplained shares of the first
+  /// block's tokens are added.
   std::vector<Remainder>* remainders = nullptr;
   /// For a graph with finitely many heads: gives the latents of each attention layer, in order.
   HeadSource heads = {};

@@ -36,7 +36,9 @@ struct HeadLatents {
 struct HeadMap {
   Tensor tokens;  ///< Φ [N, T, R], the tokens' coordinates.
   Tensor mask;    ///< Keys that may be attended to, [N, T]; undefined if all may.
-  /// Attention weights ζ(QK·Φ·B·Φᵀ) [S, N, T, T] of S heads, for their B (`forms`, [S, R, R]).
+  /// Attention weights ζ(QK·Φ·B·Φᵀ) [S, N, T, T] of S heads. `forms` [S, R, R] holds each head's
+  /// bilinear form B; ζ maps logits to weights (softmax, ...), and the number QK is the product of
+  /// the standard deviations of query and key weights.
   std::function<Tensor(const Tensor& forms, const Tensor& tokens, const Tensor& mask)> weights;
 };
 

@@ -36,7 +36,8 @@ Centred centred(const char* operation, const Tensor& features, const CkaOptions&
   const double size = number_of("similarity", sum(square(x))),
                spread = number_of("similarity", sum(squares));
   LADON_CHECK(std::isfinite(size * size), operation,
-              "the features must be finite; their squares sum to ", size);
+              "the features must be finite, but the sum of their squares is ", size,
+              "; look for NaN or ∞ in them");
   constexpr double rounding = 1e-24;  // squared relative rounding error of a mean
   if (spread <= rounding * size) return {zeros_like(x), zeros_like(squares)};
   return {deviation, squares};

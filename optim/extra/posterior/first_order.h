@@ -54,9 +54,10 @@ class FirstOrder {
   /// Estimates of the coefficients from all draws. Throws Error if there are fewer than two draws.
   FirstOrderCoefficients coefficients() const;
   /// Prediction at M test inputs for a network with `heads` heads, to first order in 1/heads;
-  /// `heads` may be infinite. The covariance is within + between for the first output. Throws Error
-  /// if a first-order variance is negative: the expansion of the covariance is not valid for so few
-  /// heads; mean() can still be called.
+  /// `heads` may be infinite. The covariance is that of the first output: the mean covariance given
+  /// the heads' latent variables plus the covariance of the mean over them (`within` and `between`
+  /// above). Throws Error if a first-order variance is negative: the expansion of the covariance is
+  /// not valid for so few heads; mean() can still be called.
   GpPrediction predict(double heads) const;
   /// Mean of predict(heads), [M, O], for any positive number of heads.
   Tensor mean(double heads) const;

@@ -177,7 +177,11 @@ TEST(Similarity, RefusesBadInput) {
         linear_cka(ones({3, 2}), ones({3, 2}), {.debiased = true});
       },
       "needs at least 4");
-  expect_error([&] { linear_cka(x, full({4, 1}, std::nan(""))); }, "squares sum to nan");
+  expect_error(
+      [&] {
+        linear_cka(x, full({4, 1}, std::nan("")));
+      },
+      "the sum of their squares is nan; look for NaN");
   expect_error([] { head_cka(ones({2, 3, 4})); }, "[B, H, T, d], got [2, 3, 4]");
   expect_error([] { head_cka(ones({2, 3, 4, 5}), ones({2, 4})); }, "got f32 [2, 4]");
   expect_error([] { effective_number(ones({2, 3})); }, "got f32 of shape [2, 3]");

@@ -80,7 +80,7 @@ TEST(Collect, RefusesWhatDoesNotFitAndKeepsItsOwn) {
   Collect kept({.every = 2, .most = 4});
   expect_error([&] { kept.draws(); }, "there is no draw yet");
   expect_error([&] { kept.add(Tensor()); }, "draw 0 is undefined");
-  expect_error([&] { kept.due(-1); }, "step is -1");
+  expect_error([&] { kept.due(-1); }, "`step` is -1");
   run(kept, 0, 11);  // 0, 4, 8 at a distance of 4
   expect_error([&] { kept.add(zeros({3}, f64)); },
                "draw 3 is f64 [3], and earlier draws are f64 [2]");
@@ -117,9 +117,9 @@ TEST(Collect, RefusesWhatDoesNotFitAndKeepsItsOwn) {
 }
 
 TEST(Collect, RefusesBadSettings) {
-  expect_error([] { Collect c({.after = -1}); }, "after is -1");
-  expect_error([] { Collect c({.every = 0}); }, "every is 0");
-  expect_error([] { Collect c({.most = 1}); }, "most is 1");
+  expect_error([] { Collect c({.after = -1}); }, "`after` is -1");
+  expect_error([] { Collect c({.every = 0}); }, "`every` is 0");
+  expect_error([] { Collect c({.most = 1}); }, "`most` is 1");
   Collect rare({.every = std::numeric_limits<std::int64_t>::max(), .most = 2});
   rare.add(scalar(0));
   rare.add(scalar(1));

@@ -55,7 +55,7 @@ class PatchRows {
   std::int64_t dilation() const { return dilation_; }
   std::int64_t stride() const { return windows_.stride[last_]; }
 
-  /// Calls see(line) for each line of the windows [begin, end), which are counted over all images.
+  /// Calls see(line) for each Line of the windows [begin, end), which are numbered over all images.
   template <class See>
   void each_line(std::int64_t begin, std::int64_t end, const See& see) const {
     const std::int64_t across = windows_.counts[last_], lines = windows_.counts.count() / across;

@@ -16,7 +16,7 @@ void check_copy_strength(decltype(copy_strength)* yours);
 struct CopyPairs {
   ladon::Tensor x, y;
   double noise = 1;  ///< Variance σ² of the noise of each target.
-  double spread = 1;  ///< w: outputs are ρ·X·M·w/√V, where the entries of M [V, V] are N(0, 1).
+  double spread = 1;  ///< w: outputs are ρ·X·A·w/√V, where the entries of A [V, V] are N(0, 1).
 };
 
 /// 2. Log evidence ln p(Y | ρ) − ln p(Y | 0) [M] of strengths ρ [M] of the head, relative to ρ = 0.
