@@ -7,7 +7,7 @@
 
 namespace ladon::test {
 
-/// Whether two tensors are both undefined, or equal in dtype, shape and every bit of their elements.
+/// Whether two tensors are both undefined, or equal in dtype, shape and all bits of their elements.
 inline bool same_bits(const Tensor& a, const Tensor& b) {
   if (!a.defined() || !b.defined()) return a.defined() == b.defined();
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;

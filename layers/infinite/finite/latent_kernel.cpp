@@ -161,8 +161,8 @@ Tensor by_passes(const FiniteHeads& heads, const Inputs& x, const Latents& like,
 
 using Kernels = std::function<Tensor(const Tensor& z, std::int64_t inputs)>;
 
-/// Function that computes `kernels` of at most `most` inputs for `held` rows of z [P, dim] at a time,
-/// on all threads, and throws Error if its arguments do not fit.
+/// Function that computes `kernels` of at most `most` inputs for `held` rows of z [P, dim] at a
+/// time, on all threads, and throws Error if its arguments do not fit.
 Kernels in_pieces(Kernels kernels, std::int64_t held, std::int64_t dim, std::int64_t most) {
   return [kernels = std::move(kernels), held, dim, most](const Tensor& z, std::int64_t inputs) {
     LADON_CHECK(z.defined() && z.dtype() == f64 && z.rank() == 2 && z.size(1) == dim, operation,

@@ -39,7 +39,7 @@ TEST(Hmc, TellsOfAWarmUpThatFoundNoStep) {
   EXPECT_EQ(told(0, 100), "") << "a step that was given is as it was wished";
 }
 
-// After the last window of a short warm-up there are draws enough to find a step size for the new M.
+// After the last window of a short warm-up enough draws are left to find a step size for the new M.
 TEST(Hmc, FindsAStepSizeInAShortWarmUp) {
   const LogDensity p(1, [](const Tensor& x) { return -0.5 * square(select(x, 1, 0) - 3); });
   for (const std::int64_t warmup : {8, 15, 19, 20, 21, 25, 30, 60, 99}) {
