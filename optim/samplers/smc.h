@@ -11,8 +11,8 @@
 // β, such as that of a pilot run, it is unbiased at any P:
 //   const SmcResult pilot = tempered_smc(dim, f, {.particles = 100}, rng);
 //   tempered_smc(dim, f, {.particles = 100, .betas = pilot.betas}, rng).log_evidence;
-// If the pilot run sets `keep`, the second must not: nothing reads it beside betas (Error), so reset
-// it in a copy of the pilot's options.
+// If the pilot run sets `keep`, the second must not: nothing reads it beside betas (Error), so
+// reset it in a copy of the pilot's options.
 
 #include <cstdint>
 #include <functional>
