@@ -50,7 +50,7 @@ TEST(Mnist, NamesTheFilesThatDoNotFit) {
          std::string("\0\0\x08\1\0\0\0\0", 8), "with sizes above 0, got [0, 1, 3]");
   refuse(images, std::string("\0\0\x09\1\0\0\0\2\xff\1", 10),
          "the labels: element type 9, expected 8 (unsigned bytes)");
-  refuse("", labels, "the images: its 0 bytes");
+  refuse("", labels, "the images: is not an IDX file");
 }
 
 // Of 0 to 20 bytes: zeros, the start of a file, and eights.

@@ -63,8 +63,10 @@ TEST(Idx, NamesTheFileAndBothValues) {
     const std::string path = write(folder, bytes);
     expect_error([&] { read_idx(path); }, "[read_idx] " + path + ": " + fragment);
   };
-  refuse("", "is not an IDX file, which starts with two zero bytes");
-  refuse(std::string("\1\0\x08\1", 4), "it has 4 bytes; check the path");
+  const std::string unlike =
+      "is not an IDX file, which starts with two zero bytes, an element type and a number of axes; ";
+  refuse("", unlike + "it has 0 bytes; check the path");
+  refuse(std::string("\1\0\x08\1", 4), unlike + "it has 4 bytes; check the path");
   refuse(header(0x0A, {1}) + "x", "the element type 10 is not one of 8 (unsigned byte)");
   refuse(header(8, {}), "has 0 axes, needs 1 to 8");
   refuse(header(8, std::vector<std::uint64_t>(9, 1)) + "x", "has 9 axes, needs 1 to 8");
