@@ -53,8 +53,8 @@ struct AdaptationOptions {
 /// Adapts each group's step size by dual averaging on its mean acceptance, and the diagonal of M⁻¹
 /// to the variances of θ over the rows of a group. The variances are estimated in three windows of
 /// growing length, which end at 2/10, 4/10 and 9/10 of warm-up, the last of them at least ten draws
-/// before its end if there are fewer than 50; the first begins at 1/10. After each window the search
-/// for a step size starts again. With a warm-up below 20 draws M stays the identity.
+/// before its end if there are fewer than 50; the first begins at 1/10. After each window the
+/// search for a step size starts again. With a warm-up below 20 draws M stays the identity.
 class Adaptation {
  public:
   Adaptation(const char* operation, const AdaptationOptions& options, std::int64_t rows,
