@@ -1,6 +1,7 @@
 #include "ladon/layers/load_state.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -131,8 +132,9 @@ class Rehearsal {
             const std::byte* end)
       : own_(own),
         given_(given),
-        begin_(begin - reinterpret_cast<std::uintptr_t>(begin) % 64),  // aligned as the copy is
-        memory_(static_cast<std::size_t>(end - begin_)) {}
+        begin_(begin),
+        before_(static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(begin) % 64)),
+        memory_(static_cast<std::size_t>(before_ + (end - begin))) {}
 
   void load(const std::string& name) { copy_(window(name), given_.at(name).detach()); }
   /// Whether the elements of `name` are those that load(name) writes.
@@ -147,11 +149,13 @@ class Rehearsal {
   Tensor window(const std::string& name) const {
     const Tensor& x = own_.at(name);
     const auto size = static_cast<std::int64_t>(item_size(x.dtype()));
-    return {memory_, x.dtype(), x.shape(), x.strides(), (x.strided_bytes() - begin_) / size};
+    return {memory_, x.dtype(), x.shape(), x.strides(),
+            (before_ + (x.strided_bytes() - begin_)) / size};
   }
 
   const StateDict &own_, &given_;
   const std::byte* begin_;
+  std::ptrdiff_t before_;  // bytes of the copy before *begin_, which align it as the original
   Storage memory_;
 };
 

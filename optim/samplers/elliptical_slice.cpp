@@ -12,6 +12,7 @@
 #include "ladon/autograd/number.h"
 #include "ladon/autograd/ops.h"
 #include "ladon/core/error.h"
+#include "ladon/optim/samplers/counts.h"
 
 namespace ladon {
 namespace {
@@ -143,12 +144,7 @@ Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
               operation, "start must be [C, D] with C and D at least 1, got ",
               start.defined() ? detail::join(start.shape()) : "an undefined tensor");
   const auto& [draws, warmup, thin, parts, progress] = options;
-  LADON_CHECK(draws >= 1 && warmup >= 0 && thin >= 1, operation, "draws, warmup and thin are ",
-              draws, ", ", warmup, " and ", thin, "; they must be at least 1, 0 and 1");
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
-  LADON_CHECK(thin <= most / draws && warmup <= most, operation,
-              "too many draws: warmup and draws·thin must be below 2^62, but are ", warmup, " and ",
-              draws, "·", thin);
+  samplers::check_counts(operation, draws, warmup, thin);
   const std::int64_t c = start.size(0), d = start.size(1);
   LADON_CHECK(parts >= 1 && d % parts == 0, operation, "rows of ", d,
               " numbers cannot be split into ", parts,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "ladon/autograd/number.h"
@@ -13,6 +12,7 @@
 #include "ladon/core/error.h"
 #include "ladon/core/machine/warning.h"
 #include "ladon/core/unread.h"
+#include "ladon/optim/samplers/counts.h"
 
 namespace ladon::samplers {
 namespace {
@@ -20,18 +20,12 @@ namespace {
 void check(const ChainOptions& options, const LogDensity& density, const Tensor& start) {
   const char* operation = options.operation;
   const AdaptationOptions& a = options.adaptation;
-  LADON_CHECK(options.draws >= 1 && a.warmup >= 0 && options.thin >= 1, operation,
-              "needs draws ≥ 1, warmup ≥ 0 and thin ≥ 1, got ", options.draws, ", ", a.warmup,
-              " and ", options.thin);
+  check_counts(operation, options.draws, a.warmup, options.thin);
   LADON_CHECK(a.groups >= 1, operation, "groups is ", a.groups, "; it must be at least 1");
   LADON_CHECK(
       a.warmup > 0 || a.step > 0, operation,
       "warmup is 0, so no step size can be adapted; use warm-up draws, or set `step` if the "
       "sampler has that option");
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
-  LADON_CHECK(options.thin <= most / options.draws && a.warmup <= most, operation,
-              "too many draws: warmup and draws·thin must be below 2^62, but are ", a.warmup,
-              " and ", options.draws, "·", options.thin);
   LADON_CHECK(a.step >= 0 && std::isfinite(a.step), operation, "step is ", a.step,
               "; it must be finite and positive, or 0 to adapt it");
   LADON_CHECK(a.target_accept > 0 && a.target_accept < 1, operation, "target_accept is ",
