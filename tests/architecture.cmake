@@ -131,7 +131,8 @@ set(inner core/cxx20.h core/mapped.h core/names.h core/unread.h core/view.h core
     layers/infinite/gram/plan.h
     layers/extra/tiles/checkpoint.h layers/extra/tiles/exchange.h layers/extra/tiles/executor.h
     layers/infinite/gram/work.h layers/infinite/kernel/pass_scope.h layers/infinite/kernel/roots.h layers/extra/images/kernel_windows.h
-    optim/parameters.h optim/particles/fair_alpha.h optim/particles/rows.h optim/posterior/search.h)
+    optim/parameters.h optim/particles/fair_alpha.h optim/particles/rows.h optim/posterior/search.h
+    optim/samplers/counts.h)
 set(reached "")
 set(next optim/ladon.h)
 while(next)

@@ -108,7 +108,7 @@ TEST(EllipticalSlice, GivesChains) {
       [&] {
         elliptical_slice_chains(normal_likelihood(y, v), ones({1, 2}, f64), {.thin = 0}, rng);
       },
-      "thin are 1000, 1000 and 0");
+      "thin ≥ 1, got 1000, 1000 and 0");
   expect_error(
       [&] {
         elliptical_slice_chains(normal_likelihood(y, v), full({1, 2}, NAN, f64), {}, rng);
