@@ -180,6 +180,15 @@ bool same_elements(const Tensor& a, const Tensor& b);
 std::ostream& operator<<(std::ostream& out, const Tensor& x);
 std::string to_string(const Tensor& x);
 
+namespace detail {
+
+/// What messages say of a tensor: "[2, 3]", or "an undefined tensor".
+std::string shape_in_words(const Tensor& x);
+/// With its dtype: "f32 [2, 3]".
+std::string kind_in_words(const Tensor& x);
+
+}  // namespace detail
+
 // --- creation ---
 
 /// Uninitialized elements, row-major.

@@ -142,9 +142,7 @@ std::vector<std::pair<std::string, Tensor>> Module::hyperparameters() const {
 
 void Module::set_hyperparameter(const std::string& path, const Tensor& value) {
   LADON_CHECK(value.defined() && value.rank() == 0 && value.dtype() == f64, "set_hyperparameter",
-              "`", path, "` must be an f64 number of rank 0; got ",
-              value.defined() ? detail::join("shape ", value.shape(), ", ", value.dtype())
-                              : "an undefined tensor");
+              "`", path, "` must be an f64 number of rank 0; got ", detail::kind_in_words(value));
   bool known = false;
   Walk walk;
   walk.on_tensor = [&](const std::string& name, Tensor& x, Walk::Kind kind) {

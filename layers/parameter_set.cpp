@@ -264,8 +264,7 @@ std::vector<Tensor> ParameterSet::pieces(const Tensor& rows) const {
   const std::int64_t columns = count();
   LADON_CHECK(rows.defined() && rows.rank() >= 1 && rows.size(-1) == columns, "pieces", "the ",
               size(), " parameters have ", columns,
-              " values, so rows must have as many columns; got ",
-              rows.defined() ? detail::join("shape ", rows.shape()) : "an undefined tensor");
+              " values, so rows must have as many columns; got ", detail::shape_in_words(rows));
   std::vector<Tensor> pieces;
   if (!empty()) cut(*this, 0, size(), rows, pieces);
   return pieces;
@@ -275,7 +274,7 @@ void ParameterSet::assign_row(const Tensor& row) const {
   check_in_place("assign_row");
   LADON_CHECK(row.defined() && row.shape() == Shape{count()}, "assign_row", "the ", size(),
               " parameters have ", count(), " values, so the row must have as many; got ",
-              row.defined() ? detail::join("shape ", row.shape()) : "an undefined tensor");
+              detail::shape_in_words(row));
   std::vector<Tensor> values = pieces(row.detach());
   for (Tensor& value : values)  // a row that is a view of a parameter would change while it is read
     for (const auto& [name, x] : *this)
@@ -290,8 +289,7 @@ void ParameterSet::perturb(double stddev, Generator& rng) const {
               "; it must be finite and at least 0");
   for (const auto& [name, x] : *this)
     LADON_CHECK(x.defined() && is_floating(x.dtype()), "perturb", "`", name, "` is ",
-                x.defined() ? detail::join(x.dtype()) : "undefined",
-                "; only floating tensors can be perturbed");
+                detail::kind_in_words(x), "; only floating tensors can be perturbed");
   for (const auto& [name, x] : distinct())
     add_(x.detach(), normal(x.shape(), rng, 0, stddev, x.dtype()));
 }

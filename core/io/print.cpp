@@ -94,4 +94,12 @@ std::ostream& operator<<(std::ostream& out, const Tensor& x) {
 
 std::string to_string(const Tensor& x) { return detail::join(x); }
 
+std::string detail::shape_in_words(const Tensor& x) {
+  return x.defined() ? join(x.shape()) : "an undefined tensor";
+}
+
+std::string detail::kind_in_words(const Tensor& x) {
+  return x.defined() ? join(x.dtype(), " ", x.shape()) : "an undefined tensor";
+}
+
 }  // namespace ladon

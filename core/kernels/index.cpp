@@ -13,7 +13,7 @@ namespace ladon::kernels {
 
 Tensor checked_indices(std::string_view operation, const Tensor& index, std::int64_t n) {
   LADON_CHECK(index.defined() && index.dtype() == i64, operation, "indices must be i64, got ",
-              index.defined() ? to_string(index.dtype()) : "an undefined tensor");
+              detail::kind_in_words(index));
   if (index.mapped())
     return mapped::batched([=](const Tensor& u) { return checked_indices(operation, u, n); },
                            index);

@@ -15,26 +15,22 @@ Tensor both(const Tensor& a, const Tensor& b) {
   return a.defined() && b.defined() ? logical_and(a, b) : a.defined() ? a : b;
 }
 
-std::string given(const Tensor& x) {
-  return std::string(x.defined() ? to_string(x.dtype()) : "an undefined tensor");
-}
-
 void check_allowed(const Tensor& mask) {
   LADON_CHECK(mask.defined() && mask.dtype() == boolean, "allowed", "the mask must be bool, got ",
-              given(mask), "; add a floating mask as a bias: mask + bias");
+              detail::kind_in_words(mask), "; add a floating mask as a bias: mask + bias");
 }
 
 void check_bias(const Tensor& bias) {
   LADON_CHECK(bias.defined() && is_floating(bias.dtype()), "attention mask",
-              "the bias must be floating, got ", given(bias),
+              "the bias must be floating, got ", detail::kind_in_words(bias),
               "; combine a boolean mask by mask & allowed(mask)");
 }
 
 /// Checks the dtypes of a mask: its fields may be set directly, not only by causal() and the like.
 void check_dtypes(const AttentionMask& mask) {
   LADON_CHECK(!mask.key_mask.defined() || mask.key_mask.dtype() == boolean, "attention mask",
-              "the mask of keys must be bool [batch, keys], got ", given(mask.key_mask), " ",
-              mask.key_mask.shape(), "; cast(mask, boolean)");
+              "the mask of keys must be bool [batch, keys], got ",
+              detail::kind_in_words(mask.key_mask), "; cast(mask, boolean)");
   if (mask.allowed.defined()) check_allowed(mask.allowed);
   if (mask.bias.defined()) check_bias(mask.bias);
 }

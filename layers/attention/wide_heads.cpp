@@ -20,7 +20,7 @@ Tensor wide_heads(const Tensor& given, const Tensor& query_key, const Tensor& va
   const std::int64_t d = options.dim, h = options.heads;
   const Tensor x = detail::blank_masked(given, mask);
   LADON_CHECK(x.defined() && x.rank() == 3 && x.size(2) == d, operation, "expects [N, T, ", d,
-              "], got ", x.defined() ? detail::join(x.shape()) : "an undefined tensor");
+              "], got ", detail::shape_in_words(x));
   LADON_CHECK(query_key.rank() == 4 && query_key.shape() == Shape({query_key.size(0), h, d, d}),
               operation, "query_key must be [layers, ", h, ", ", d, ", ", d, "], got ",
               query_key.shape());

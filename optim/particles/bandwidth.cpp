@@ -50,7 +50,7 @@ double bandwidth(Bandwidth rule, const Tensor& squared_distances, double given) 
                   squared_distances.size(0) == squared_distances.size(1) &&
                   squared_distances.count() > 0 && squared_distances.contiguous(),
               "bandwidth", "squared distances must be contiguous [M, M] with M > 0, got ",
-              squared_distances.shape());
+              detail::shape_in_words(squared_distances));
   rows::check_finite("bandwidth", "squared distance", squared_distances);
   if (fixed) return given;
   const std::int64_t m = squared_distances.size(0);

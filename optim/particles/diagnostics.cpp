@@ -116,8 +116,7 @@ PairSpread pairwise_cosine(const Tensor& theta) {
 
 PairSpread off_diagonal(const Tensor& matrix) {
   LADON_CHECK(matrix.defined() && matrix.rank() == 2 && matrix.size(0) == matrix.size(1),
-              "off_diagonal", "the matrix must be [M, M], got ",
-              matrix.defined() ? detail::join(matrix.shape()) : "an undefined tensor");
+              "off_diagonal", "the matrix must be [M, M], got ", detail::shape_in_words(matrix));
   const std::vector<double> values = numbers_of("off_diagonal", matrix.detach());
   const std::int64_t m = matrix.size(0);
   return over_pairs(m, [&](auto i, auto j) { return values[i * m + j]; });
@@ -125,8 +124,7 @@ PairSpread off_diagonal(const Tensor& matrix) {
 
 double map_redundancy(const Tensor& maps, const Tensor& query_mask) {
   LADON_CHECK(maps.defined() && maps.rank() == 4, "map_redundancy",
-              "attention maps must be [B, H, Tq, Tk], got ",
-              maps.defined() ? detail::join(maps.shape()) : "an undefined tensor");
+              "attention maps must be [B, H, Tq, Tk], got ", detail::shape_in_words(maps));
   const std::int64_t batch = maps.size(0), heads = maps.size(1), queries = maps.size(2),
                      keys = maps.size(3);
   const bool masked = query_mask.defined();

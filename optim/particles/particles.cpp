@@ -110,8 +110,8 @@ Shape ParticleBlock::piece_shape(const Tensor& parameter) const {
 
 std::vector<Tensor> ParticleBlock::pieces(const Tensor& x) const {
   LADON_CHECK(x.defined() && x.shape() == Shape({count_, dim_}), "pieces", "block \"", name_,
-              "\" is ", Shape{count_, dim_}, "; the matrix to split must have that shape, but is ",
-              x.defined() ? detail::join(x.shape()) : "an undefined tensor");
+              "\" is ", Shape{count_, dim_}, "; the matrix to split must have that shape, got ",
+              detail::shape_in_words(x));
   const Tensor rows = contiguous(x.detach());
   std::vector<Tensor> pieces;
   std::int64_t column = 0, row = 0;
@@ -171,8 +171,8 @@ Tensor ParticleBlock::recorded_values() const {
 
 void ParticleBlock::set_gradients(Tensor g) const {
   LADON_CHECK(g.defined() && g.shape() == Shape({count_, dim_}), "set_gradients", "block \"", name_,
-              "\" is ", Shape{count_, dim_}, "; the gradients must have that shape, but are ",
-              g.defined() ? detail::join(g.shape()) : "an undefined tensor");
+              "\" is ", Shape{count_, dim_}, "; the gradients must have that shape, got ",
+              detail::shape_in_words(g));
   if (const Tensor old = parameters_[0].grad();
       parameters_.size() == 1 && g.dtype() == dtype_ && g.contiguous() && g.storage().exclusive() &&
       (!old.defined() || old.storage().owners() == 2))  // owned only by the leaf and `old`
@@ -191,8 +191,7 @@ void ParticleBlock::set_gradients(Tensor g) const {
 void ParticleBlock::add_to_values(const Tensor& delta) const {
   LADON_CHECK(delta.defined() && delta.shape() == Shape({count_, dim_}), "add_to_values",
               "block \"", name_, "\" is ", Shape{count_, dim_},
-              "; the values to add must have that shape, but are ",
-              delta.defined() ? detail::join(delta.shape()) : "an undefined tensor");
+              "; the values to add must have that shape, got ", detail::shape_in_words(delta));
   const std::vector<Tensor> from = pieces(delta);
   for (std::size_t i = 0; i < from.size(); ++i) add_(parameters_[i].detach(), from[i]);
 }

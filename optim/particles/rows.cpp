@@ -14,8 +14,8 @@ void check_rows(const Tensor& x) {
   LADON_CHECK(x.defined(), "particles",
               "the particle matrix is undefined; it must be f32 or f64 [M, D]");
   LADON_CHECK(x.rank() == 2 && x.size(0) > 0 && is_floating(x.dtype()), "particles",
-              "a particle matrix must be floating [M, D] with M > 0, got ", x.dtype(), " of shape ",
-              x.shape());
+              "a particle matrix must be floating [M, D] with M > 0, got ",
+              detail::kind_in_words(x));
 }
 
 /// sums(weights, rows) in the dtype of rows. Computed in f64 and then rounded if the largest weight

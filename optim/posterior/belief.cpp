@@ -123,8 +123,7 @@ void check_output(const char* caller, std::int64_t output, std::int64_t count) {
 Belief belief_of_draws(const Tensor& values) {
   const NoGrad off;
   LADON_CHECK(values.defined() && values.rank() == 2 && values.size(0) >= 2 && values.size(1) >= 1,
-              "belief_of_draws", "draws must be [S ≥ 2, M], got ",
-              values.defined() ? detail::join(values.shape()) : "an undefined tensor");
+              "belief_of_draws", "draws must be [S ≥ 2, M], got ", detail::shape_in_words(values));
   const Tensor x =
       kernel_blocks::cross_block("belief_of_draws", "the draws", values, -1, values.size(1));
   const Tensor m = mean(x, 0), apart = x - m;
@@ -162,8 +161,7 @@ BeliefScore score_belief(const Belief& belief, const Belief& truth, double noise
                   truth.mean.size(0) >= 1 && belief.mean.shape() == truth.mean.shape(),
               operation,
               "belief and truth must have means [M] for the same M ≥ 1 test inputs, got shapes ",
-              belief.mean.defined() ? detail::join(belief.mean.shape()) : "undefined", " and ",
-              truth.mean.defined() ? detail::join(truth.mean.shape()) : "undefined");
+              detail::shape_in_words(belief.mean), " and ", detail::shape_in_words(truth.mean));
   const std::int64_t m = truth.mean.size(0);
   check("the belief", belief, m);
   check("the truth", truth, m);

@@ -28,9 +28,7 @@ Tensor classification_targets(const Tensor& labels, std::int64_t classes) {
   LADON_CHECK(classes >= 2, operation, "the number of classes is ", classes,
               "; it must be at least 2");
   LADON_CHECK(labels.defined() && labels.dtype() == i64 && labels.rank() == 1, operation,
-              "labels must be i64 [N], got ",
-              labels.defined() ? ladon::detail::join(labels.dtype(), " ", labels.shape())
-                               : "an undefined tensor");
+              "labels must be i64 [N], got ", ladon::detail::kind_in_words(labels));
   for (const std::int64_t label : labels.to_vector<std::int64_t>())
     LADON_CHECK(label >= 0 && label < classes, operation, "label ", label, " is outside [0, ",
                 classes, "); labels count from 0 and must be less than the number of classes");
@@ -41,11 +39,11 @@ Tensor class_probabilities(const Tensor& mean, const Tensor& variance) {
   constexpr std::string_view operation = "class_probabilities";
   LADON_CHECK(mean.defined() && mean.rank() == 2 && mean.size(1) >= 2, operation,
               "the mean must be [M, classes] with at least 2 classes, got ",
-              mean.defined() ? ladon::detail::join(mean.shape()) : "an undefined tensor");
+              ladon::detail::shape_in_words(mean));
   const std::int64_t rows = mean.size(0), classes = mean.size(1);
   LADON_CHECK(variance.defined() && variance.shape() == Shape{rows}, operation,
               "the variance must be [", rows, "], one per row of the mean, got ",
-              variance.defined() ? ladon::detail::join(variance.shape()) : "an undefined tensor");
+              ladon::detail::shape_in_words(variance));
   const Tensor m = kernel_blocks::cross_block(operation, "the mean", mean, rows, classes);
   const Tensor v =
       kernel_blocks::cross_block(operation, "the variance", unsqueeze(variance, 1), rows, 1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "ladon/autograd/graph.h"
@@ -231,7 +232,9 @@ PosteriorRun run_posterior_method(const std::string& method, const RegressionTas
               "the task has no functions, or its dim is less than 1; set both, or use "
               "wide_heads_task() or network_task()");
   LADON_CHECK(options.members >= 2, operation, "needs at least two members, got ", options.members);
-  LADON_CHECK(options.steps >= 1, operation, "steps must be at least 1, got ", options.steps);
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / more;
+  LADON_CHECK(options.steps >= 1 && options.steps <= most, operation, "steps must be from 1 to ",
+              most, ", got ", options.steps);
   const auto& methods = all_methods();
   for (std::size_t i = 0; i < methods.size(); ++i)
     if (methods[i].first == method)

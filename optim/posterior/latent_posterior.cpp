@@ -27,8 +27,7 @@ Tensor kernels_of(const infinite::LatentKernel& kernel, const Tensor& z, std::in
   const Tensor k = kernel.at(z, count);
   const Shape expected{z.size(0), count, count};
   LADON_CHECK(k.defined() && k.dtype() == f64 && k.shape() == expected, operation, "for latents ",
-              z.shape(), " and ", count, " inputs `at` returns ",
-              k.defined() ? detail::join(k.dtype(), " ", k.shape()) : "an undefined tensor",
+              z.shape(), " and ", count, " inputs `at` returns ", detail::kind_in_words(k),
               "; it must return kernels f64 ", expected);
   return k;
 }
@@ -162,8 +161,7 @@ Tensor draw_functions(const infinite::LatentKernel& kernel, std::int64_t inputs,
   LADON_CHECK(inputs > targets.size(0), operation, "there are ", targets.size(0), " targets for ",
               inputs, " inputs; there must be at least one test input");
   LADON_CHECK(latents.defined() && latents.rank() == 2 && latents.size(1) == kernel.dim, operation,
-              "latents must be [F, ", kernel.dim, "], got ",
-              latents.defined() ? detail::join(latents.shape()) : "an undefined tensor");
+              "latents must be [F, ", kernel.dim, "], got ", detail::shape_in_words(latents));
   const Tensor y = kernel_blocks::target_block(operation, "the targets", targets, targets.size(0));
   const Tensor kernels = kernels_of(kernel, contiguous(latents), inputs);
   const Generator source = rng.split(rng.reserve(1));

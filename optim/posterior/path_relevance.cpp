@@ -50,7 +50,7 @@ Tensor checked_paths(const Tensor& paths, const PathOptions& o) {
   LADON_CHECK(paths.defined() && paths.rank() == 4 && paths.size(0) == p && paths.size(1) == p &&
                   paths.size(2) == paths.size(3),
               operation, "the paths' kernels must be [", p, ", ", p, ", N, N], got ",
-              paths.defined() ? detail::join(paths.shape()) : "an undefined tensor");
+              detail::shape_in_words(paths));
   const std::int64_t n = paths.size(2);
   kernel_blocks::symmetric_block(operation, "the paths' kernel",
                                  reshape(permute(paths, {0, 2, 1, 3}), {p * n, p * n}));
@@ -110,7 +110,7 @@ Tensor path_order(const Tensor& latents, const PathOptions& options) {
   LADON_CHECK(latents.defined() && latents.rank() == 2 && latents.size(0) >= 1 &&
                   latents.size(1) == numbers(options),
               operation, "latents must be [S, ", numbers(options), "], got ",
-              latents.defined() ? detail::join(latents.shape()) : "an undefined tensor");
+              detail::shape_in_words(latents));
   std::vector<Tensor> all;
   for (std::int64_t s = 0; s < latents.size(0); ++s)
     all.push_back(order_of_row(cast(select(latents, 0, s), f64), options));

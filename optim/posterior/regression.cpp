@@ -26,7 +26,7 @@ void check(const RegressionTask& task) {
               "; it must be positive and finite");
   LADON_CHECK(task.targets.defined() && task.targets.rank() == 1, operation,
               "the targets must be [N], one number per training input, got ",
-              task.targets.defined() ? detail::join(task.targets.shape()) : "an undefined tensor");
+              detail::shape_in_words(task.targets));
   LADON_CHECK(task.inputs >= task.targets.size(0), operation, "there are ", task.targets.size(0),
               " targets for ", task.inputs,
               " inputs; each target needs an input, in the same order, and test inputs come last");
@@ -39,8 +39,7 @@ Tensor outputs(const RegressionTask& task, const Tensor& theta, std::int64_t cou
   const Tensor y = task.functions(theta, count);
   LADON_CHECK(y.defined() && y.shape() == Shape({theta.size(0), count}), operation, "for Θ ",
               theta.shape(), " and ", count, " inputs `functions` returns ",
-              y.defined() ? detail::join("shape ", y.shape()) : "an undefined tensor",
-              "; it must be ", Shape({theta.size(0), count}));
+              detail::shape_in_words(y), "; it must be ", Shape({theta.size(0), count}));
   return y;
 }
 
@@ -65,8 +64,7 @@ RegressionTask wide_heads_task(const WideHeadsOptions& options, const Tensor& in
   const std::int64_t d = options.dim, h = options.heads, form = d * d;
   LADON_CHECK(options.out == 1, operation, "wide heads must have one output, got ", options.out);
   LADON_CHECK(inputs.defined() && inputs.rank() == 3 && inputs.size(2) == d, operation,
-              "inputs must be [N + M, T, ", d, "], got ",
-              inputs.defined() ? detail::join(inputs.shape()) : "an undefined tensor");
+              "inputs must be [N + M, T, ", d, "], got ", detail::shape_in_words(inputs));
   const auto functions = [=, x = cast(inputs.detach(), f64)](const Tensor& theta,
                                                              std::int64_t count) {
     const std::int64_t p = theta.size(0);
@@ -129,8 +127,7 @@ Tensor misfit(const RegressionTask& task, const Tensor& functions, const Tensor&
   check(task);
   const std::int64_t n = task.targets.size(0);
   LADON_CHECK(functions.defined() && functions.rank() == 2 && functions.size(1) >= n, "misfit",
-              "functions must be [P, at least ", n, "], got ",
-              functions.defined() ? detail::join(functions.shape()) : "an undefined tensor");
+              "functions must be [P, at least ", n, "], got ", detail::shape_in_words(functions));
   LADON_CHECK(!targets.defined() || targets.shape() == Shape({functions.size(0), n}) ||
                   targets.shape() == Shape({1, n}),
               "misfit", "targets must be ", Shape({functions.size(0), n}),

@@ -21,8 +21,7 @@ constexpr std::string_view operation = "relevance";
 Tensor checked_heads(const Tensor& heads, std::int64_t value_width) {
   LADON_CHECK(
       heads.defined() && heads.rank() == 3 && heads.size(0) >= 1 && heads.size(1) == heads.size(2),
-      operation, "the heads' kernels must be [H, N, N], got ",
-      heads.defined() ? detail::join(heads.shape()) : "an undefined tensor");
+      operation, "the heads' kernels must be [H, N, N], got ", detail::shape_in_words(heads));
   LADON_CHECK(value_width >= 1, operation, "the width of values is ", value_width,
               "; it must be at least 1");
   std::vector<Tensor> all;
@@ -89,7 +88,7 @@ Tensor scales_of_latents(const Tensor& latents, std::int64_t heads) {
   LADON_CHECK(heads >= 1 && latents.defined() && latents.rank() == 2 && latents.size(1) > 0 &&
                   latents.size(1) % heads == 0,
               operation, "latents of ", heads, " heads must be [S, H·d_v], got ",
-              latents.defined() ? detail::join(latents.shape()) : "an undefined tensor");
+              detail::shape_in_words(latents));
   return mean(square(reshape(latents, {latents.size(0), heads, latents.size(1) / heads})), 2);
 }
 

@@ -34,7 +34,7 @@ struct Draws {
                     (draws.rank() == 2 || draws.size(2) > 0),
                 operation,
                 "draws must be [C, S, D] or [C, S] with at least one chain and dimension, got ",
-                draws.defined() ? detail::join(draws.shape()) : "an undefined tensor");
+                detail::shape_in_words(draws));
     visit_floating(operation, draws.dtype(), []<class T>() {});
     const NoGrad off;  // so that check_plain() throws for tangents, but not for gradients
     check_plain(operation, draws, "draws");
@@ -265,7 +265,7 @@ Tensor autocorrelation(const Tensor& tensor, std::int64_t lags) {
 
 Measured chain_mean(const Tensor& tensor) {
   LADON_CHECK(tensor.defined() && tensor.rank() == 2, "chain_mean", "draws must be [C, S], got ",
-              tensor.defined() ? detail::join(tensor.shape()) : "an undefined tensor");
+              detail::shape_in_words(tensor));
   const double effective =
       number_of("chain_mean", effective_sample_size(tensor, ChainScale::values));
   std::vector<double> x = numbers_of("chain_mean", Draws("chain_mean", tensor).x);

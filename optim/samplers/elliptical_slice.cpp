@@ -53,7 +53,7 @@ Tensor checked(const LogLikelihood& f, const Tensor& z) {
   const Tensor y = f(z);
   LADON_CHECK(y.defined() && y.dtype() == f64 && y.shape() == Shape{z.size(0)}, operation, "for ",
               z.size(0), " rows the log likelihood must be f64 ", Shape{z.size(0)}, ", got ",
-              y.defined() ? detail::join(y.shape()) : "an undefined tensor");
+              detail::shape_in_words(y));
   return y;
 }
 
@@ -142,7 +142,7 @@ Chains elliptical_slice_chains(const LogLikelihood& f, const Tensor& start,
               "the likelihood is an empty function; pass one that maps [P, D] to ln L [P]");
   LADON_CHECK(start.defined() && start.rank() == 2 && start.size(0) >= 1 && start.size(1) >= 1,
               operation, "start must be [C, D] with C and D at least 1, got ",
-              start.defined() ? detail::join(start.shape()) : "an undefined tensor");
+              detail::shape_in_words(start));
   const auto& [draws, warmup, thin, parts, progress] = options;
   samplers::check_counts(operation, draws, warmup, thin);
   const std::int64_t c = start.size(0), d = start.size(1);

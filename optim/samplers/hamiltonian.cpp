@@ -16,8 +16,7 @@ namespace {
 
 void check_f64(const char* operation, const char* name, const Tensor& x, const Shape& shape) {
   LADON_CHECK(x.defined() && x.dtype() == f64 && x.shape() == shape, operation, name,
-              " must be f64 ", shape, ", got ",
-              x.defined() ? detail::join(x.dtype(), " ", x.shape()) : "an undefined tensor");
+              " must be f64 ", shape, ", got ", detail::kind_in_words(x));
 }
 
 /// Throws Error unless x is f64 [rows, columns] or [1, columns]: an inverse mass has D columns, and
@@ -32,8 +31,7 @@ void check_for_rows(const char* operation, const char* name, const Tensor& x, st
 /// defined, [R, D].
 void check_phase(const char* operation, const Phase& at) {
   LADON_CHECK(at.position.defined() && at.position.rank() == 2, operation,
-              "positions must be f64 [R, D], got ",
-              at.position.defined() ? detail::join(at.position.shape()) : "an undefined tensor");
+              "positions must be f64 [R, D], got ", detail::shape_in_words(at.position));
   const Shape& rows = at.position.shape();
   check_f64(operation, "positions", at.position, rows);
   check_f64(operation, "values of ln p", at.score.value, {rows[0]});
@@ -78,7 +76,7 @@ Phase leapfrog(const LogDensity& density, const Phase& from, const Tuning& tunin
 Tensor momenta(std::vector<Generator>& rows, const Tensor& inverse_mass) {
   LADON_CHECK(inverse_mass.defined() && inverse_mass.rank() == 2, "momenta",
               "the inverse mass must be f64 [R, D] or [1, D], got ",
-              inverse_mass.defined() ? detail::join(inverse_mass.shape()) : "an undefined tensor");
+              detail::shape_in_words(inverse_mass));
   check_for_rows("momenta", "the inverse mass", inverse_mass,
                  static_cast<std::int64_t>(rows.size()), inverse_mass.size(1));
   std::vector<Tensor> units;
@@ -88,8 +86,7 @@ Tensor momenta(std::vector<Generator>& rows, const Tensor& inverse_mass) {
 
 std::vector<double> acceptance(const Tensor& before, const Tensor& after) {
   LADON_CHECK(before.defined() && before.rank() == 1, "acceptance",
-              "energies must be f64 [R], got ",
-              before.defined() ? detail::join(before.shape()) : "an undefined tensor");
+              "energies must be f64 [R], got ", detail::shape_in_words(before));
   check_f64("acceptance", "energies before", before, before.shape());
   check_f64("acceptance", "energies after", after, before.shape());
   std::vector<double> from = numbers_of("metropolis", before), to = numbers_of("metropolis", after);

@@ -30,9 +30,8 @@ LogDensity::LogDensity(std::int64_t dim, std::function<Tensor(const Tensor& thet
     const Tensor x = parameter(clone(theta));
     const Tensor value = f(x);
     LADON_CHECK(value.defined() && value.shape() == Shape{x.size(0)}, "LogDensity", "for Θ ",
-                x.shape(), " the function returns ",
-                value.defined() ? detail::join("shape ", value.shape()) : "an undefined tensor",
-                "; it must be ", Shape{x.size(0)}, ", one number per row");
+                x.shape(), " the function returns ", detail::shape_in_words(value), "; it must be ",
+                Shape{x.size(0)}, ", one number per row");
     LADON_CHECK(value.requires_grad(), "LogDensity",
                 "the function records no gradient; compute its result from its argument by Ladon's "
                 "differentiable operations");
@@ -42,8 +41,7 @@ LogDensity::LogDensity(std::int64_t dim, std::function<Tensor(const Tensor& thet
 
 DensityScore LogDensity::score(const Tensor& theta) const {
   LADON_CHECK(theta.defined() && theta.rank() == 2 && theta.size(1) == dim_, "LogDensity",
-              "Θ must be [M, ", dim_, "], got ",
-              theta.defined() ? detail::join(theta.shape()) : "an undefined tensor");
+              "Θ must be [M, ", dim_, "], got ", detail::shape_in_words(theta));
   const DensityScore score = score_(cast(theta.detach(), f64));
   const Shape values{theta.size(0)};
   LADON_CHECK(score.value.defined() && score.value.dtype() == f64 && score.value.shape() == values,
@@ -82,8 +80,7 @@ DensityScore at_present(const ParameterSet& set, const std::function<Tensor()>& 
   const EnableGrad recording;
   const Tensor value = loss();
   LADON_CHECK(value.defined() && value.count() == 1, "log_posterior",
-              "the loss must be one number, got ",
-              value.defined() ? detail::join(value.shape()) : "an undefined tensor");
+              "the loss must be one number, got ", detail::shape_in_words(value));
   const Tensor slope = detail::gradient_row("log_posterior", value, set);
   const NoGrad off;
   const Tensor theta = set.to_row();

@@ -37,7 +37,7 @@ void check(const ChainOptions& options, const LogDensity& density, const Tensor&
   LADON_CHECK(
       start.defined() && start.rank() == 2 && start.size(0) >= 1 && start.size(1) == density.dim(),
       operation, "start must be [C, ", density.dim(), "] with at least one chain, got ",
-      start.defined() ? detail::join(start.shape()) : "an undefined tensor");
+      detail::shape_in_words(start));
 }
 
 Phase begin(const char* operation, const LogDensity& density, const Tensor& start,

@@ -117,8 +117,7 @@ SmcResult tempered_smc(std::int64_t dim, const LogLikelihood& f, const SmcOption
   LADON_CHECK(
       values.defined() && values.dtype() == f64 && values.shape() == Shape{options.particles},
       operation, "for ", options.particles, " particles the likelihood must return f64 ",
-      Shape{options.particles}, ", got ",
-      values.defined() ? detail::join(values.dtype(), " ", values.shape()) : "an undefined tensor");
+      Shape{options.particles}, ", got ", detail::kind_in_words(values));
   run.judged = options.particles;
   std::uint64_t moves = 2;
   const std::int64_t width = dim / options.parts;

@@ -64,10 +64,10 @@ TEST(Rows, ReadTransposedParticles) {
 }
 
 TEST(Rows, RefuseOtherShapes) {
-  expect_error([] { rows::squared_distances(zeros({3})); }, "got f32 of shape [3]");
-  expect_error([] { rows::inner_products(zeros({3, 2}, i64)); }, "got i64 of shape [3, 2]");
+  expect_error([] { rows::squared_distances(zeros({3})); }, "got f32 [3]");
+  expect_error([] { rows::inner_products(zeros({3, 2}, i64)); }, "got i64 [3, 2]");
   expect_error([] { rows::norms(Tensor()); }, "undefined");
-  expect_error([] { rows::mix(eye(2, f64), zeros({0, 2})); }, "got f32 of shape [0, 2]");
+  expect_error([] { rows::mix(eye(2, f64), zeros({0, 2})); }, "got f32 [0, 2]");
 }
 
 // Independent float64 values; squared distances 10, 13, 37, 41, 90, 100.

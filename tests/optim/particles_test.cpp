@@ -138,7 +138,7 @@ TEST(ParticleBlock, CutsAMatrixAsItsParametersAre) {
   EXPECT_TRUE(pieces[1].storage() == x.storage());
   EXPECT_TRUE(same_bits(pieces[1], reshape(slice(x, 1, {.start = 12, .stop = 22}), {3, 2, 5})));
   EXPECT_TRUE(same_bits(joint.pieces(transpose(clone(transpose(x))))[2], pieces[2]));
-  expect_error([&] { joint.pieces(zeros({3, 31})); }, "must have that shape, but is [3, 31]");
+  expect_error([&] { joint.pieces(zeros({3, 31})); }, "must have that shape, got [3, 31]");
 }
 
 TEST(Particles, GatherWholeModels) {
@@ -222,7 +222,7 @@ TEST(ParticleBlock, RewritesGradientsInPlace) {
   block.set_gradients(tensor({5, 6, 7, 8}, {2, 2}, f64));  // no longer a method's
   EXPECT_TRUE(Leaf::of(rows)->rewrite().by.empty());
   expect_error([&] { block.set_gradients(zeros({4}, f64)); },
-               "is [2, 2]; the gradients must have that shape, but are [4]");
+               "is [2, 2]; the gradients must have that shape, got [4]");
   expect_error([&] { block.add_to_values(zeros({4}, f64)); }, "is [2, 2]; the values to add must");
 }
 

@@ -15,12 +15,11 @@ namespace {
 struct Members {
   Members(const char* operation, const Tensor& members,
           detail::Reads reads = detail::Reads::values) {
-    LADON_CHECK(
-        members.defined() && members.rank() == 3 && is_floating(members.dtype()) &&
-            members.count() > 0,
-        operation, "members' probabilities must be floating [S, N, C] with S, N, C > 0, got ",
-        members.defined() ? ladon::detail::join(members.dtype(), " of shape ", members.shape())
-                          : "an undefined tensor");
+    LADON_CHECK(members.defined() && members.rank() == 3 && is_floating(members.dtype()) &&
+                    members.count() > 0,
+                operation,
+                "members' probabilities must be floating [S, N, C] with S, N, C > 0, got ",
+                ladon::detail::kind_in_words(members));
     count = members.size(0);
     rows = members.size(1);
     classes = members.size(2);

@@ -48,10 +48,9 @@ ImageDataset parse_cifar(std::string_view bytes, const std::string& name, std::i
 }
 
 void check_images(std::string_view operation, const Tensor& images) {
-  LADON_CHECK(
-      images.defined() && images.rank() == 4 && is_floating(images.dtype()), operation,
-      "images must be floating [N, height, width, channels], got ",
-      images.defined() ? detail::join(images.dtype(), " ", images.shape()) : "an undefined tensor");
+  LADON_CHECK(images.defined() && images.rank() == 4 && is_floating(images.dtype()), operation,
+              "images must be floating [N, height, width, channels], got ",
+              detail::kind_in_words(images));
 }
 
 }  // namespace

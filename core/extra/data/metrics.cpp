@@ -18,9 +18,7 @@ struct Rows {
     LADON_CHECK(probabilities.defined() && probabilities.rank() == 2 &&
                     is_floating(probabilities.dtype()) && probabilities.count() > 0,
                 operation, "probabilities must be floating [N, C] with N, C > 0, got ",
-                probabilities.defined() ? ladon::detail::join(probabilities.dtype(), " of shape ",
-                                                              probabilities.shape())
-                                        : "an undefined tensor");
+                ladon::detail::kind_in_words(probabilities));
     count = probabilities.size(0);
     classes = probabilities.size(1);
     values = probabilities.detach().to_vector<double>();
@@ -39,8 +37,7 @@ std::vector<std::int64_t> checked_labels(const char* operation, const Tensor& la
                                          const Rows& rows) {
   LADON_CHECK(labels.defined() && labels.dtype() == i64 && labels.shape() == Shape({rows.count}),
               operation, "labels must be i64 ", Shape{rows.count}, ", got ",
-              labels.defined() ? ladon::detail::join(labels.dtype(), " of shape ", labels.shape())
-                               : "an undefined tensor");
+              ladon::detail::kind_in_words(labels));
   const auto values = labels.to_vector<std::int64_t>();
   for (const std::int64_t label : values)
     LADON_CHECK(label >= 0 && label < rows.classes, operation, "label ", label, " is outside [0, ",

@@ -13,9 +13,7 @@ using Numbers = std::vector<double>;
 
 Numbers checked(const char* operation, const char* what, const Tensor& x, const Shape& shape) {
   LADON_CHECK(x.defined() && is_floating(x.dtype()) && x.shape() == shape, operation, what,
-              " must be floating ", shape, ", got ",
-              x.defined() ? ladon::detail::join(x.dtype(), " of shape ", x.shape())
-                          : "an undefined tensor");
+              " must be floating ", shape, ", got ", ladon::detail::kind_in_words(x));
   Numbers values = x.detach().to_vector<double>();
   for (std::size_t i = 0; i < values.size(); ++i)
     LADON_CHECK(std::isfinite(values[i]), operation, what, " must be finite: entry ", i, " is ",
@@ -24,10 +22,8 @@ Numbers checked(const char* operation, const char* what, const Tensor& x, const 
 }
 
 std::int64_t checked_targets(const char* operation, const Tensor& targets) {
-  LADON_CHECK(
-      targets.defined() && targets.rank() == 1 && targets.count() > 0, operation,
-      "targets must be [N] with N > 0, got ",
-      targets.defined() ? ladon::detail::join("shape ", targets.shape()) : "an undefined tensor");
+  LADON_CHECK(targets.defined() && targets.rank() == 1 && targets.count() > 0, operation,
+              "targets must be [N] with N > 0, got ", ladon::detail::shape_in_words(targets));
   return targets.size(0);
 }
 
@@ -58,10 +54,8 @@ struct Sorted {
   Sorted(const char* operation, const Tensor& draws_, const Tensor& targets)
       : count(checked_targets(operation, targets)),
         y(checked(operation, "targets", targets, {count})) {
-    LADON_CHECK(
-        draws_.defined() && draws_.rank() == 2 && draws_.size(0) > 0, operation,
-        "draws must be [S, N] with S > 0, got ",
-        draws_.defined() ? ladon::detail::join("shape ", draws_.shape()) : "an undefined tensor");
+    LADON_CHECK(draws_.defined() && draws_.rank() == 2 && draws_.size(0) > 0, operation,
+                "draws must be [S, N] with S > 0, got ", ladon::detail::shape_in_words(draws_));
     const std::int64_t s = draws_.size(0);
     const Numbers values = checked(operation, "draws", draws_, {s, count});
     draws.resize(count);

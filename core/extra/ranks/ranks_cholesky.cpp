@@ -56,8 +56,7 @@ Tensor ridged(const Cholesky::Block& block, double ridge, std::int64_t row, std:
               std::int64_t rows, std::int64_t columns) {
   const Tensor a = block(row, column, rows, columns);
   LADON_CHECK(a.defined() && a.dtype() == f64 && a.shape() == Shape({rows, columns}), operation,
-              "a block must be f64 ", Shape({rows, columns}), ", got ",
-              a.defined() ? detail::join(a.dtype(), " ", a.shape()) : "an undefined tensor");
+              "a block must be f64 ", Shape({rows, columns}), ", got ", detail::kind_in_words(a));
   Tensor own = empty({rows, columns}, f64);
   double* to = own.mutable_data<double>();
   const double* from = a.strided_data<double>();
@@ -305,8 +304,7 @@ Tensor Cholesky::solve(const Tensor& b) const {
   LADON_CHECK(b.defined() && is_floating(b.dtype()) && b.rank() == 2 && b.size(0) == size() &&
                   b.size(1) >= 1,
               operation, "the right sides must be floating-point, [", size(),
-              ", k] with k ≥ 1, one row per input",
-              b.defined() ? detail::join("; got ", b.shape()) : "");
+              ", k] with k ≥ 1, one row per input; got ", detail::kind_in_words(b));
   Tensor x = empty(b.shape(), f64);
   kernels::copy(x, b);
 #ifdef LADON_SCALAPACK

@@ -192,10 +192,8 @@ Glove read_glove(const std::string& path) {
 EmbeddingTable embedding_table(const Vocabulary& vocabulary, const Glove& glove, Generator& rng,
                                double scale) {
   const Tensor& given = glove.vectors;
-  LADON_CHECK(
-      given.defined() && given.rank() == 2 && given.dtype() == f32, "embedding_table",
-      "word vectors must be f32 [words, d], got ",
-      given.defined() ? detail::join(given.dtype(), " ", given.shape()) : "an undefined tensor");
+  LADON_CHECK(given.defined() && given.rank() == 2 && given.dtype() == f32, "embedding_table",
+              "word vectors must be f32 [words, d], got ", detail::kind_in_words(given));
   LADON_CHECK(given.size(0) == std::ssize(glove.words), "embedding_table", "there are ",
               glove.words.size(), " words but ", given.size(0),
               " word vectors; each word needs one");

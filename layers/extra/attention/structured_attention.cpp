@@ -28,8 +28,7 @@ StructuredAttention::Details StructuredAttention::forward_with_weights(const Ten
                                                                        const Tensor& mask) const {
   detail::warn_of_precision("StructuredAttention", x, inner);
   LADON_CHECK(x.defined() && x.rank() == 3 && x.size(2) == inner.size(1), "StructuredAttention",
-              "expects [batch, T, ", inner.size(1), "], got ",
-              x.defined() ? detail::join("shape ", x.shape()) : "an undefined tensor");
+              "expects [batch, T, ", inner.size(1), "], got ", detail::shape_in_words(x));
   LADON_CHECK(!mask.defined() || mask.shape() == x.shape().sub(0, 2), "StructuredAttention",
               "sequences ", x.shape(), " need a mask of shape ", x.shape().sub(0, 2), ", got ",
               mask.shape());

@@ -74,9 +74,8 @@ std::int64_t ContinuousBatch::add(const Tensor& prompt, const GenerateOptions& o
   LADON_CHECK(options.cached, "ContinuousBatch",
               "always uses a cache, but cached is false; use generate()");
   LADON_CHECK(prompt.defined() && prompt.dtype() == i64 && prompt.rank() == 1 && prompt.count() > 0,
-              "ContinuousBatch", "the prompt must be i64 [T] with T > 0",
-              prompt.defined() ? detail::join(", got ", prompt.dtype(), " ", prompt.shape())
-                               : ", got an undefined tensor");
+              "ContinuousBatch", "the prompt must be i64 [T] with T > 0", ", got ",
+              detail::kind_in_words(prompt));
   const NoGrad no_grad;
   const RowwiseProducts rowwise;
   DecodingCache own;

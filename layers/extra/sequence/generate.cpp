@@ -217,9 +217,8 @@ std::vector<Generated> generate(const NextToken& next, const Tensor& prompt,
               "the model must be a function of tokens, but it is an empty function");
   LADON_CHECK(prompt.defined() && prompt.dtype() == i64 && prompt.rank() == 2 &&
                   prompt.size(0) > 0 && prompt.size(1) > 0,
-              "generate", "the prompt must be i64 [batch, T] with T > 0",
-              prompt.defined() ? detail::join(", got ", prompt.dtype(), " ", prompt.shape())
-                               : ", got an undefined tensor");
+              "generate", "the prompt must be i64 [batch, T] with T > 0", ", got ",
+              detail::kind_in_words(prompt));
   LADON_CHECK(!mask.defined() || (mask.dtype() == boolean && mask.shape() == prompt.shape()),
               "generate", "the mask must be bool ", prompt.shape(), ", true = token; got ",
               mask.dtype(), " ", mask.shape());

@@ -61,8 +61,7 @@ Tensor Recurrent::forward_masked(const Tensor& x, const Tensor& mask) const {
 void Recurrent::check(const Tensor& x, const RecurrentInputs& inputs) const {
   const char* name = name_of(cell);
   LADON_CHECK(x.defined() && x.rank() == 3 && x.size(2) == options.in, name, "expects [batch, T, ",
-              options.in, "], got ",
-              x.defined() ? detail::join("shape ", x.shape()) : "an undefined tensor");
+              options.in, "], got ", detail::shape_in_words(x));
   const Shape state{options.layers * sides(), x.size(0), options.hidden};
   LADON_CHECK(static_cast<std::int64_t>(directions.size()) == state[0], name, "has ",
               directions.size(), " of its ", state[0], " directions: it was moved from");

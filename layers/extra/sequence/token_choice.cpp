@@ -62,9 +62,8 @@ std::vector<Tensor> logits_after(const Tensor& logits, const Tokens& last) {
       logits.defined() && is_floating(logits.dtype()) && logits.rank() == 3 &&
           logits.size(0) == rows &&
           (logits.size(1) == 1 || logits.size(1) > *std::max_element(last.begin(), last.end())),
-      "generate", "the model must give logits [batch, T, vocabulary] for ", rows, " rows",
-      logits.defined() ? join(", got ", logits.dtype(), " ", logits.shape())
-                       : ", got an undefined tensor");
+      "generate", "the model must give logits [batch, T, vocabulary] for ", rows, " rows", ", got ",
+      kind_in_words(logits));
   std::vector<Tensor> each;
   for (std::int64_t b = 0; b < rows; ++b)
     each.push_back(select(select(logits, 0, b), 0, logits.size(1) == 1 ? 0 : last[b]));
@@ -193,9 +192,7 @@ std::int64_t draw_token(const Tensor& logits, const GenerateOptions& options, Ge
   detail::check_unread("draw_token", "repetition_penalty", options.repetition_penalty,
                        usual.repetition_penalty, why);
   LADON_CHECK(logits.defined() && is_floating(logits.dtype()) && logits.rank() == 1, "draw_token",
-              "logits must be floating [vocabulary]",
-              logits.defined() ? detail::join(", got ", logits.dtype(), " ", logits.shape())
-                               : ", got an undefined tensor");
+              "logits must be floating [vocabulary]", ", got ", detail::kind_in_words(logits));
   return detail::draw(detail::TokenLogits(logits), options, rng);
 }
 

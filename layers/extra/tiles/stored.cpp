@@ -300,7 +300,7 @@ Tensor StoredGram::multiply(const Tensor& v) const {
   const NoGrad off;
   LADON_CHECK(v.defined() && is_floating(v.dtype()) && v.rank() == 2 && v.size(0) == size(),
               "StoredGram::multiply", "the vectors must be floating-point, [", size(),
-              ", k], one row per input", v.defined() ? detail::join("; got ", v.shape()) : "");
+              ", k], one row per input; got ", detail::kind_in_words(v));
   ranks::check_alike("StoredGram::multiply", "the vectors", v);
   const std::int64_t k = v.size(1);
   const Tensor x = contiguous(cast(v.detach(), f64));

@@ -44,7 +44,7 @@ class ClosedRule final : public DualRule {
   Tensor checked(const Tensor& e, const Tensor& c) const {
     LADON_CHECK(e.defined() && e.shape() == c.shape() && e.dtype() == f64, name_,
                 "E must return an f64 tensor of c's shape ", c.shape(), ", got ",
-                e.defined() ? detail::join(e.dtype(), " ", e.shape()) : "an undefined tensor");
+                detail::kind_in_words(e));
     return e;
   }
 

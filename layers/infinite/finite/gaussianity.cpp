@@ -42,10 +42,9 @@ Tensor near_one(const Tensor& x, const Axes& axes) {
 // --- excess kurtosis ---
 
 Measured excess_kurtosis(const Tensor& samples) {
-  LADON_CHECK(
-      samples.rank() == 3 && samples.size(0) >= 3, "excess_kurtosis",
-      "samples must be [draws, N, C] with at least 3 draws, got ",
-      samples.defined() ? ladon::detail::join("shape ", samples.shape()) : "an undefined tensor");
+  LADON_CHECK(samples.rank() == 3 && samples.size(0) >= 3, "excess_kurtosis",
+              "samples must be [draws, N, C] with at least 3 draws, got ",
+              ladon::detail::shape_in_words(samples));
   const NoGrad off;
   const Tensor squares = square(near_one(cast(samples, f64), {0, 2}));
   const auto second = numbers_of("gaussianity", mean(squares, 2));  // [draws, N]

@@ -166,8 +166,7 @@ using Kernels = std::function<Tensor(const Tensor& z, std::int64_t inputs)>;
 Kernels in_pieces(Kernels kernels, std::int64_t held, std::int64_t dim, std::int64_t most) {
   return [kernels = std::move(kernels), held, dim, most](const Tensor& z, std::int64_t inputs) {
     LADON_CHECK(z.defined() && z.dtype() == f64 && z.rank() == 2 && z.size(1) == dim, operation,
-                "rows of latents must be f64 [P, ", dim, "], got ",
-                z.defined() ? detail::join(z.dtype(), " ", z.shape()) : "an undefined tensor",
+                "rows of latents must be f64 [P, ", dim, "], got ", detail::kind_in_words(z),
                 "; row_of_latents() makes one row");
     LADON_CHECK(0 <= inputs && inputs <= most, operation, "`inputs` is ", inputs,
                 "; it must be from 0 to ", most, ", the number of inputs of the kernel");

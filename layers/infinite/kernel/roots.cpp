@@ -104,8 +104,7 @@ namespace {
 /// Throws Error unless k is a kernel [N1, N2, T, T] in f64.
 void check_tokens(const char* operation, const Tensor& k) {
   LADON_CHECK(k.defined() && k.dtype() == f64 && k.rank() == 4 && k.size(2) == k.size(3), operation,
-              "the kernel of landmarks must be f64 [N1, N2, T, T], got ",
-              k.defined() ? detail::join(k.dtype(), " ", k.shape()) : "an undefined tensor");
+              "the kernel of landmarks must be f64 [N1, N2, T, T], got ", detail::kind_in_words(k));
 }
 
 /// Throws Error unless the pivots are different tokens, of 0 to tokens − 1.
@@ -172,9 +171,7 @@ Tensor coordinates(const Tensor& k, const RootFactor& factor) {
   const Tensor& inverse = factor.inverse;
   LADON_CHECK(inverse.defined() && inverse.dtype() == f64 && inverse.shape() == Shape({r, r}),
               "coordinates", "the factor has ", r, " pivots, so its inverse must be f64 ",
-              Shape({r, r}), ", got ",
-              inverse.defined() ? detail::join(inverse.dtype(), " ", inverse.shape())
-                                : "an undefined tensor");
+              Shape({r, r}), ", got ", detail::kind_in_words(inverse));
   const Tensor index = from_vector(factor.pivots, {r});
   const Tensor seen = reshape(index_select(between_tokens(k), 1, index), {n, t, r});
   return fast_or_composed(

@@ -66,10 +66,10 @@ RankHistogram::RankHistogram(const RankHistogramOptions& options) : draws_(optio
 void RankHistogram::add(const Tensor& truth, const Tensor& draws, Generator& rng) {
   const auto quantities = static_cast<std::int64_t>(ranks_.size());
   LADON_CHECK(truth.defined() && truth.shape() == Shape{quantities}, "RankHistogram",
-              "the truth must be ", Shape{quantities}, ", got ", truth.shape());
+              "the truth must be ", Shape{quantities}, ", got ", detail::shape_in_words(truth));
   const Shape wanted{draws_, quantities};
   LADON_CHECK(draws.defined() && draws.shape() == wanted, "RankHistogram", "the draws must be ",
-              wanted, ", got ", draws.shape());
+              wanted, ", got ", detail::shape_in_words(draws));
   const auto t = numbers_of("RankHistogram", truth.detach()),
              x = numbers_of("RankHistogram", draws.detach());
   for (std::int64_t q = 0; q < quantities; ++q)

@@ -25,8 +25,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 Tensor checked(const char* operation, const char* what, const Tensor& x) {
   LADON_CHECK(x.defined() && x.rank() == 2 && x.count() > 0 && is_floating(x.dtype()), operation,
               what, " must be floating [M, D] with M, D > 0, got ",
-              x.defined() ? ladon::detail::join(x.dtype(), " of shape ", x.shape())
-                          : "an undefined tensor");
+              ladon::detail::kind_in_words(x));
   const Tensor rows = contiguous(cast(x.detach(), f64));
   const double* value = rows.data<double>();
   for (std::int64_t p = 0; p < rows.count(); ++p)

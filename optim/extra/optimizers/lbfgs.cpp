@@ -93,8 +93,7 @@ LinePoint Lbfgs::evaluate(const std::function<Tensor()>& loss) const {
   const EnableGrad enable_grad;
   const Tensor value = loss();
   LADON_CHECK(value.defined() && value.count() == 1, "lbfgs",
-              "the loss must have one element, got ",
-              value.defined() ? detail::join("shape ", value.shape()) : "an undefined tensor");
+              "the loss must have one element, got ", detail::shape_in_words(value));
   return {0, number_of("lbfgs", value.detach()), 0,
           detail::gradient_row("lbfgs", value, parameters_)};
 }

@@ -80,8 +80,7 @@ SteinKernel per_coordinate(SteinKernel kernel) {
 SteinKernel preconditioned(SteinKernel kernel, const Tensor& precision) {
   check("preconditioned", kernel);
   LADON_CHECK(precision.defined() && precision.rank() == 2, "preconditioned",
-              "the precision must be [D, D], got ",
-              precision.defined() ? detail::join(precision.shape()) : "an undefined tensor");
+              "the precision must be [D, D], got ", detail::shape_in_words(precision));
   const Tensor root = lapack::cholesky(cast(precision.detach(), f64));
   const std::string name = detail::join("preconditioned ", kernel.name);
   return {name, [kernel = std::move(kernel), root](const Tensor& theta) {

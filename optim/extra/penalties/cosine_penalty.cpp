@@ -7,9 +7,8 @@
 namespace ladon {
 
 Tensor cosine_penalty(const Tensor& theta) {
-  LADON_CHECK(
-      theta.defined() && theta.rank() == 2, "cosine_penalty", "needs rows [M, D], got ",
-      theta.defined() ? ladon::detail::join("shape ", theta.shape()) : "an undefined tensor");
+  LADON_CHECK(theta.defined() && theta.rank() == 2, "cosine_penalty", "needs rows [M, D], got ",
+              ladon::detail::shape_in_words(theta));
   const auto m = static_cast<double>(theta.size(0));
   if (m < 2) return sum(theta * 0.0);
   const Tensor unit = detail::unit_vectors(theta);

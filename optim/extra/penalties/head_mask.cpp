@@ -73,7 +73,7 @@ HeadMask::HeadMask(MultiHeadAttention& layer, const Tensor& mask) : layer_(layer
   LADON_CHECK(mask.defined() && is_floating(mask.dtype()) &&
                   (mask.rank() == 1 || mask.rank() == 2) && mask.size(-1) == heads,
               "HeadMask", "the mask must be floating [", heads, "] or [batch, ", heads, "], got ",
-              mask.dtype(), " of shape ", mask.shape());
+              detail::kind_in_words(mask));
   own_ = install(layer, [mask](const Tensor& values) {
     LADON_CHECK(mask.rank() == 1 || mask.size(0) == values.size(0), "HeadMask",
                 "a mask [batch, heads] must have the layer's batch size, but is ", mask.shape(),
@@ -107,7 +107,8 @@ Tensor head_importance(MultiHeadAttention& layer, const std::function<Tensor()>&
   LADON_CHECK(mask.defined(), "head_importance",
               "the losses did not call the layer; pass a layer of the model that `losses` runs");
   LADON_CHECK(value.defined() && value.shape() == Shape{mask.size(0)}, "head_importance",
-              "the losses must be ", Shape{mask.size(0)}, ", one per example, got ", value.shape());
+              "the losses must be ", Shape{mask.size(0)}, ", one per example, got ",
+              detail::shape_in_words(value));
   LADON_CHECK(value.requires_grad(), "head_importance",
               "the losses record no history; neither detach them nor compute them under NoGrad");
   const Tensor slope = grad(sum(value), mask);

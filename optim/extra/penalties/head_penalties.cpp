@@ -14,9 +14,7 @@ namespace {
 /// results and derivatives. Throws Error for wrong shapes and dtypes.
 Tensor counted(const char* operation, const Tensor& x, const Tensor& mask) {
   LADON_CHECK(x.defined() && x.rank() == 4 && is_floating(x.dtype()) && x.size(1) > 0, operation,
-              "needs floating [B, H, T, d] with H > 0, got ",
-              x.defined() ? ladon::detail::join(x.dtype(), " of shape ", x.shape())
-                          : "an undefined tensor");
+              "needs floating [B, H, T, d] with H > 0, got ", ladon::detail::kind_in_words(x));
   const Shape positions{x.size(0), x.size(2)};
   LADON_CHECK(!mask.defined() || (mask.dtype() == boolean && mask.shape() == positions), operation,
               "the mask must be bool ", positions, ", got ", mask.dtype(), " ", mask.shape());

@@ -21,8 +21,7 @@ struct Centred {
 Centred centred(const char* operation, const Tensor& features, const CkaOptions& options) {
   check_plain(operation, features, "features");
   LADON_CHECK(features.rank() == 2 && is_floating(features.dtype()), operation,
-              "features must be floating [n, p], got ", features.dtype(), " of shape ",
-              features.shape());
+              "features must be floating [n, p], got ", ladon::detail::kind_in_words(features));
   const std::int64_t n = features.size(0), least = options.debiased ? 4 : 2;
   LADON_CHECK(n >= least, operation, "needs at least ", least, " examples, got ", n);
   const Tensor given = cast(features, f64);
@@ -64,8 +63,7 @@ double normalized(double between, double x, double y) {
 /// excluded.
 std::vector<Tensor> features_of_heads(const Tensor& contexts, const Tensor& token_mask) {
   LADON_CHECK(contexts.defined() && contexts.rank() == 4, "head_cka",
-              "contexts must be [B, H, T, d], got ",
-              contexts.defined() ? ladon::detail::join(contexts.shape()) : "an undefined tensor");
+              "contexts must be [B, H, T, d], got ", ladon::detail::shape_in_words(contexts));
   const std::int64_t batch = contexts.size(0), heads = contexts.size(1), length = contexts.size(2);
   const Shape tokens{batch, length};
   LADON_CHECK(
@@ -116,9 +114,7 @@ double effective_number(const Tensor& similarity, double order) {
                   similarity.size(0) == similarity.size(1) && similarity.count() > 0 &&
                   is_floating(similarity.dtype()),
               "effective_number", "similarities must be floating [H, H] with H > 0, got ",
-              similarity.defined()
-                  ? ladon::detail::join(similarity.dtype(), " of shape ", similarity.shape())
-                  : "an undefined tensor");
+              ladon::detail::kind_in_words(similarity));
   const NoGrad off;
   check_plain("effective_number", similarity, "similarities");
   std::vector<double> p = numbers_of("similarity", lapack::eigenvalues(cast(similarity, f64)));

@@ -54,8 +54,7 @@ LinearSolution CgSolver::solve(const Tensor& b, double tolerance) const {
         const Tensor product = kernel_.multiply(v);
         LADON_CHECK(product.defined() && product.shape() == v.shape(), operation,
                     "the kernel's `multiply` maps ", v.shape(), " to ",
-                    product.defined() ? detail::join(product.shape()) : "an undefined tensor",
-                    "; the shape must stay the same");
+                    detail::shape_in_words(product), "; the shape must stay the same");
         return product + ridge_ * v;
       },
       b,

@@ -45,8 +45,7 @@ class Iteration {
   Tensor applied(const LinearMap& map, const char* what, const Tensor& x) const {
     const Tensor y = map(x).detach();
     LADON_CHECK(y.defined() && y.shape() == x.shape() && is_floating(y.dtype()), operation, what,
-                " for ", x.shape(), " is ",
-                y.defined() ? detail::join(y.dtype(), " ", y.shape()) : "an undefined tensor",
+                " for ", x.shape(), " is ", detail::kind_in_words(y),
                 "; it must be f32 or f64, and must have the same shape");
     return cast(y, f64);
   }
@@ -115,8 +114,8 @@ CgResult conjugate_gradients(const LinearMap& multiply, const Tensor& b, const C
   LADON_CHECK(options.max_iterations >= 1, operation, "max_iterations must be at least 1, got ",
               options.max_iterations);
   LADON_CHECK(b.defined() && b.rank() == 2 && b.size(0) >= 1 && b.size(1) >= 1, operation,
-              "the right-hand sides must be [N, k] with N and k ≥ 1",
-              b.defined() ? detail::join(", got ", b.shape()) : "");
+              "the right-hand sides must be [N, k] with N and k ≥ 1, got ",
+              detail::shape_in_words(b));
   const Tensor right =
       kernel_blocks::cross_block(operation, "the right-hand sides", b, -1, b.size(1));
   return Iteration(multiply, right, options).run();

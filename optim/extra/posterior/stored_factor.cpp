@@ -212,7 +212,7 @@ Tensor StoredFactor::passes(const Tensor& b, bool both) const {
   const NoGrad off;
   LADON_CHECK(b.defined() && is_floating(b.dtype()) && b.rank() == 2 && b.size(0) == size(),
               "StoredFactor::solve", "the right-hand sides must be floating-point, [", size(),
-              ", k], one row per input", b.defined() ? detail::join("; got ", b.shape()) : "");
+              ", k], one row per input; got ", detail::kind_in_words(b));
   const State& u = state();
   Tensor x = clone(cast(b.detach(), f64));
   const std::int64_t k = x.size(1);

@@ -128,12 +128,12 @@ TEST(ParameterSet, IsARowAndBack) {
   EXPECT_EQ(pieces[1].shape(), (Shape{2, 2, 4, 8}));
   EXPECT_TRUE(all_equal(2.0 * select(pieces[1], 0, 1), set[1].second.detach()));
   expect_error([&] { set.assign_row(ones({3})); },
-               "have 128 values, so the row must have as many; got shape [3]");
+               "have 128 values, so the row must have as many; got [3]");
   expect_error(
       [&] {
         set.pieces(ones({128, 3}));
       },
-      "have 128 values, so rows must have as many columns; got shape [128, 3]");
+      "have 128 values, so rows must have as many columns; got [128, 3]");
   expect_error([&] { ParameterSet().to_row(); }, "0 parameters");
   expect_error([&] { set.to_row({row}); }, "2 parameters and 1 values");
 }

@@ -104,7 +104,7 @@ TEST(CosinePenalty, IsTheMeanSquaredCosine) {
   const Tensor x = tensor({1, 0, 2, 0, -1, 1}, {3, 2}, f64);
   EXPECT_NEAR(cosine_penalty(x).item(), (1 + 0.5 + 0.5) / 3, 1e-15);
   EXPECT_EQ(cosine_penalty(ones({1, 3})).item(), 0);
-  expect_error([] { cosine_penalty(ones({3})); }, "got shape [3]");
+  expect_error([] { cosine_penalty(ones({3})); }, "got [3]");
 }
 
 TEST(CosinePenalty, HasATrueGradient) {

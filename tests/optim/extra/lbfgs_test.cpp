@@ -188,7 +188,7 @@ TEST(Lbfgs, LeavesEverythingAsItWasOnAnError) {
   for (const auto& [name, value] : lbfgs.state_dict())
     EXPECT_TRUE(same_bits(value, state.at(name))) << name;
   expect_error([&] { lbfgs.step([&] { return sum(x) * std::nan(""); }); }, "the loss is nan");
-  expect_error([&] { lbfgs.step([&] { return x; }); }, "one element, got shape [2]");
+  expect_error([&] { lbfgs.step([&] { return x; }); }, "one element, got [2]");
   expect_error([&] { lbfgs.step({}); }, "empty function");
 }
 

@@ -160,7 +160,7 @@ TEST(Compare, RefusesWhatDoesNotFit) {
   test::expect_error([&] { run("svg", linear); },
                      "unknown method `svg`; the methods are hmc, sgld");
   test::expect_error([&] { run("svgd", linear, {.members = 1}); }, "two members, got 1");
-  test::expect_error([&] { run("svgd", linear, {.steps = 0}); }, "steps must be at least 1");
+  test::expect_error([&] { run("svgd", linear, {.steps = 0}); }, "steps must be from 1 to");
   Generator rng(1);
   test::expect_error([&] { run_posterior_method("function_svgd", linear.task, {}, rng); },
                      "needs options.prior_kernel");

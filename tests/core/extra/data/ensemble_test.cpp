@@ -47,8 +47,8 @@ TEST(Ensemble, VariationRatioIsTheShareOfLostVotes) {
 }
 
 TEST(Ensemble, RefusesBadInput) {
-  expect_error([] { ensemble_mean(ones({2, 3})); }, "[S, N, C] with S, N, C > 0, got f32 of shape");
-  expect_error([] { disagreement(ones({2, 0, 3})); }, "got f32 of shape [2, 0, 3]");
+  expect_error([] { ensemble_mean(ones({2, 3})); }, "[S, N, C] with S, N, C > 0, got f32 [");
+  expect_error([] { disagreement(ones({2, 0, 3})); }, "got f32 [2, 0, 3]");
   expect_error([] { mutual_information(ones({2, 2, 3}, i64)); }, "got i64");
   expect_error([] { variation_ratio(Tensor()); }, "[variation_ratio]");
 }

@@ -218,9 +218,9 @@ TEST(Metrics, RefuseBadInput) {
   expect_error([] { aupr({1}, {}); }, "[aupr] there are 1 positives and 0 negatives");
   expect_error([] { fpr95({std::nan("")}, {1}); }, "[fpr95] the score of a positive is NaN");
   expect_error([] { accuracy(probabilities, tensor({0, 1}, i64)); }, "labels must be i64 [4]");
-  expect_error([] { accuracy(probabilities, tensor({0, 1, 2, 0})); }, "got f32 of shape [4]");
+  expect_error([] { accuracy(probabilities, tensor({0, 1, 2, 0})); }, "got f32 [4]");
   expect_error([] { nll(probabilities, tensor({0, 1, 3, 0}, i64)); }, "label 3 is outside [0, 3)");
-  expect_error([] { brier(labels, labels); }, "got i64 of shape [4]");
+  expect_error([] { brier(labels, labels); }, "got i64 [4]");
   expect_error([] { brier(zeros({0, 3}), zeros({0}, i64)); }, "N, C > 0");
   expect_error([] { ece(probabilities, labels, 0); }, "0 bins");
   expect_error([] { ece(full({1, 2}, std::nan("")), tensor({0}, i64)); }, "NaN");
