@@ -103,7 +103,7 @@ TEST(ModelDerivatives, FunctionalCallPutsTheParametersBack) {
   expect_error([&] { functional_call(model, values, nothing); }, "values for");
   values.push_back(ones({4}, f64));
   expect_error([&] { functional_call(model, values, nothing); },
-               "its value must be the same; got f64 [4]");
+               "its value must be the same; got f64 of shape [4]");
   values.back() = zeros({3}, f64);
   values.push_back(zeros({3}, f64));
   expect_error([&] { functional_call(model, values, nothing); }, "values for");

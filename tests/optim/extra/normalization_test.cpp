@@ -257,8 +257,8 @@ void expect_near(const Tensor& got, const ExactRow& want, std::int64_t row, DTyp
 }
 
 /// Checks f at the rows, with cotangents of size 1, or of the size that makes derivatives near 1.
-void check(const Operation& f, const std::vector<Case>& rows, DType dtype, double eps,
-           bool matched, Count& counted) {
+void check(const Operation& f, const std::vector<Case>& rows, DType dtype, double eps, bool matched,
+           Count& counted) {
   const auto n = static_cast<std::int64_t>(rows[0].x.size()),
              count = static_cast<std::int64_t>(rows.size());
   std::vector<double> flat;
@@ -328,7 +328,8 @@ TEST(Normalization, IsRightAtTheEdgesOfTheRange) {
           }
         }
       }
-    std::cout << f.name << ": " << counted.compared << " compared, " << counted.left_out << " left out\n";
+    std::cout << f.name << ": " << counted.compared << " compared, " << counted.left_out
+              << " left out\n";
   }
 }
 
