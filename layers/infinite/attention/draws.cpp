@@ -77,8 +77,9 @@ void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pa
   const LogitDraws& right = one_side ? left : *other;
   const std::int64_t r = left.rank();
   const bool same = same_elements(seen.nngp, values.nngp), may_be_features = same && r < 2 * t;
-  // J(k) is computed from covariances (features.h) only if this costs less than its formula in
-  // head_moments.cpp, that is, less than 3·T³ + 3·T²·R multiplications (pair_sums.cpp).
+  // J(k) (top of this file) is computed from covariances (features.h) only if this costs less than
+  // its formula in head_moments.cpp, that is, less than 3·T³ + 3·T²·R multiplications
+  // (pair_sums.cpp).
   const bool covariances = tangent && covariance_size(r) <= 3 * (t + r);
   PairSums sums(layer, blocks, {r, same, upper_triangle(seen)}, value, tangent);
   KeptDraws* const kept = PassScope::kept();

@@ -35,8 +35,8 @@ class KeptDraws {
   void allow(double bytes);
 
   /// Z of draw `number`. Calls draw() to make it unless it is kept. If several threads ask for it
-  /// at once, one of them makes it and the others wait. No thread waits for itself, since parallel
-  /// loops inside draw() run no other task on it.
+  /// at once, one of them makes it and the others wait. A thread cannot wait for itself, since the
+  /// parallel loops inside draw() start no other task on the thread that runs them.
   Tensor get(const Source& source, std::int64_t number, const std::function<Tensor()>& draw);
 
   /// Records, for expected_bytes(), that a step uses the first `draws` matrices of a source.

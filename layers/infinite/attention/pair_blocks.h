@@ -60,7 +60,7 @@ class BlockList {
     PairIndex::Steps steps = {};  // in blocks
   };
 
-  Tensor dense_;  // kernels of queries and keys, whose pairs index_ numbers
+  Tensor dense_;  // kernels of queries and keys; index_ numbers their pairs
   PairIndex index_;
   Blocks k_, t_, v_, u_, left_, right_, left_may_, right_may_;
 };

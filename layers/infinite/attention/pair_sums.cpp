@@ -1,4 +1,5 @@
-// Sums over draws of P·v·P'ᵀ, P·u·P'ᵀ, J(k) and J(t), in the notation of draws.cpp.
+// Sums over draws of P·v·P'ᵀ, P·u·P'ᵀ, J(k) and J(t), in the notation of draws.cpp: P and P' are
+// the attention weights of the two inputs, J(X) is the sum over softmax's Jacobians.
 //
 // Several ways give the same sums up to rounding; which is cheapest depends on the pair. A product
 // takes T³ multiply-adds unless another cost is given.
@@ -67,8 +68,9 @@ struct Upstream {
 
 namespace {
 
-/// Sums over draws for one pair, [T, T] each: P·v·P'ᵀ, and with an NTK also J(k), J(t) and P·u·P'ᵀ
-/// (or P·t·P'ᵀ, if P·u·P'ᵀ follows from it).
+/// Sums over draws for one pair (top of this file), [T, T] each: P·v·P'ᵀ (`value`), and with an NTK
+/// also P·u·P'ᵀ (`tangent`; P·t·P'ᵀ instead if P·u·P'ᵀ follows from it), J(k) (`slope_k`) and J(t)
+/// (`slope_t`).
 struct Sums {
   double *value, *tangent, *slope_k, *slope_t;
   Sums from(std::int64_t at) const {
@@ -79,8 +81,8 @@ struct Sums {
 
 /// Adds up the draws of a pair, several at a time: enough to make products long, but few enough to
 /// stay in the cache. Its buffers are reused for every pair. The NNGP kernel has the same bits with
-/// and without an NTK: an input's kernel with itself must equal its variance exactly, because a
-/// dual may be steep at correlation 1.
+/// and without an NTK: an input's kernel with itself must equal its variance exactly, because the
+/// dual of an activation may be steep at correlation 1.
 class Average {
  public:
   Average(std::int64_t positions, std::int64_t count, std::int64_t rank, bool same, bool tangent)
@@ -172,8 +174,8 @@ class Average {
     }
   }
 
-  /// Adds J(k) if `by_k` (otherwise features give it), J(t) unless it follows from J(k), and
-  /// P·t·P'ᵀ if P·u·P'ᵀ follows from it.
+  /// Adds to `sums` J(k) if `by_k` (otherwise features give it), J(t) unless it follows from J(k),
+  /// and P·t·P'ᵀ if P·u·P'ᵀ follows from it.
   void add_slopes(const PairBlocks& x, const Upstream& up, const Weights& w, bool by_k,
                   const Sums& sums) {
     if (by_k && !same_) around_block(w, x.k, x_);
@@ -184,7 +186,8 @@ class Average {
     if (up.u_by_t()) over_draws(x_.left.data(), s_ * t_, w.turned, 1, sums.tangent);
   }
 
-  /// sum += Σ_s J(X), by the formula in head_moments.cpp.
+  /// sum += Σ_s J(X): for each draw s, the sum over softmax's Jacobians with X = `x` in place of D,
+  /// by the formula in head_moments.cpp. `around` holds the products of X with the weights.
   void add_jacobians(const double* v, const double* x, const Around& around, const Weights& w,
                      double* sum) {
     kernels::negative_products(s_ * size_, v_.left.data(), around.left.data(), w_.data());

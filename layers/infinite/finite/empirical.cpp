@@ -31,7 +31,7 @@ struct Pass {
 };
 
 // The last example must have the same outputs alone as in its batch: with layers that mix examples,
-// or draw, the kernels of an input would depend on its block.
+// or draw random numbers, the kernels of an input would depend on its block.
 void verify_alone(const Layer& network, const Tensor& x, const Tensor& mask, const Tensor& among) {
   const NoGrad off;
   const ParameterUses unread;  // discards the layers' reports of this pass

@@ -96,7 +96,8 @@ HeadLatents FiniteHeads::draw_layer(std::int64_t rank, Generator rng) const {
   return z;
 }
 
-// The inputs serve as landmarks, with full rank, so that one walk over the graph suffices.
+// The inputs themselves are the landmarks, with an unlimited number of coordinates, so that one
+// evaluation of the graph suffices.
 Kernel FiniteHeads::run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted,
                         std::vector<HeadMap>* maps) const {
   Landmarks found;

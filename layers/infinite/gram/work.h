@@ -14,8 +14,8 @@ namespace ladon::infinite {
 /// are computed.
 Inputs prepared(const Inputs& in);
 
-/// The matrices' entries in one tile. If a layer draws: means over replicates, and their standard
-/// errors.
+/// The matrices' entries in one tile. If a layer averages over draws: means over replicates, and
+/// their standard errors.
 Gram compute_tile(const GramPlan& plan, const GramTile& tile);
 
 class GramReport;
