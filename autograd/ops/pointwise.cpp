@@ -142,7 +142,7 @@ Tensor minimum(double s, const Tensor& x) { return minimum(x, s); }
 Tensor atan2(const Tensor& y, const Tensor& x) {
   // a/(a² + b²), and 0 at the origin and at infinity. a and b are divided by the larger of their
   // magnitudes, a constant in derivatives, so that squares do not overflow or underflow.
-  // Where 1/unit leaves the range of numbers, g·(q/unit) is (g/√unit)·(q/√unit).
+  // Where 1/unit leaves the range of numbers, g·(q/unit) is computed as (g/√unit)·(q/√unit).
   const auto slope = [](const Tensor& g, const Tensor& a, const Tensor& b) {
     const Tensor larger = maximum(abs(a.detach()), abs(b.detach()));
     const Tensor none = logical_or(equal(larger, 0), equal(larger, HUGE_VAL));

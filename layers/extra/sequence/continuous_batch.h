@@ -26,8 +26,8 @@ namespace ladon {
 /// texts throws, each text is processed alone. A text that fails alone, or whose `on_token` throws,
 /// ends with the exception in its Generated::error, and the others go on. Runs under NoGrad and
 /// RowwiseProducts. `on_token` may cancel requests, but add() and step() throw Error inside it.
-/// Inside the model function, add(), step() and cancel() throw Error. Both hold, until the step has
-/// returned, also for an object to which the batch is moved inside `on_token`.
+/// Inside the model function, add(), step() and cancel() throw Error. If the batch is moved inside
+/// `on_token`, the same rules hold for the new object until the step has returned.
 class ContinuousBatch {
  public:
   /// Throws Error for an empty function.

@@ -118,9 +118,9 @@ void check_covariances(const char* operation, const Tensor& p, const Tensor& q, 
   if (both.count() == 0) return;
   for (const Tensor* x : {&of_u, &of_v, &both})
     if (!all(isfinite(*x)).item<bool>()) return;
-  // A variance may be a difference of larger numbers, whose size determines its rounding error. That
-  // size is unknown here for a single input: covariances give only a lower bound, which may be 0
-  // for centred inputs. So usual_variance() is used in its place: a few inputs of any size hardly
+  // A variance may be a difference of larger numbers, whose size determines its rounding error.
+  // That size is unknown here for a single input: covariances give only a lower bound, which may be
+  // 0 for centred inputs. So usual_variance() is used in its place: a few inputs of any size hardly
   // change it.
   const double least = std::min(number_of(operation, amin(of_u)), number_of(operation, amin(of_v)));
   if (least < 0)

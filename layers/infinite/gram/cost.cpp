@@ -147,9 +147,9 @@ Probe probe(const GramPlan& plan, Get get, double budget, bool may_be_whole) {
     const Measured now = measure(plan, block, found.self_bytes > 0);
     const double pairs = static_cast<double>(block.rows * block.columns),
                  computed = computed_pairs(plan, block);
-    // With draws, the measured difference may be negative, since a single pair's draws may take more
-    // memory than all pairs of the block. So pair_bytes is at least the size of a pair's kernels,
-    // without the self-kernels that its inputs share with other pairs.
+    // With draws, the measured difference may be negative, since the draws of a single pair may
+    // take more memory than the pairs of the block. So pair_bytes is at least the size of a pair's
+    // kernels, without the self-kernels that its inputs share with other pairs.
     const double least = drawn ? entry_bytes(plan.a, inner) * (get == Get::ntk ? 2 : 1) : 0;
     found.pair_bytes = std::max((now.peak - found.tile_bytes) / pairs, least);
     const double of_pairs = now.seconds - now.of_inputs, of_one = one.seconds - one.of_inputs;
@@ -209,8 +209,8 @@ std::int64_t Sizes::chosen(double budget) const {
   if (probe_.whole.nngp.defined()) return fitting(largest_, budget);
   const bool drawn = plan_.estimate.sampled;
   const double cached = std::sqrt((drawn ? drawn_bytes : cached_bytes) / probe_.pair_bytes);
-  // If layers average over draws, the draws for an input serve all pairs of a tile, which saves more
-  // than the caches do; and the loops over draws use all threads within one tile.
+  // If layers average over draws, the draws for an input serve all pairs of a tile, which saves
+  // more than the caches do; and the loops over draws use all threads within one tile.
   const double at_once = plan_.processes * (drawn ? 1 : num_threads());
   const double shared = drawn && plan_.processes == 1
                             ? cached

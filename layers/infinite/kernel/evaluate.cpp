@@ -217,8 +217,8 @@ class Evaluation {
   }
 
   /// Adds the unexplained shares (Ψ·Ψᵀ)_aa/k_aa of all tokens a, for Ψ = `own` (Root::own) and the
-  /// self-kernels k = `of`, to the remainder with index `number`. Masked tokens have variance 0, and
-  /// are skipped.
+  /// self-kernels k = `of`, to the remainder with index `number`. Masked tokens have variance 0,
+  /// and are skipped.
   void add_remainder(std::size_t number, const Tensor& own, const Tensor& of) const {
     std::vector<Remainder>& all = *walk_.remainders;
     all.resize(std::max(all.size(), number + 1));
