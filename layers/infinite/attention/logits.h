@@ -104,7 +104,8 @@ struct DrawnWeights {
 /// Draws the attention weights of one block of inputs.
 class LogitDraws {
  public:
-  /// `cov` is k(n, n) [N, T, T], `may` is visible() of the block, [N, T, T] or [T, T].
+  /// `cov` is k(n, n) [N, T, T]; `may` is 1 where a query may attend to a key, else 0 (visible() in
+  /// limit.h), [N, T, T] or [T, T].
   LogitDraws(const Root& root, const Tensor& cov, const Tensor& may, double query_key);
 
   std::int64_t inputs() const { return inputs_; }

@@ -57,7 +57,7 @@ class BlockList {
     Tensor blocks;
     const double* data = nullptr;  // null if undefined
     std::int64_t size;
-    PairIndex::Steps steps = {};  // in blocks
+    PairIndex::Steps steps = {};  // counted in blocks of `size` elements
   };
 
   Tensor dense_;  // kernels of queries and keys; index_ numbers their pairs

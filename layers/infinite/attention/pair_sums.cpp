@@ -62,7 +62,7 @@ struct Upstream {
     u_of_v = line(x.v, x.u, size);
     u_of_t = line(x.t, x.u, size);
   }
-  /// Whether P·t·P'ᵀ, which J(t) needs, also gives P·u·P'ᵀ.
+  /// Whether P·u·P'ᵀ follows from P·t·P'ᵀ, which is computed for J(t) in any case.
   bool u_by_t() const { return !u_of_v && !t_of_k && u_of_t; }
 };
 
@@ -138,7 +138,8 @@ class Average {
                   double* sum) const {
     blas::gemm_serial<double>(t_, t_, s_ * t_, sign, {y, row, 1}, {z, t_, 1}, 1, {sum, t_, 1});
   }
-  /// sum += Σ_s ⟨F_a, F'_b⟩ over all draws:  [a, (s, f)]·[(s, f), b] → [a, b]
+  /// sum += Σ_s ⟨F_a, F'_b⟩ over all draws, for the features (features.h) F_a of the left queries
+  /// and F'_b of the right ones:  [a, (s, f)]·[(s, f), b] → [a, b]
   void inner(const double* left, const double* right, std::int64_t f, double* sum) const {
     blas::gemm_serial<double>(t_, t_, all_ * f, 1, {left, all_ * f, 1}, {right, t_, 1}, 1,
                               {sum, t_, 1});

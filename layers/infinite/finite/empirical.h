@@ -49,8 +49,8 @@ struct EmpiricalKernel {
 ///
 /// The layerwise method needs every layer with trained tensors to report them
 /// (layers/parameter_uses.h), and no tensor to be shared by two layers: with options.verify, throws
-/// Error if the reports do not add up. If both blocks are the same tensors, they go through the
-/// network once.
+/// Error if the reported uses do not account for the whole gradient. If both blocks are the same
+/// tensors, they go through the network once.
 EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const Inputs& b,
                                  const EmpiricalOptions& options = {});
 EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a,

@@ -91,7 +91,8 @@ class Features {
     return scale_ * products(z, inputs) + offset_;
   }
 
-  /// Fits a and b to the kernels K of rows Z [P, D]. Returns whether the formula then gives K.
+  /// Fits the constants a and b of the formula above to the kernels K of rows Z [P, D]. Returns
+  /// whether the formula then gives K.
   bool fit(const Tensor& z, const Tensor& k) {
     const Tensor own = products(z, k.size(1));
     const Tensor x = own - mean(own), y = k - mean(k);

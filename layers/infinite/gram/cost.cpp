@@ -76,8 +76,8 @@ Measured measure(const GramPlan& plan, const GramTile& block, bool selves) {
   y.spent = processor_seconds() - start;
   y.seconds = y.spent + sample.left_out;
   y.of_inputs = sample.of_inputs;
-  // The counters are for the whole process: other threads may free more memory during the
-  // measurement.
+  // The counters are for the whole process, and other threads may free memory during the
+  // measurement, so that the peak may lie below `before`.
   y.peak = static_cast<double>(std::max(Storage::peak_bytes(), before) - before);
   return y;
 }
@@ -238,7 +238,7 @@ GramEstimate estimated(const GramPlan& plan, const Probe& found, const Sizes& si
   e.tiles = static_cast<std::int64_t>(std::min(sizes.tiles(side), 1e18));
   const auto rows = static_cast<double>(n1), columns = static_cast<double>(n2);
   const auto across = [side](double n) { return std::ceil(n / static_cast<double>(side)); };
-  const bool half = plan.estimate.sampled && plan.symmetric;  // diagonal tiles compute half
+  const bool half = plan.estimate.sampled && plan.symmetric;  // of the pairs in diagonal tiles
   const double pairs = GramTiles(n1, n2, side, plan.symmetric).pairs() -
                        (half ? rows * (std::min(static_cast<double>(side), rows) - 1) / 2 : 0);
   const double inputs = plan.symmetric ? rows * across(rows)  // summed over tiles

@@ -69,7 +69,7 @@ class Evaluation {
   }
 
   Entries input_layout() const { return layout_[0]; }
-  /// Self-kernels of the network's inputs, if they are known from an earlier walk; else undefined.
+  /// Self-kernels of the network's inputs, if an earlier walk has cached them; else undefined.
   Tensor known_input(int block) const { return rows_of(block).known ? known(0, block) : Tensor(); }
   bool needs_input_pairs() const { return demand_.pairs[0]; }
 

@@ -43,8 +43,8 @@ struct Kernel {
   /// with N = 1 if all inputs have the same means. Undefined if the means are 0 or unknown (see
   /// `law`).
   Tensor mean1, mean2;
-  /// bool [N1, N2], true where both are the same input, for layers that draw once per input, such
-  /// as dropout; undefined if false everywhere.
+  /// bool [N1, N2], true where both are the same input, for layers such as dropout, whose random
+  /// numbers are the same for equal inputs only; undefined if false everywhere.
   Tensor same;
   Shape positions;  ///< {} for vectors, {T} for sequences, {H, W} for images (T = H·W).
   Entries entries = Entries::full;  ///< Which entries the blocks have.
