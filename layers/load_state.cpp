@@ -156,7 +156,8 @@ class Rehearsal {
 
   const StateDict &own_, &given_;
   const std::byte* begin_;
-  std::ptrdiff_t before_;  // bytes of the copy before *begin_, which align it as the original
+  // Bytes of padding before the copy of *begin_, so that the copy is aligned as the original.
+  std::ptrdiff_t before_;
   Storage memory_;
 };
 

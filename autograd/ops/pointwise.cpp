@@ -230,7 +230,9 @@ Tensor round(const Tensor& x) {
 Tensor clamp(const Tensor& x, double low, double high) {
   check_defined("clamp", {x});
   LADON_CHECK(low <= high, "clamp", "the lower end ", low, " is above the upper end ", high);
-  if (is_whole(x.dtype())) {  // bounds are rounded to integers; one beyond i64 bounds nothing
+  // Bounds for integers are rounded to integers. A lower bound of at most -2^63 and an upper bound
+  // of at least 2^63 have no effect.
+  if (is_whole(x.dtype())) {
     Tensor y = kernels::cast(x, i64);
     low = std::ceil(low);
     high = std::floor(high);

@@ -375,8 +375,8 @@ Tensor MultiHeadAttention::combine(const Tensor& contexts, bool hides) const {
   });
 }
 
-/// Whether a key may be hidden from some queries and visible to others. (Padding is hidden from
-/// all, and blanked.)
+/// Whether a key may be hidden from some queries and visible to others. (Padding does not count: it
+/// is hidden from all queries, and blank_masked has set its non-finite and huge values to 0.)
 bool MultiHeadAttention::hides(const AttentionMask& mask) const {
   return causal || mask.causal || mask.allowed.defined() || mask.bias.defined();
 }

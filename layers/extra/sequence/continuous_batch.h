@@ -38,8 +38,9 @@ class ContinuousBatch {
   /// Adds a request: prompt i64 [T], T > 0; draws from its own split of rng, as generate() does.
   /// Returns the number of the request (0, 1, …), which is the row given to `on_token`. The model
   /// processes the prompt within this call. Throws Error whenever generate() does, for beams or
-  /// `cached` = false, and if the prompt and `length` tokens exceed the model's positions
-  /// (DecodingCache::most_positions); if anything is thrown, neither the batch nor rng has changed.
+  /// `cached` = false, and if the prompt and `length` - 1 tokens (the last generated token needs no
+  /// position) exceed the model's positions (DecodingCache::most_positions); if anything is thrown,
+  /// neither the batch nor rng has changed.
   std::int64_t add(const Tensor& prompt, const GenerateOptions& options, Generator& rng);
   /// Generates the next token of every open text. Returns the texts that end with this token, with
   /// their request numbers. If memory does not suffice for a pass over one text, that text ends

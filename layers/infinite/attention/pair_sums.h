@@ -51,10 +51,10 @@ class PairSums {
   const BlockList& blocks_;
   PairForm form_;
   double *value_, *tangent_;
-  std::vector<std::int64_t> pairs_;        // indices of the pairs that are computed
+  std::vector<std::int64_t> pairs_;  // indices of the pairs that are computed
   // sums over draws of J(k) and J(t), the sums over softmax's Jacobians in draws.cpp
   std::vector<double> slope_k_, slope_t_;
-  std::vector<Upstream> upstream_;         // one per element of pairs_
+  std::vector<Upstream> upstream_;  // one per element of pairs_
   bool begun_ = false;
 };
 
