@@ -43,12 +43,13 @@ class Tangent {
 /// The tangent in the list that has the highest level below `level`; null if there is none.
 const std::shared_ptr<const Tangent>& first_below(const std::shared_ptr<const Tangent>& tangent,
                                                   std::uint64_t level);
-/// The tangent of x of the highest level that is visible now (modes.tangents_below); null if none
-/// is.
+/// The tangent of x of the highest level that is visible now (modes.tangents_below); null if no
+/// tangent of x is visible.
 const std::shared_ptr<const Tangent>& visible(const Tensor& x);
 /// Levels of vmap of x and of its visible tangents.
 mapped::Levels levels_of(const Tensor& x);
-/// Calls Tangent::push_forward of the first input that has a visible tangent; null if no input has.
+/// Calls Tangent::push_forward of the first input that has a visible tangent; null if no input has
+/// one.
 std::shared_ptr<const Tangent> push_forward(Node& node, const Tangents& inputs);
 
 }  // namespace ladon::detail

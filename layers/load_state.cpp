@@ -112,7 +112,8 @@ bool same_bits(const Tensor& a, const Tensor& b) {
                      static_cast<std::size_t>(a.count()) * item_size(a.dtype())) == 0;
 }
 
-/// The bytes from the first to the last element of x; empty if x has none, or is mapped.
+/// The bytes from the first to the last element of x; an empty range if x has no elements, or is
+/// mapped by vmap.
 std::pair<const std::byte*, const std::byte*> extent(const Tensor& x) {
   if (x.count() == 0 || x.mapped()) return {nullptr, nullptr};
   std::int64_t before = 0, behind = 1;  // elements from x's first one
@@ -124,8 +125,8 @@ std::pair<const std::byte*, const std::byte*> extent(const Tensor& x) {
   return {x.strided_bytes() + before * size, x.strided_bytes() + behind * size};
 }
 
-/// Loads values into a copy of the memory in which several tensors of the module lie, to find those
-/// that another one overwrites.
+/// Loads values into a copy of the memory in which several tensors of the module lie, to find
+/// tensors whose values are overwritten by those of another tensor.
 class Rehearsal {
  public:
   Rehearsal(const StateDict& own, const StateDict& given, const std::byte* begin,
@@ -155,7 +156,8 @@ class Rehearsal {
 
   const StateDict &own_, &given_;
   const std::byte* begin_;
-  std::ptrdiff_t before_;  // bytes of the copy before *begin_, which align it as the original
+  // Bytes of padding before the copy of *begin_, so that the copy is aligned as the original.
+  std::ptrdiff_t before_;
   Storage memory_;
 };
 

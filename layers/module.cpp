@@ -16,7 +16,8 @@
 namespace ladon {
 namespace {
 
-/// Walks a module and all inside it, calling a function for each member under its dotted name.
+/// Visits a module and all modules inside it, and calls a function for each member with its dotted
+/// name.
 class Walk final : public Visitor {
  public:
   enum class Kind { parameter, buffer, hyperparameter };
@@ -76,7 +77,7 @@ void detail::check_nesting(const char* operation, int depth) {
 
 namespace {
 
-/// Walks a const module; the callbacks of `walk` must not change it.
+/// Runs `walk` on a const module; the callbacks of `walk` must not change it.
 void look(Walk& walk, const Module& root) { walk.run(const_cast<Module&>(root)); }
 
 /// Display width of UTF-8 text: its number of code points.

@@ -102,7 +102,8 @@ class ParameterSet : public std::vector<std::pair<std::string, Tensor>> {
   /// Throws Error, naming `operation`, which writes or replaces parameters, while a parameter
   /// temporarily holds an averaged value (WeightAverage::apply).
   void check_own_values(const char* operation) const;
-  /// Time stamp of the set for Leaf::check_in_place: value of replacements() when it was made.
+  /// Value of replacements() (autograd/leaf.h) when the set was made: its time stamp for
+  /// Leaf::check_in_place().
   std::uint64_t taken() const { return taken_; }
 
   // --- values ---

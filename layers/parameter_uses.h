@@ -47,7 +47,8 @@ class ParameterUses : private detail::Scoped<ParameterUses*> {
   static void report_product(const Tensor& x, const Tensor& y, double bias_scale = 0);
   /// y = w ∘ h + b for trained w and b, one per channel.
   static void report_affine(const Tensor& h, const Tensor& y);
-  /// Any other use of a trained tensor (Use).
+  /// Any other use of a trained tensor, with output y: `gradient` gives the tensor's gradient for
+  /// each example from the gradient δ with respect to y (Use).
   static void report(const Tensor& y, std::function<Tensor(const Tensor& delta)> gradient);
 };
 

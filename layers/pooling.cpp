@@ -36,7 +36,8 @@ Tensor column_mask(const char* operation, const Tensor& x, const Tensor& mask) {
   return unsqueeze(mask, 2);
 }
 
-/// Whether the first position of an input is visible, or none is. mask: bool [.., T].
+/// Whether the first position of an input is visible, or all its positions are masked. mask: bool
+/// [.., T].
 Tensor begins(const Tensor& mask) {
   return logical_or(select(mask, -1, 0), logical_not(any(mask, -1)));
 }

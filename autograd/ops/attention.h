@@ -15,9 +15,9 @@ struct AttentionOptions {
   Tensor mask = {};     ///< bool or floating, broadcast to [.., heads, Tq, Tk]; a floating mask may
                         ///< require a gradient (attention is then not fused).
   bool causal = false;  ///< Query i attends only to keys at positions ≤ i + causal_offset.
-  std::int64_t causal_offset = 0;  ///< Number of keys before the first query (a cache's length);
-                                   ///< read only if causal. Throws Error if it is set, and several
-                                   ///< queries have neither causal nor a mask.
+  std::int64_t causal_offset = 0;    ///< Number of keys before the first query (a cache's length);
+                                     ///< read only if causal. Throws Error if it is set without
+                                     ///< causal, unless there is a mask or a single query.
   std::optional<double> scale = {};  ///< Factor of the logits; default 1/sqrt(head_dim).
   double softcap = 0;                ///< If c > 0, logits become c·tanh(logits/c), before masking.
   double dropout = 0;                ///< Probability of dropping an attention weight.

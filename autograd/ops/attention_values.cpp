@@ -58,7 +58,7 @@ Tensor rest_of(const Tensor& x, std::int64_t key) {
 /// ordinary) affect only the queries that attend to them: product(ordinary_part(x)) plus, for each
 /// odd key that a query attends to,
 /// of(key, rest_of(x, key), s). seen() returns bool [.., Tq, Tk], true where a query attends to a
-/// key, and s [.., Tq, 1] is the column of that key.
+/// key, and s [.., Tq, 1] is the column of seen() for the odd key.
 template <class Product, class Seen, class OfKey>
 Tensor by_seen_keys(const Tensor& x, const Product& product, const Seen& seen, const OfKey& of) {
   if (all_ordinary(x)) return product(x);

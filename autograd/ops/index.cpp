@@ -159,11 +159,12 @@ struct Scattering {
   }
 };
 
-/// The product for each destination, an element of x. The elements v_t of x and of the source are
-/// sorted by destination, with the element of x first, and multiplied by the recurrence
-///   h_t = v_t·h_{t−1}, or h_t = v_t at the first element of a destination.
-/// The last h_t of each destination is its product. All derivatives of the recurrence are exact
-/// even if elements are zero.
+/// For each element of x, its product with all source elements that are scattered to it (its
+/// group). The elements of x and of the source are sorted by group into one list v, in each group
+/// the element of x first. With
+///   h_t = v_t·h_{t−1}, but h_t = v_t at the first element of a group,
+/// the last h_t of a group is its product. All derivatives of this recurrence are exact even if
+/// elements are zero.
 Tensor scattered_product(const Scattering& s) {
   const Tensor places = arange(s.x.count());
   const Tensor targets = gather(reshape(places, s.x.shape()), s.axis, s.index);

@@ -28,7 +28,7 @@ using kernels::Loss;
 /// weights.
 struct Targets {
   Tensor index;    ///< i64; 0 where the target is ignored.
-  Tensor counted;  ///< bool; false where the target is ignored. Undefined if no target is.
+  Tensor counted;  ///< bool; false where the target is ignored. Undefined if no target is ignored.
   Tensor weight;   ///< Weight of the target's class; 0 if ignored. Undefined: all classes weigh 1.
   Tensor total;    ///< Sum of the weights of all targets that count, or 1 if the sum is 0.
   /// Power of two by which `weight` and `total` were divided; 1 if undefined. It is set for a mean

@@ -142,7 +142,7 @@ Tensor minimum(double s, const Tensor& x) { return minimum(x, s); }
 Tensor atan2(const Tensor& y, const Tensor& x) {
   // a/(a² + b²), and 0 at the origin and at infinity. a and b are divided by the larger of their
   // magnitudes, a constant in derivatives, so that squares do not overflow or underflow.
-  // Where 1/unit leaves the range of numbers, g·(q/unit) is (g/√unit)·(q/√unit).
+  // Where 1/unit leaves the range of numbers, g·(q/unit) is computed as (g/√unit)·(q/√unit).
   const auto slope = [](const Tensor& g, const Tensor& a, const Tensor& b) {
     const Tensor larger = maximum(abs(a.detach()), abs(b.detach()));
     const Tensor none = logical_or(equal(larger, 0), equal(larger, HUGE_VAL));
@@ -230,7 +230,9 @@ Tensor round(const Tensor& x) {
 Tensor clamp(const Tensor& x, double low, double high) {
   check_defined("clamp", {x});
   LADON_CHECK(low <= high, "clamp", "the lower end ", low, " is above the upper end ", high);
-  if (is_whole(x.dtype())) {  // bounds are rounded to integers; one beyond i64 bounds nothing
+  // Bounds for integers are rounded to integers. A lower bound of at most -2^63 and an upper bound
+  // of at least 2^63 have no effect.
+  if (is_whole(x.dtype())) {
     Tensor y = kernels::cast(x, i64);
     low = std::ceil(low);
     high = std::floor(high);

@@ -261,8 +261,8 @@ double MultiHeadAttention::logit_scale() const {
   return number ? scale * number_of("MultiHeadAttention", query_key_std) : scale;
 }
 
-/// The heads to use with logit_scale(), which is a plain number: if QK requires gradients, the
-/// queries are multiplied by QK instead.
+/// The heads to use with logit_scale(), which is a plain number: if QK (query_key_std) requires
+/// gradients, it is not part of that number, and the queries are multiplied by it.
 AttentionHeads MultiHeadAttention::with_scale(const AttentionHeads& h) const {
   AttentionHeads y = h;
   if (query_key_std.defined() && !is_plain(query_key_std)) y.q = scaled(h.q, query_key_std);
@@ -375,8 +375,8 @@ Tensor MultiHeadAttention::combine(const Tensor& contexts, bool hides) const {
   });
 }
 
-/// Whether a key may be hidden from some queries and visible to others. (Padding is hidden from
-/// all, and blanked.)
+/// Whether a key may be hidden from some queries and visible to others. (Padding does not count: it
+/// is hidden from all queries, and blank_masked has set its non-finite and huge values to 0.)
 bool MultiHeadAttention::hides(const AttentionMask& mask) const {
   return causal || mask.causal || mask.allowed.defined() || mask.bias.defined();
 }

@@ -47,8 +47,8 @@ class KeyValueCache {
   Seen append(const AttentionHeads& h, const Tensor& mask = {}, std::int64_t window = 0);
 
   /// Makes row i a copy of the former row rows[i]; `rows` is i64, of any length. Beam search uses
-  /// it, and batches from which finished rows are dropped. Throws Error, and changes nothing, for
-  /// rows that it does not have.
+  /// it, and so do batches from which finished rows are dropped. Throws Error, and changes nothing,
+  /// for rows that the cache does not have.
   void select(const Tensor& rows);
   /// Appends the rows of another cache of the same layer. Throws Error, and changes nothing, if
   /// their shapes differ.

@@ -68,27 +68,28 @@ class Limit {
   /// Throws Error for count < 1.
   Limit with_replicates(int count) const;
   /// Number of independent estimates that a call with the landmarks of x averages. If
-  /// with_replicates() has not set the number, it is 1 if no layer draws, or if all layers that
-  /// draw set their number of draws (LimitDraws::samples); otherwise it is 4096/(visible tokens of
-  /// the landmarks), at least 4 and at most 16, for an error of about 1% on small inputs. It
+  /// with_replicates() has not set the number, it is 1 if no layer averages over draws, or if all
+  /// that do set their number of draws (LimitDraws::samples); otherwise it is 4096/(visible tokens
+  /// of the landmarks), at least 4 and at most 16, for an error of about 1% on small inputs. It
   /// depends only on the landmarks, so that all blocks of one Gram matrix average equally many
   /// estimates.
   int replicates(const Inputs& x) const;
   /// Limit with landmarks(x) and fixed pivots: the landmark tokens that a pivoted Cholesky factor
-  /// selects, and whose coordinates the draws are made in (kernel/roots.h). The `count` replicates
+  /// selects, and that define the coordinates of the draws (kernel/roots.h). The `count` replicates
   /// with the indices replicate(), replicate() + 1, ... keep the pivots that they choose for the
   /// current hyper-parameters, so that their kernels are continuous in the model's
   /// hyper-parameters. Without fixed pivots, any change of a hyper-parameter may select other
   /// pivots, and so other draws. All other replicates still choose their pivots at each call.
   Limit with_pivots(const Inputs& x, int count) const;
-  /// For each layer that draws, in order: the share of a token's variance that the landmarks'
-  /// coordinates do not explain, averaged over the visible tokens of x. This part is drawn
-  /// independently for each input. At a share of 0 the draws have the layer's exact distribution;
-  /// otherwise covariances between inputs are too small by up to that share. More coordinates
-  /// (LimitDraws), or landmarks that resemble x, reduce it.
+  /// For each layer whose kernel is estimated from random draws, in order: the share of a token's
+  /// variance that coordinates with respect to the landmarks do not explain, averaged over the
+  /// visible tokens of x. (Cross-attention has two entries: tokens of queries, then of keys.) This
+  /// part is drawn independently for each input. At a share of 0 the draws have the layer's exact
+  /// distribution; otherwise covariances between inputs are too small by up to that share. More
+  /// coordinates (LimitDraws), or landmarks that resemble x, reduce it.
   std::vector<double> unexplained(const Inputs& x) const;
-  /// For each layer that draws, in order: the largest unexplained share of any visible token of x.
-  /// If it is 1, all coordinates of that token are 0.
+  /// For each entry of unexplained(x): the largest unexplained share of any visible token of x. If
+  /// it is 1, all coordinates of that token are 0.
   std::vector<double> most_unexplained(const Inputs& x) const;
   /// Whether kernels are averages over random draws, for inputs of this kind, or for the inputs
   /// that graph() assumes.
@@ -128,14 +129,14 @@ std::ostream& operator<<(std::ostream& out, const Limit& limit);
 /// the model averages over draws), over single inputs, and over pairs of inputs.
 class Passes {
  public:
-  /// Runs the pass over the landmarks. They may be empty if no step of the graph draws.
+  /// Runs the pass over the landmarks. They may be empty if no step averages over draws.
   Passes(Limit limit, std::shared_ptr<const KernelGraph> graph, const Inputs& landmarks,
          Entries wanted);
 
   /// Runs the pass over the single inputs [begin, end) of `in`: stores the self-kernels of each
   /// step in rows [begin, end) of `selves`, which is allocated for `count` inputs, and returns the
-  /// kernels of the model's outputs. Unless `remainders` is null, each step that draws adds to it
-  /// the shares of the tokens' variances that the coordinates do not explain.
+  /// kernels of the model's outputs. Unless `remainders` is null, each step that averages over
+  /// draws adds to it the shares of the tokens' variances that the coordinates do not explain.
   Kernel record(const Inputs& in, std::int64_t begin, std::int64_t end, std::int64_t count,
                 Selves& selves, std::vector<Remainder>* remainders = nullptr) const;
   /// Self-kernels of all inputs, computed by record() for `at_once` inputs at a time.
@@ -156,7 +157,7 @@ class Passes {
 
   const KernelGraph& graph() const& { return *graph_; }
   void graph() && = delete;
-  /// Landmarks with their coordinates; null if no step draws.
+  /// Landmarks with their coordinates; null if no step averages over draws.
   const Landmarks* landmarks() const { return landmarks_.get(); }
   /// Copy of these passes that uses other landmarks than those of the constructor's pass.
   Passes with(Landmarks landmarks) const;
@@ -168,7 +169,7 @@ class Passes {
   std::shared_ptr<const KernelGraph> graph_;
   Inputs inputs_;  // the landmarks
   Entries wanted_;
-  std::shared_ptr<Landmarks> landmarks_;  // null if no step draws
+  std::shared_ptr<Landmarks> landmarks_;  // null if no step averages over draws
 };
 
 }  // namespace ladon::infinite

@@ -108,7 +108,7 @@ Remainders remainders(const Tensor& a) {
   return {where(large, value * r, lgamma(one) - ((one - 0.5) * log(one) - one + half_log_two_pi)),
           where(large, slope * r2, digamma(one) - log(one) + 0.5 / one)};
 }
-/// First-order Taylor remainder of s: s(b) − s(a) − s'(a)·(b − a).
+/// First-order Taylor remainder of Stirling's s: s(b) − s(a) − s'(a)·(b − a).
 Tensor beyond_tangent(const Tensor& a, const Tensor& b) {
   const Remainders at_a = remainders(a);
   return remainders(b).value - at_a.value - at_a.slope * (b - a);
@@ -374,8 +374,8 @@ Tensor divergence_of_usual_dirichlets(const Tensor& a, const Tensor& b) {
 }
 
 /// Sum of the divergences of Gamma(a_k) from Gamma(b_k), minus the divergence of Gamma(Σa) from
-/// Gamma(Σb), all of rate 1. The first terms of these divergences combine to Σ b_k·ln(q_k/p_k) ≥ 0,
-/// with the means p = a/Σa and q = b/Σb.
+/// Gamma(Σb), all of rate 1. The terms b_k·excess(a_k/b_k), with excess(t) = t − 1 − ln t, combine
+/// with that of the sums to Σ b_k·ln(q_k/p_k) ≥ 0, for the means p = a/Σa and q = b/Σb.
 Tensor divergence_of_large_dirichlets(const Tensor& a, const Tensor& b) {
   const Tensor all_a = sum(a, -1), all_b = sum(b, -1);
   const Tensor p = a / unsqueeze(all_a, -1), q_mean = b / unsqueeze(all_b, -1);

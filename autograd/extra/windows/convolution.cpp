@@ -14,7 +14,8 @@ using kernels::Windows;
 Shape inner_axes(const Tensor& x) { return x.shape().sub(1, x.rank() - 1); }
 
 // --- derivatives of ⟨g, convolution(x, weight)⟩ with respect to g (forward), x (by_input) and
-// weight (by_weight): each is linear in two tensors, and its gradients are the other two ---
+// weight (by_weight): each of the three is linear in two tensors, and its gradients with respect to
+// them are computed by the other two functions ---
 
 Tensor by_input(const Tensor& g, const Tensor& weight, const Windows& w, std::int64_t groups);
 Tensor by_weight(const Tensor& x, const Tensor& g, const Windows& w, std::int64_t groups);

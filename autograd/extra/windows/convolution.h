@@ -3,8 +3,8 @@
 //
 // Options have one number per axis, such as {2} for sequences or {2, 1} for images; an empty list
 // means the default on each axis. Numbers above 2³¹ throw Error. `before` and `after` are the
-// numbers of zeros padded at the two ends of an axis; an empty `after` equals `before`. For images,
-// PyTorch's padding = p is .before = {p, p}.
+// numbers of zeros padded at the beginning and at the end of each axis; if `after` is empty,
+// `before` holds for both ends. For images, PyTorch's padding = p is .before = {p, p}.
 
 #include "ladon/core/tensor.h"
 

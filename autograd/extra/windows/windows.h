@@ -10,7 +10,7 @@
 namespace ladon::detail {
 
 /// Parameters of windows other than their size, with one number per axis. An empty list means the
-/// default on each axis; an empty `after` equals `before`.
+/// default on each axis; the default of `after` is `before`.
 struct WindowNumbers {
   Shape stride, before, after, dilation;
 };

@@ -13,11 +13,11 @@ struct ConvOptions {
   Shape window;       ///< {w} or {h, w}: size of the filter in taps.
   Shape stride = {};  ///< If empty, 1 on every axis.
   Padding padding = Padding::same;
-  /// Zeros at both ends, instead of `padding` (Error if that is circular); an empty `after` equals
-  /// `before`.
+  /// Numbers of zeros added before and after the positions of each axis, instead of `padding`
+  /// (Error if that is circular). If `after` is empty, `before` holds for both ends.
   Shape before = {}, after = {};
   Shape dilation = {};      ///< If empty, 1 on every axis.
-  std::int64_t groups = 1;  ///< Outputs of a group see only in/groups channels.
+  std::int64_t groups = 1;  ///< Outputs of a group see only the in/groups channels of the group.
   // Options as in LinearOptions, for a Linear on patches: fan_in = taps·in/groups, fan_out = out.
   // Those that the parameterization does not read must have their defaults here, too.
   bool bias = true;

@@ -12,7 +12,8 @@ struct ConvTransposeOptions {
   std::int64_t in, out;
   Shape window;       ///< {w} or {h, w}: size of the filter in taps.
   Shape stride = {};  ///< If empty, 1 on every axis.
-  /// Positions cut off at both ends; an empty `after` equals `before`.
+  /// Numbers of positions cut off at the beginning and at the end of each axis. If `after` is
+  /// empty, `before` holds for both ends.
   Shape before = {}, after = {};
   Shape dilation = {};        ///< If empty, 1 on every axis.
   Shape output_padding = {};  ///< Additional positions at the end.

@@ -45,8 +45,8 @@ struct WindowSizes {
   Shape stride = {};  ///< Default: 1.
   Padding padding = Padding::valid;
   Shape dilation = {};  ///< Default: 1.
-  /// Zeros at both ends, instead of `padding` (Error if that is circular); an empty `after` equals
-  /// `before`.
+  /// Numbers of zeros added before and after the positions of each axis, instead of `padding`
+  /// (Error if that is circular). If `after` is empty, `before` holds for both ends.
   Shape before = {}, after = {};
 };
 /// Text such as "[3, 3], stride [1, 1], same"; with the dilation if it is not 1.

@@ -12,8 +12,9 @@ struct PoolOptions {
   Shape window;       ///< {w} for sequences, {h, w} for images.
   Shape stride = {};  ///< If empty, the window size, so that windows do not overlap.
   Padding padding = Padding::valid;
-  /// Positions added at both ends, which no mean or maximum counts, instead of `padding` (Error if
-  /// that is set too); an empty `after` equals `before`.
+  /// Numbers of positions added before and after those of each axis, which no mean or maximum
+  /// counts, instead of `padding` (Error if that is set too). If `after` is empty, `before` holds
+  /// for both ends.
   Shape before = {}, after = {};
   Shape dilation = {};  ///< If empty, 1 on every axis.
 };

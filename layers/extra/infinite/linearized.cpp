@@ -34,7 +34,7 @@ TangentMap::TangentMap(Layer& network, const Inputs& inputs, const ParameterSet&
   const Tensor x = seen.dtype() == i64 ? seen : cast(seen.detach(), dtype);
   const detail::EvaluationScope evaluating("TangentMap", true);
   const EnableGrad on;
-  const ParameterUses unread;  // discards the layers' reports of this pass
+  const ParameterUses unread;  // discards the parameter uses that layers report in this pass
   recorded_ = network(x, inputs.mask);
   output_ = recorded_.detach();
   u_ = zeros_like(output_);
@@ -137,7 +137,7 @@ Expanded expand_around(const TaylorExpansion& t, const Tensor& x, const Tensor& 
               t.pattern, "` chooses ", y.parameters.size(), " parameters, but there are ",
               t.displacement.size(), " displacements; construct another expansion");
   const EnableGrad on;
-  const ParameterUses unread;  // discards the layers' reports of this pass
+  const ParameterUses unread;  // discards the parameter uses that layers report in this pass
   const DType dtype = y.parameters[0].dtype();
   Tensor term = (*t.network)(x.dtype() == i64 ? x : cast(x.detach(), dtype), mask);
   y.lower = term;

@@ -26,8 +26,8 @@ namespace ladon {
 /// texts throws, each text is processed alone. A text that fails alone, or whose `on_token` throws,
 /// ends with the exception in its Generated::error, and the others go on. Runs under NoGrad and
 /// RowwiseProducts. `on_token` may cancel requests, but add() and step() throw Error inside it.
-/// Inside the model function, add(), step() and cancel() throw Error. Both hold, until the step has
-/// returned, also for an object to which the batch is moved inside `on_token`.
+/// Inside the model function, add(), step() and cancel() throw Error. If the batch is moved inside
+/// `on_token`, the same rules hold for the new object until the step has returned.
 class ContinuousBatch {
  public:
   /// Throws Error for an empty function.
@@ -38,8 +38,9 @@ class ContinuousBatch {
   /// Adds a request: prompt i64 [T], T > 0; draws from its own split of rng, as generate() does.
   /// Returns the number of the request (0, 1, …), which is the row given to `on_token`. The model
   /// processes the prompt within this call. Throws Error whenever generate() does, for beams or
-  /// `cached` = false, and if the prompt and `length` tokens exceed the model's positions
-  /// (DecodingCache::most_positions); if anything is thrown, neither the batch nor rng has changed.
+  /// `cached` = false, and if the prompt and `length` - 1 tokens (the last generated token needs no
+  /// position) exceed the model's positions (DecodingCache::most_positions); if anything is thrown,
+  /// neither the batch nor rng has changed.
   std::int64_t add(const Tensor& prompt, const GenerateOptions& options, Generator& rng);
   /// Generates the next token of every open text. Returns the texts that end with this token, with
   /// their request numbers. If memory does not suffice for a pass over one text, that text ends

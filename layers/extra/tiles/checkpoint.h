@@ -8,17 +8,18 @@
 
 namespace ladon::infinite {
 
-/// Manifest that identifies a Gram matrix, symmetric or not, by its inputs and model.
+/// Manifest (names and values, core/extra/io/parts.h) that identifies a Gram matrix, symmetric or
+/// not, by its inputs and model.
 detail::Manifest manifest_of(const Limit& limit, const GramPlan& plan, Get get);
 
 class GramCheckpoint {
  public:
-  /// Creates the folder, or continues from its content and removes parts of other manifests. Throws
-  /// Error if the folder belongs to another computation, naming the difference, if another run is
-  /// working in it, or if it cannot be written.
+  /// Creates the folder, or continues from its content and removes files of parts that do not fit
+  /// its manifest. Throws Error if the manifest is that of another computation, naming the
+  /// difference, if another run is working in the folder, or if it cannot be written.
   GramCheckpoint(const Limit& limit, const GramPlan& plan, const GramOptions& options);
 
-  /// Number of tiles in a part; the last may have fewer.
+  /// Number of tiles in a part; the last part may have fewer.
   std::int64_t part_tiles() const { return part_tiles_; }
   /// Fills the tiles of a part from its file. Returns whether the file exists and is undamaged.
   bool read(std::int64_t part, Gram& result) const;

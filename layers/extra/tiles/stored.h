@@ -22,7 +22,7 @@ struct StoredGramEstimate {
   std::uint64_t disk_bytes = 0;    ///< Bytes of all tiles; 0 if they are in memory.
   std::uint64_t memory_bytes = 0;  ///< Peak memory, without inputs and operands of multiply().
   double seconds = 0;              ///< Time on all threads, with no tile stored and a fast disk.
-  std::int64_t tile = 0;           ///< Inputs per side of a tile; the last may be smaller.
+  std::int64_t tile = 0;           ///< Inputs per side of a tile; the last tile may be smaller.
   std::int64_t tiles = 0;          ///< Number of tiles on and above the diagonal.
 
   /// One line: "3.6 GB on disk and 140.1 MB of memory, about 52 s: 120 tiles of …"; without the
@@ -51,13 +51,16 @@ struct StoredGramOptions {
   std::uint64_t memory_budget = 0;
   /// Called with the progress. Its exceptions end the computation, and store_gram() passes them on.
   std::function<void(const StoredGramProgress&)> progress = {};
-  int replicates = 8;  ///< If a layer samples: the mean of this many estimates (≥ 2) is stored.
+  /// If a layer averages over random draws, the mean of this many independent estimates is stored;
+  /// at least 2.
+  int replicates = 8;
 };
 
 /// A symmetric matrix [N, N], f64, of which only tiles on and above the diagonal are stored. It
 /// holds the folder's lock. Every tile that is read is verified; a damaged one is an Error, and
-/// store_gram() computes it again. Tiles in memory are held by the rank that computed them
-/// (ranks::holder of the transposed tile). Use it from one thread at a time.
+/// store_gram() computes it again. A tile in memory is held by the rank that computed it, the one
+/// that holds the same block of a distributed Cholesky factor (ranks::holder). Use the matrix from
+/// one thread at a time.
 class StoredGram {
  public:
   StoredGram(StoredGram&&) noexcept;

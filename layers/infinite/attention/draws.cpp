@@ -1,9 +1,10 @@
 // Softmax attention as an average over draws of the logits, in the notation of limit.h. For one
 // draw of a pair (n, m) of inputs, let P and P' be the attention weights ζ(G(n)) and ζ(G(m)). The
-// moments are those of one head (head_moments.cpp): P·v·P'ᵀ and P·u·P'ᵀ, and the sums J(k) and J(t)
-// over softmax's Jacobians, where J(X) is the sum with X in place of D. The tangent kernel, like
-// the NNGP kernel, is an inner product of features of single inputs (features.h), and so a mean
-// over draws of positive semidefinite matrices.
+// moments are those of one head (head_moments.cpp): P·v·P'ᵀ and P·u·P'ᵀ, and J(k) and J(t), where
+//   J(X)_ab = Σ_ij v_ij·Σ_ce ∂P_ai/∂G_ac·∂P'_bj/∂G_be·X_ce
+// is a sum over softmax's Jacobians. The tangent kernel, like the NNGP kernel, is an inner product
+// of features of single inputs (features.h), and so a mean over draws of positive semidefinite
+// matrices.
 
 #include "ladon/layers/infinite/attention/draws.h"
 
@@ -77,8 +78,9 @@ void average_over_draws(const AttentionLimit& layer, const Pairs& seen, const Pa
   const LogitDraws& right = one_side ? left : *other;
   const std::int64_t r = left.rank();
   const bool same = same_elements(seen.nngp, values.nngp), may_be_features = same && r < 2 * t;
-  // J(k) is computed from covariances (features.h) only if this costs less than its formula in
-  // head_moments.cpp, that is, less than 3·T³ + 3·T²·R multiplications (pair_sums.cpp).
+  // J(k) (top of this file) is computed from covariances (features.h) only if this costs less than
+  // its formula in head_moments.cpp, that is, less than 3·T³ + 3·T²·R multiplications
+  // (pair_sums.cpp).
   const bool covariances = tangent && covariance_size(r) <= 3 * (t + r);
   PairSums sums(layer, blocks, {r, same, upper_triangle(seen)}, value, tangent);
   KeptDraws* const kept = PassScope::kept();

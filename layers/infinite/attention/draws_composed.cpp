@@ -1,7 +1,7 @@
-// The average over the draws of draws.cpp, in differentiable operations. Draws are made one after
-// the other, and each is recomputed for its gradient, so that memory does not grow with their
-// number. The gradient is that of the average with its draws fixed, through the kernels and the
-// tokens' coordinates (kernel/roots.h).
+// The average over draws that draws.cpp computes, with the same draws, in differentiable
+// operations. Draws are made one after the other, and each is recomputed for its gradient, so that
+// memory does not grow with their number. The random numbers are constants for the gradient, which
+// passes through the kernels and the tokens' coordinates (kernel/roots.h).
 
 #include <algorithm>
 

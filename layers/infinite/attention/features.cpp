@@ -9,8 +9,8 @@
 namespace ladon::infinite {
 namespace {
 
-/// Products x_i·x_j of the R coordinates of each token, for j ≤ i, as [T, F]; those with j < i are
-/// multiplied by √2.
+/// Products x_i·x_j of the R coordinates of each token, for j ≤ i, as [T, F] with F = R·(R + 1)/2;
+/// those with j < i are multiplied by √2.
 std::vector<double> squares(const double* common, std::int64_t t, std::int64_t r) {
   std::vector<double> y;
   y.reserve(t * covariance_size(r));

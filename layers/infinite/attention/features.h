@@ -2,12 +2,13 @@
 // Features of single inputs at given draws. The AttentionMoments of a pair of inputs are inner
 // products of such features.
 //
-// If the common coordinates (kernel/roots.h) explain the tokens of both inputs, k = v = Φ·Φ'ᵀ. Let
-// φ_c be row c of Φ, the coordinates of token c. For one draw of the weights P let φ̄_a = Σ_c
-// P_ac·φ_c and C_a = Σ_c P_ac·φ_c·φ_cᵀ − φ̄_a·φ̄_aᵀ be the mean and the covariance of the tokens
-// that query a attends to. Then
+// Features exist if queries, keys and values see the same tokens, and if the coordinates Φ that all
+// inputs share (kernel/roots.h) give their kernels exactly, k = v = Φ·Φ'ᵀ. Let φ_c be row c of Φ,
+// the coordinates of token c. For one draw of the weights P let φ̄_a = Σ_c P_ac·φ_c and C_a = Σ_c
+// P_ac·φ_c·φ_cᵀ − φ̄_a·φ̄_aᵀ be the mean and the covariance of the tokens that query a attends to.
+// Then
 //   (P·v·P'ᵀ)_ab = ⟨φ̄_a, φ̄'_b⟩,
-// and the sum over softmax's Jacobians with k in place of D, J(k) in draws.cpp, is ⟨C_a, C'_b⟩. The
+// and J(k)_ab, the sum over softmax's Jacobians that draws.cpp defines, is ⟨C_a, C'_b⟩. The
 // symmetric C_a is stored as R·(R + 1)/2 numbers; those off its diagonal are multiplied by √2.
 
 #include "ladon/layers/infinite/attention/logits.h"
@@ -19,8 +20,9 @@ namespace ladon::infinite {
 /// matrix product.
 class DrawFeatures {
  public:
-  /// Computes φ̄, and also C if `covariances`, from the attention weights of the block's inputs,
-  /// which are on the left or the right of their pairs (`side`).
+  /// Computes the means φ̄ and, if `covariances`, the covariances C of the tokens that each query
+  /// attends to, from the attention weights of the block's inputs, which are on the left or the
+  /// right of their pairs (`side`).
   DrawFeatures(const LogitDraws& draws, const DrawnWeights& weights, Sides side,
                std::int64_t positions, std::int64_t count, bool covariances);
 

@@ -1,6 +1,6 @@
 // Attention with finitely many heads: all inputs share the bilinear forms B_h of the heads, so that
 // input n, whose tokens have coordinates Φ_n (kernel/heads.h), has logits G_h(n) = QK·Φ_n·B_h·Φ_nᵀ,
-// and the moments of limit.h are means over the heads, weighted by their scales r_h.
+// and the moments of limit.h are means over the heads, weighted by r_h (HeadLatents::scale).
 
 #include <algorithm>
 

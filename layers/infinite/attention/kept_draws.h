@@ -20,7 +20,8 @@ namespace ladon::infinite {
 /// nothing but its key, so results have the same bits with any cache, and with none.
 class KeptDraws {
  public:
-  /// The draws of one step for one replicate: their generator, and the rank R of Z.
+  /// Key of the draws that one attention layer makes for one replicate (independent estimate):
+  /// their generator, and the rank R of Z.
   struct Source {
     std::uint64_t seed, stream;
     std::int64_t rank;
@@ -35,11 +36,11 @@ class KeptDraws {
   void allow(double bytes);
 
   /// Z of draw `number`. Calls draw() to make it unless it is kept. If several threads ask for it
-  /// at once, one of them makes it and the others wait. No thread waits for itself, since parallel
-  /// loops inside draw() run no other task on it.
+  /// at once, one of them makes it and the others wait. A thread cannot wait for itself, since the
+  /// parallel loops inside draw() start no other task on the thread that runs them.
   Tensor get(const Source& source, std::int64_t number, const std::function<Tensor()>& draw);
 
-  /// Records, for expected_bytes(), that a step uses the first `draws` matrices of a source.
+  /// Records, for expected_bytes(), that a layer uses the first `draws` matrices of a source.
   void expect(const Source& source, std::int64_t draws);
   /// Bytes of all matrices that expect() has recorded.
   double expected_bytes() const;

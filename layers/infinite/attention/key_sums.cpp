@@ -16,7 +16,7 @@ using kernels::power_terms;
 using kernels::RectifierSums;
 using std::int64_t;
 
-constexpr double strong = 0.9;  // the series is not used for two correlations that both exceed it
+constexpr double strong = 0.9;  // where both |ρ_ab| and |ρ_ij| exceed it, no series is used
 
 /// α² and β² of ζ(x) = αx + β|x|.
 struct Squares {
@@ -113,7 +113,7 @@ class Moments {
   std::vector<double> sums_;  // the four linear sums, then [count, power_terms]
 };
 
-/// Moments of the keys with |correlation| up to `strong`, and of those above.
+/// Moments of the keys with |correlation| up to `strong` (0.9), and of all other keys.
 struct SplitMoments {
   explicit SplitMoments(bool tangent) : mild(tangent), strong(tangent) {}
   void add(const KeyList& key) {

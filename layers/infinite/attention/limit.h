@@ -52,10 +52,10 @@ struct AttentionLimit {
   std::int64_t window = 0;  ///< > 0: a query sees only the last `window` keys up to its position.
   Tensor query_key, value_output;  ///< QK and OV, rank 0
   Tensor bias_variance;            ///< σ_b², rank 0
-  // Factors of the NTK's terms from Q and K, and of those from V and O. Each factor is a sum over
-  // the two weights, of 1 per weight in ntk parameterization. In standard parameterization the
-  // gradient is with respect to W = σ/sqrt(fan_in)·w instead of w, and a summand is fan_in/σ² =
-  // 1/Var W.
+  // Factors of the NTK's terms from Q and K, and of its terms from V and O. Each factor is a sum
+  // over the two weights. In ntk parameterization each weight adds 1. In standard parameterization
+  // the gradient is with respect to W = σ/sqrt(fan_in)·w instead of w, and each weight adds
+  // fan_in/σ² = 1/Var W.
   double query_key_trained, value_output_trained;
   Tensor bias_trained;  ///< Contribution of the output bias to the NTK, rank 0.
   // Constants that trained biases of queries, keys and values, initially 0, add to the tangent
@@ -82,8 +82,9 @@ struct Seen {
 };
 
 /// Function from the kernels of the inputs of queries, keys and values to the kernels of the
-/// outputs. It is attention_kernels, or a variant's own map (AttentionHook::limit). The latter can
-/// be built from weights_of and given_weights, which handle masks, causality and the window.
+/// outputs: attention_kernels, or the map that a variant of attention defines
+/// (AttentionHook::limit). A variant can build its map from weights_of and given_weights, which
+/// handle masks, causality and the window.
 using AttentionMap =
     std::function<PairKernels(const AttentionLimit& layer, const Pairs& seen, const Pairs& values)>;
 /// Returns attention_kernels if the layer's form has a known limit; otherwise throws Error.
@@ -113,11 +114,12 @@ PairKernels given_weights(const AttentionLimit& layer, const Tensor& left, const
 /// of the tokens (Root).
 bool draws(const AttentionForm& form, std::int64_t keys);
 
-// --- the forms of sqrt scaling, each in its own file ---
+// --- expectations for sqrt scaling; one file per function ζ ---
 
 /// The expectations that the kernels of attention need, over the Gaussian logits G and G′ of two
-/// inputs, in the notation above: value = Σ_ij v_ij·E[ζ_ai·ζ'_bj], and, if there is an NTK, tangent
-/// = Σ_ij u_ij·E[ζ_ai·ζ'_bj] + Σ_ij v_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be]·D_ab,ce.
+/// inputs, in the notation at the top of this file (v and u: NNGP kernel and NTK of the values; D:
+/// kernel of the logits' gradients): value = Σ_ij v_ij·E[ζ_ai·ζ'_bj], and, if there is an NTK,
+/// tangent = Σ_ij u_ij·E[ζ_ai·ζ'_bj] + Σ_ij v_ij·Σ_ce E[∂ζ_ai/∂G_ac·∂ζ'_bj/∂G_be]·D_ab,ce.
 struct AttentionMoments {
   Tensor value, tangent;
 };

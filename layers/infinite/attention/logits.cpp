@@ -117,8 +117,9 @@ OwnNumbers::OwnNumbers(const Root& root)
       queries_(places_of(root)),
       keys_(queries_) {}
 
-// The key of an input's random numbers does not depend on whether the Ψ of its queries or that of
-// its keys is zero, since this may change with hyper-parameters.
+// An input's random numbers are selected by key_, a hash of the inputs of its queries and of its
+// keys. Which of the two has a Ψ of zero does not affect key_, since this may change with
+// hyper-parameters.
 OwnNumbers::OwnNumbers(const Root& queries, const Root& keys)
     : shape_(numbers_shape(keys.own, queries.own.size(-1), keys.own.size(-1))),
       key_(names_of(queries)),

@@ -53,10 +53,10 @@ class SharedDraws {
   Tensor orthogonal_;  // [r², r, r]: the first r = first_ rows and columns of a group's Z
 };
 
-/// Standard normal numbers that are drawn separately for each input with a nonzero residual root Ψ.
-/// They depend only on the generator, the index of the draw and the hash of the input
-/// (Root::names). Visible tokens take them in order, masked ones get zeros, so that an input draws
-/// the same numbers with any padding.
+/// Standard normal matrices Z₁₂, Z₂₁ and Z₂₂ (above), which are drawn separately for each input
+/// with a nonzero residual root Ψ. They depend only on the generator, the index of the draw and the
+/// hash of the input (Root::names). Visible tokens take the numbers in order, masked ones get
+/// zeros, so that an input draws the same numbers with any padding.
 class OwnNumbers {
  public:
   /// Numbers for the inputs of `root`, whose residual roots Ψ are [.., T, T].
@@ -66,9 +66,9 @@ class OwnNumbers {
   OwnNumbers(const Root& queries, const Root& keys);
   /// Whether this input draws numbers, which it does if its Ψ is not 0.
   bool any(std::int64_t input) const { return key_[static_cast<std::size_t>(input)] != 0; }
-  /// Z₁₂, Z₂₁ and Z₂₂ of an input that draws: [3, T, T].
+  /// Z₁₂, Z₂₁ and Z₂₂ of an input whose Ψ is not 0: [3, T, T].
   Tensor of(std::int64_t input, const Generator& rng, std::int64_t number) const;
-  /// Z₁₂, Z₂₁ and Z₂₂ of all inputs: [.., 3, T, T]; 0 for inputs that do not draw.
+  /// Z₁₂, Z₂₁ and Z₂₂ of all inputs: [.., 3, T, T]; 0 for inputs whose Ψ is 0.
   Tensor operator()(const Generator& rng, std::int64_t number) const;
 
  private:
@@ -84,8 +84,8 @@ class OwnNumbers {
 /// is paired with itself.
 enum class Sides { left, right, both };
 
-/// Attention weights P of a block of inputs at S draws, in the layouts that the products for pairs
-/// need; null for a side that was not requested.
+/// Attention weights P = softmax(G) of a block of inputs at S draws, in the layouts that the
+/// products for pairs need; null for a side that was not requested.
 struct DrawnWeights {
   /// P of an input on the left, [T, S, T] (query, draw, key).
   const double* left(std::int64_t input) const { return of(by_query, input); }
@@ -104,13 +104,15 @@ struct DrawnWeights {
 /// Draws the attention weights of one block of inputs.
 class LogitDraws {
  public:
-  /// `cov` is k(n, n) [N, T, T], `may` is visible() of the block, [N, T, T] or [T, T].
+  /// `cov` is k(n, n) [N, T, T]; `may` is 1 where a query may attend to a key, else 0 (visible() in
+  /// limit.h), [N, T, T] or [T, T].
   LogitDraws(const Root& root, const Tensor& cov, const Tensor& may, double query_key);
 
   std::int64_t inputs() const { return inputs_; }
 
   std::int64_t rank() const { return rank_; }
-  /// Whether the common coordinates explain an input's tokens, up to rounding.
+  /// Whether the coordinates Φ that all inputs share give this input's kernel k(n, n) up to
+  /// rounding, so that Ψ = 0.
   bool explained(std::int64_t input) const { return !numbers_.any(input); }
   /// Φ of an input, [T, R], and Φᵀ.
   const double* common(std::int64_t input) const;
@@ -129,7 +131,7 @@ class LogitDraws {
   std::int64_t inputs_, positions_, rank_;
   double query_key_;
   Tensor common_, turned_;  // Φ [N, T, R] and Φᵀ
-  Tensor own_, spread_;     // Ψ and F [N, T, T]
+  Tensor own_, spread_;     // Ψ and F [N, T, T] (top of this file)
   Tensor may_;              // [N, T, T] or [T, T]
   OwnNumbers numbers_;
 };

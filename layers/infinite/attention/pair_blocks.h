@@ -57,10 +57,10 @@ class BlockList {
     Tensor blocks;
     const double* data = nullptr;  // null if undefined
     std::int64_t size;
-    PairIndex::Steps steps = {};  // in blocks
+    PairIndex::Steps steps = {};  // counted in blocks of `size` elements
   };
 
-  Tensor dense_;  // kernels of queries and keys, whose pairs index_ numbers
+  Tensor dense_;  // kernels of queries and keys; index_ numbers their pairs
   PairIndex index_;
   Blocks k_, t_, v_, u_, left_, right_, left_may_, right_may_;
 };

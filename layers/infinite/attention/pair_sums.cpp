@@ -1,4 +1,5 @@
-// Sums over draws of P·v·P'ᵀ, P·u·P'ᵀ, J(k) and J(t), in the notation of draws.cpp.
+// Sums over draws of P·v·P'ᵀ, P·u·P'ᵀ, J(k) and J(t), in the notation of draws.cpp: P and P' are
+// the attention weights of the two inputs, J(X) is the sum over softmax's Jacobians.
 //
 // Several ways give the same sums up to rounding; which is cheapest depends on the pair. A product
 // takes T³ multiply-adds unless another cost is given.
@@ -61,14 +62,15 @@ struct Upstream {
     u_of_v = line(x.v, x.u, size);
     u_of_t = line(x.t, x.u, size);
   }
-  /// Whether P·t·P'ᵀ, which J(t) needs, also gives P·u·P'ᵀ.
+  /// Whether P·u·P'ᵀ follows from P·t·P'ᵀ, which is computed for J(t) in any case.
   bool u_by_t() const { return !u_of_v && !t_of_k && u_of_t; }
 };
 
 namespace {
 
-/// Sums over draws for one pair, [T, T] each: P·v·P'ᵀ, and with an NTK also J(k), J(t) and P·u·P'ᵀ
-/// (or P·t·P'ᵀ, if P·u·P'ᵀ follows from it).
+/// Sums over draws for one pair (top of this file), [T, T] each: P·v·P'ᵀ (`value`), and with an NTK
+/// also P·u·P'ᵀ (`tangent`; P·t·P'ᵀ instead if P·u·P'ᵀ follows from it), J(k) (`slope_k`) and J(t)
+/// (`slope_t`).
 struct Sums {
   double *value, *tangent, *slope_k, *slope_t;
   Sums from(std::int64_t at) const {
@@ -79,8 +81,8 @@ struct Sums {
 
 /// Adds up the draws of a pair, several at a time: enough to make products long, but few enough to
 /// stay in the cache. Its buffers are reused for every pair. The NNGP kernel has the same bits with
-/// and without an NTK: an input's kernel with itself must equal its variance exactly, because a
-/// dual may be steep at correlation 1.
+/// and without an NTK: an input's kernel with itself must equal its variance exactly, because the
+/// dual of an activation may be steep at correlation 1.
 class Average {
  public:
   Average(std::int64_t positions, std::int64_t count, std::int64_t rank, bool same, bool tangent)
@@ -136,7 +138,8 @@ class Average {
                   double* sum) const {
     blas::gemm_serial<double>(t_, t_, s_ * t_, sign, {y, row, 1}, {z, t_, 1}, 1, {sum, t_, 1});
   }
-  /// sum += Σ_s ⟨F_a, F'_b⟩ over all draws:  [a, (s, f)]·[(s, f), b] → [a, b]
+  /// sum += Σ_s ⟨F_a, F'_b⟩ over all draws, for the features (features.h) F_a of the left queries
+  /// and F'_b of the right ones:  [a, (s, f)]·[(s, f), b] → [a, b]
   void inner(const double* left, const double* right, std::int64_t f, double* sum) const {
     blas::gemm_serial<double>(t_, t_, all_ * f, 1, {left, all_ * f, 1}, {right, t_, 1}, 1,
                               {sum, t_, 1});
@@ -172,8 +175,8 @@ class Average {
     }
   }
 
-  /// Adds J(k) if `by_k` (otherwise features give it), J(t) unless it follows from J(k), and
-  /// P·t·P'ᵀ if P·u·P'ᵀ follows from it.
+  /// Adds to `sums` J(k) if `by_k` (otherwise features give it), J(t) unless it follows from J(k),
+  /// and P·t·P'ᵀ if P·u·P'ᵀ follows from it.
   void add_slopes(const PairBlocks& x, const Upstream& up, const Weights& w, bool by_k,
                   const Sums& sums) {
     if (by_k && !same_) around_block(w, x.k, x_);
@@ -184,7 +187,8 @@ class Average {
     if (up.u_by_t()) over_draws(x_.left.data(), s_ * t_, w.turned, 1, sums.tangent);
   }
 
-  /// sum += Σ_s J(X), by the formula in head_moments.cpp.
+  /// sum += Σ_s J(X): for each draw s, the sum over softmax's Jacobians with X = `x` in place of D,
+  /// by the formula in head_moments.cpp. `around` holds the products of X with the weights.
   void add_jacobians(const double* v, const double* x, const Around& around, const Weights& w,
                      double* sum) {
     kernels::negative_products(s_ * size_, v_.left.data(), around.left.data(), w_.data());

@@ -20,7 +20,8 @@ struct DrawnPair {
   const double *left_covariances = nullptr, *right_covariances = nullptr;
 };
 
-/// Linear relations of a pair's tangent kernels to its other kernels, where they exist.
+/// Linear relations between the kernels of a pair, such as t = α·k + β, by which fewer sums over
+/// draws are needed; each may be absent.
 struct Upstream;
 
 /// Properties common to all blocks of a list of pairs.
@@ -50,9 +51,10 @@ class PairSums {
   const BlockList& blocks_;
   PairForm form_;
   double *value_, *tangent_;
-  std::vector<std::int64_t> pairs_;        // indices of the pairs that are computed
-  std::vector<double> slope_k_, slope_t_;  // sums of J(k) and J(t) over draws (draws.cpp)
-  std::vector<Upstream> upstream_;         // one per element of pairs_
+  std::vector<std::int64_t> pairs_;  // indices of the pairs that are computed
+  // sums over draws of J(k) and J(t), the sums over softmax's Jacobians in draws.cpp
+  std::vector<double> slope_k_, slope_t_;
+  std::vector<Upstream> upstream_;  // one per element of pairs_
   bool begun_ = false;
 };
 

@@ -52,7 +52,7 @@ class ClosedRule final : public DualRule {
   Covariance e_;
 };
 
-/// Throws Error if the closed form and the expansion of the function disagree.
+/// Throws Error if the closed form and the Hermite expansion of the function disagree.
 void check_against(const DualFunction& numeric, const DualFunction& closed) {
   const Tensor p = tensor({1.0, 0.6, 1.3, 1.0}, f64), q = tensor({1.0, 1.7, 0.8, 1.0}, f64);
   const Tensor c = tensor({0.5, -0.4, 0.7, 0.0}, f64);

@@ -62,8 +62,8 @@ struct ExponentialUnit {
   /// φ'' without its term jump·δ(x).
   double curvature(double x) const { return x > 0 ? 0 : below * std::exp(x); }
 
-  /// The conditional mean G(m, τ) and its first three derivatives with respect to m. For τ = 0: φ
-  /// and its derivatives, without delta functions at 0.
+  /// The mean G(m, τ) = E φ(x) for x ~ N(m, τ²), and its first three derivatives with respect to m.
+  /// For τ = 0: φ and its derivatives at m, without delta functions at 0.
   struct Means {
     double g, g1, g2, g3;
   };
@@ -105,8 +105,8 @@ const std::array<KernelNode, node_count>& nodes() {
   return made;
 }
 
-/// The expectations of first(v, G) and second(v, G) over v ~ N(0, q), where G are the means() for u
-/// given v.
+/// The expectations of first(v, G) and second(v, G) over v ~ N(0, q), where G is means() for the
+/// distribution of u given v.
 template <class First, class Second>
 EntryPair integrate(const ExponentialUnit& f, double p, double q, double c, const First& first,
                     const Second& second) {

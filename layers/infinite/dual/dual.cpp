@@ -42,8 +42,8 @@ void check_operands(const Tensor& p, const Tensor& q, const Tensor& c) {
 }
 
 /// Upper decile of the magnitudes of those elements of the variances p and q (all finite) that are
-/// not 0, or 0 if all are 0. Fewer than a tenth of the elements do not determine it, however large
-/// they are; nor do elements that are 0 but for rounding, unless they are nine in ten.
+/// not 0, or 0 if all are 0. A few large elements (less than a tenth) do not change its order of
+/// magnitude; nor do elements that are 0 up to rounding, unless they are nine tenths of all.
 double usual_variance(const char* operation, const Tensor& p, const Tensor& q) {
   std::vector<double> sizes;
   for (const Tensor* x : {&p, &q})
@@ -118,10 +118,10 @@ void check_covariances(const char* operation, const Tensor& p, const Tensor& q, 
   if (both.count() == 0) return;
   for (const Tensor* x : {&of_u, &of_v, &both})
     if (!all(isfinite(*x)).item<bool>()) return;
-  // A variance may be a difference of larger numbers, and its error is that of their size. Nothing
-  // that is given here tells it for one input: a covariance bounds the sizes of two inputs only
-  // from below, and that of a centred input with others may be 0. So the usual variance stands for
-  // it, which other inputs of any size hardly move.
+  // A variance may be a difference of larger numbers, whose size determines its rounding error.
+  // That size is unknown here for a single input: covariances give only a lower bound, which may be
+  // 0 for centred inputs. So usual_variance() is used in its place: a few inputs of any size hardly
+  // change it.
   const double least = std::min(number_of(operation, amin(of_u)), number_of(operation, amin(of_v)));
   if (least < 0)
     LADON_CHECK(least >= -1e-9 * usual_variance(operation, of_u, of_v), operation, "a variance is ",

@@ -154,8 +154,8 @@ DualResult dual_of_computed(const DualFunction& f, const Tensor& p, const Tensor
                             const Tensor& c, bool with_derivative);
 
 /// Throws Error naming `operation` if normal variables cannot have variances p and q and covariance
-/// c (f64; p and q broadcast to c), beyond rounding: if a variance is below −1e-9 of the upper
-/// decile of all variances but zeros, or if |c| exceeds √(p'q') by more than 1e-6 of it. p' is
+/// c (f64; p and q broadcast to c), beyond rounding: if a variance is below −1e-9 times the upper
+/// decile of the magnitudes of all nonzero variances, or if |c| > (1 + 1e-6)·√(p'q'). Here p' is
 /// max(p, 0) plus 1e-12 of the median magnitude in p, and q' likewise. Nothing is checked if a
 /// number is NaN or ∞.
 void check_covariances(const char* operation, const Tensor& p, const Tensor& q, const Tensor& c);

@@ -130,7 +130,7 @@ EntryPair curvatures_at(double p, double q, double c) {
 /// size of φ(v), is no longer small compared with √(pq). Near 0 φ(u) = u/2 + α·u² + β·u⁴ + O(u⁶),
 /// and by partial integration, with m(q) = E φ(v), E φ' = ½, E φ'' = 2·m' and E φ'''' = 4·m'':
 ///   E[u·φ(v)] = c/2,   E[u²·φ(v)] = p·m + 2c²·m',   E[u⁴·φ(v)] = 3p²·m + 12·p·c²·m' + 4c⁴·m''.
-/// With x = c²/q and q·m' no product over- or underflows: the second is p·m + 2·x·(q·m').
+/// Written with x = c²/q and q·m', no product over- or underflows: E[u²·φ(v)] = p·m + 2·x·(q·m').
 template <class S>
 S beside_larger(const S& p, const S& q, const S& c) {
   using std::sqrt;

@@ -63,7 +63,7 @@ const std::array<KernelNode, nodes>& logistic_nodes() {
 }
 
 /// Term factor·φ(x), for a base function φ whose dual is known in closed form and which has the
-/// parameter `spread`: the a or b of kernels::Dual.
+/// parameter `spread` (named a or b in kernels::Dual).
 struct Term {
   double factor, spread;
 };

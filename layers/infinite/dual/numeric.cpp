@@ -190,8 +190,8 @@ Values coefficients(const Pointwise& f, int terms, const Tensor& p, bool with_sl
           with_slope ? 2 * matmul(at_nodes.slope, even ? e.odd : e.even) : Tensor()};
 }
 
-/// Coefficients of both sides, computed once per distinct variance: the two blocks of inputs are
-/// often the same, and after a norm all variances are equal.
+/// Coefficients for the variances p (left) and q (right), computed once per distinct variance: the
+/// two blocks of inputs are often the same, and after a norm all variances are equal.
 struct Sides {
   Values left, right;
 };
@@ -227,9 +227,9 @@ Values kink_coefficients(double kappa, const Tensor& p, int terms) {
           0.5 * kappa * ones_like(root) * hermite_coefficients(sign(z), e)};
 }
 
-/// Share of E φ² that the result omits, for each variance. `kink` holds the coefficients of the
-/// kink alone, whose terms beyond the truncated sum are added in closed form, and `all` is E φ² of
-/// the kink alone.
+/// Share of E φ² that the result omits, for each variance, from the coefficients `a` of φ. `kink`
+/// holds the coefficients of the kink alone, whose terms beyond the truncated sum are added in
+/// closed form, and `all` is E φ² of the kink alone.
 Tensor left_out(const Tensor& a, const Tensor& mean_square, const Tensor& kink, const Tensor& all) {
   Tensor rest = mean_square - sum(square(a), -1);
   if (kink.defined()) rest = rest - (all - sum(square(kink), -1));

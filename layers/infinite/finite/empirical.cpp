@@ -21,8 +21,8 @@
 namespace ladon::infinite {
 namespace {
 
-/// One forward pass of a block through the network, and the parameter uses that its layers
-/// reported.
+/// One forward pass of a block through the network, and the uses of trained tensors that its layers
+/// reported (layers/parameter_uses.h).
 struct Pass {
   Tensor output;  // [N, S, O], S = 1 where outputs have no positions
   bool positions;
@@ -31,10 +31,10 @@ struct Pass {
 };
 
 // The last example must have the same outputs alone as in its batch: with layers that mix examples,
-// or draw, the kernels of an input would depend on its block.
+// or draw random numbers, the kernels of an input would depend on its block.
 void verify_alone(const Layer& network, const Tensor& x, const Tensor& mask, const Tensor& among) {
   const NoGrad off;
-  const ParameterUses unread;  // discards the layers' reports of this pass
+  const ParameterUses unread;  // discards the parameter uses that layers report in this pass
   const Slice last{x.size(0) - 1, x.size(0)};
   const Tensor alone = network(slice(x, 0, last), mask.defined() ? slice(mask, 0, last) : mask);
   const Tensor there = slice(among.detach(), 0, last);
@@ -107,8 +107,8 @@ std::vector<Tensor> pull_back(const Pass& pass, const std::vector<Tensor>& targe
   return gradients;
 }
 
-/// Gradients of the output of each of R rows with respect to each reported output, stacked on axis
-/// 1: [N, R, ..].
+/// For each reported use of a trained tensor, the gradients of the R network outputs in `which`
+/// with respect to the output of this use, stacked on axis 1: [N, R, ..].
 std::vector<Tensor> sweep(const Pass& pass, const Rows& which) {
   const auto outputs = reported(pass);
   std::vector<std::vector<Tensor>> rows(outputs.size());
@@ -185,7 +185,8 @@ Tensor use_gradients(const ParameterUses::Use& use, const Tensor& delta) {
   return matrix(stack(rows, 1));
 }
 
-/// Σ_θ ⟨∂f_r(x_n)/∂θ, ∂f_r'(x'_m)/∂θ⟩ from the gradients at the reported outputs.  → [N, R, M, R]
+/// Σ_θ ⟨∂f_r(x_n)/∂θ, ∂f_r'(x'_m)/∂θ⟩ from the gradients d1 and d2 with respect to the outputs of
+/// the reported uses (sweep()).  → [N, R, M, R]
 Tensor inner_products(const Pass& a, const std::vector<Tensor>& d1, const Pass& b,
                       const std::vector<Tensor>& d2) {
   LADON_CHECK(

@@ -25,9 +25,9 @@ struct EmpiricalOptions {
   std::int64_t channels = 0;
   bool full = false;  ///< NTK of all pairs of these channels, instead of its average over channels.
   /// Checks that the last example has the same outputs alone as in its batch and, for the layerwise
-  /// method, that the layers' reports account for every trained tensor, by comparing one gradient.
-  /// Costs about a backward pass and a forward pass of one example. With two blocks, the first that
-  /// has more than one example is checked.
+  /// method, that the uses of trained tensors that the layers report (layers/parameter_uses.h) are
+  /// complete, by comparing one gradient. Costs about a backward pass and a forward pass of one
+  /// example. With two blocks, the first that has more than one example is checked.
   bool verify = true;
 };
 
@@ -49,8 +49,8 @@ struct EmpiricalKernel {
 ///
 /// The layerwise method needs every layer with trained tensors to report them
 /// (layers/parameter_uses.h), and no tensor to be shared by two layers: with options.verify, throws
-/// Error if the reports do not add up. If both blocks are the same tensors, they go through the
-/// network once.
+/// Error if the reported uses do not account for the whole gradient. If both blocks are the same
+/// tensors, they go through the network once.
 EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a, const Inputs& b,
                                  const EmpiricalOptions& options = {});
 EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a,
@@ -58,8 +58,8 @@ EmpiricalKernel empirical_kernel(Layer& network, const Inputs& a,
 
 /// empirical_kernel() for many inputs, in tiles of `tile` inputs per side; throws Error if tile <
 /// 1. Memory is that of the result and of one tile. Each block goes through the network once per
-/// tile. For one block with itself, tiles on and above the diagonal are computed and mirrored. With
-/// options.verify, the layers' reports are verified once.
+/// tile. For one block with itself, tiles on and above the diagonal are computed and mirrored. The
+/// checks of options.verify are made once, for the first tile.
 EmpiricalKernel empirical_gram(Layer& network, const Inputs& a, const Inputs& b, std::int64_t tile,
                                const EmpiricalOptions& options = {});
 EmpiricalKernel empirical_gram(Layer& network, const Inputs& a, std::int64_t tile,

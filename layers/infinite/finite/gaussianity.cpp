@@ -169,7 +169,7 @@ double kolmogorov_critical(double p_value, std::int64_t n) {
 
 namespace {
 
-/// |I + factor·K/h²|^(−1/2)
+/// The power |I + factor·K/h²|^(−1/2) of a determinant, for a covariance K and a bandwidth h.
 double root_determinant(const Tensor& k, double h2, double factor) {
   const Tensor l = lapack::cholesky(eye(k.size(0), f64) + k * (factor / h2));
   return std::exp(-number_of("gaussianity", sum(log(diagonal(l)))));
@@ -230,7 +230,8 @@ Discrepancy mmd(const Tensor& samples, const Tensor& covariance, double bandwidt
   const double expected = root_determinant(k, h2, 2);
   const auto mu = numbers_of("gaussianity", expected_kernel(x, k, h2)), sums = kernel_sums(x, h2);
   const auto n = static_cast<double>(x.size(0));
-  // u_i is the mean over j of the centred kernel; the mean of u_i over i is the estimate.
+  // u_i is the mean over j ≠ i of the centred kernel k(x_i, x_j) − μ(x_i) − μ(x_j) + E k, up to
+  // terms that do not change the mean of u_i over i, which is the estimate of MMD².
   double mean_mu = 0, estimate = 0, squares = 0;
   for (const double m : mu) mean_mu += m / n;
   std::vector<double> u(mu.size());

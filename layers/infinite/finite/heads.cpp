@@ -30,7 +30,7 @@ ScaleMixture::ScaleMixture(std::vector<double> variances) : variances_(std::move
 double ScaleMixture::density(double y) const {
   double sum = 0;
   for (const double v : variances_)
-    if (const double s = std::sqrt(v); v > 0)  // neither y² nor 2πv, which may overflow
+    if (const double s = std::sqrt(v); v > 0)  // y² and 2πv, which may overflow, are not formed
       sum += std::exp(-0.5 * (y / s) * (y / s)) / (std::sqrt(2 * std::numbers::pi) * s);
   return sum / static_cast<double>(variances_.size());
 }
@@ -50,7 +50,7 @@ double ScaleMixture::variance() const {
     sum += v;
     mean += v / n;
   }
-  // Rounding may lift the mean of the largest numbers over the largest of them.
+  // If the sum overflows, rounding may make `mean` larger than the largest variance.
   return std::isfinite(sum) ? sum / n : std::min(mean, variances_.back());
 }
 
@@ -96,7 +96,8 @@ HeadLatents FiniteHeads::draw_layer(std::int64_t rank, Generator rng) const {
   return z;
 }
 
-// The inputs serve as landmarks, with full rank, so that one walk over the graph suffices.
+// The inputs themselves are the landmarks, with an unlimited number of coordinates, so that one
+// evaluation of the graph suffices.
 Kernel FiniteHeads::run(const Inputs& x, const HeadSource& heads, Get get, Entries wanted,
                         std::vector<HeadMap>* maps) const {
   Landmarks found;

@@ -78,8 +78,8 @@ class FiniteHeads {
   /// (Generator::reserve).
   Latents draw(const Inputs& x, Generator& rng) const;
 
-  /// K_z between all inputs of x, in the form in which Limit gives the NNGP kernel; with Get::ntk,
-  /// at infinite widths, also the NTK given the latents. Differentiable with respect to the
+  /// K_z between all inputs of x, with the shapes of the NNGP kernel of Limit; with Get::ntk, at
+  /// infinite widths, also the NTK given the latents. Differentiable with respect to the
   /// latents. Entries at padded positions are meaningless: masked tokens have no coordinates, so
   /// that their queries weigh all keys equally. Throws Error if the latents do not fit the model's
   /// layers and their tokens, or the options.

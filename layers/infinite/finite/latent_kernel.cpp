@@ -63,7 +63,7 @@ namespace {
 enum class Readout { mean, first, all };
 constexpr std::array<Readout, 3> readouts = {Readout::mean, Readout::first, Readout::all};
 
-/// Weights [S, N, T, T] → those of the queries used, [S, N, Q, T].
+/// Attention weights [S, N, T, T] → the weights of the queries that `readout` uses, [S, N, Q, T].
 Tensor read(Readout readout, const Tensor& weights, const Tensor& mask) {
   if (readout == Readout::all) return weights;
   if (readout == Readout::first) return slice(weights, 2, {.stop = 1});
@@ -91,7 +91,8 @@ class Features {
     return scale_ * products(z, inputs) + offset_;
   }
 
-  /// Fits a and b to the kernels K of rows Z [P, D]. Returns whether the formula then gives K.
+  /// Fits the constants a and b of the formula above to the kernels K of rows Z [P, D]. Returns
+  /// whether the formula then gives K.
   bool fit(const Tensor& z, const Tensor& k) {
     const Tensor own = products(z, k.size(1));
     const Tensor x = own - mean(own), y = k - mean(k);
@@ -200,8 +201,8 @@ LatentKernel latent_kernel(const FiniteHeads& heads, const Inputs& x) {
   LADON_CHECK(!like.empty(), operation,
               "the model has no attention layer with random logits, but needs one (sqrt scaling, "
               "untied queries and keys)");
-  // A kernel of one input is one number: two of them would fit any scale and offset, so 4 are
-  // drawn.
+  // The kernel of a single input is one number, and a scale and an offset fit any two numbers. So
+  // with one input 4 rows are drawn to test the formula.
   std::vector<Tensor> rows = {row_of_latents(like)};
   while (std::ssize(rows) < (x.count() > 1 ? 2 : 4))
     rows.push_back(row_of_latents(heads.draw(x, rng)));

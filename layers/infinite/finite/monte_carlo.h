@@ -16,7 +16,7 @@ using NetworkFactory = std::function<std::unique_ptr<Layer>(Generator& rng)>;
 
 struct MonteCarloOptions {
   std::int64_t draws = 200;      ///< Number of networks; standard errors need at least 2.
-  EmpiricalOptions kernel = {};  ///< The layers' reports are verified in the first network only.
+  EmpiricalOptions kernel = {};  ///< `verify` applies to the first network only.
   DType dtype = f64;             ///< Dtype of the networks.
 };
 

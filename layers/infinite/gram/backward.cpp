@@ -1,6 +1,7 @@
-// The backward pass of each tile adds gradients to leaves, which replace the self-kernels computed
-// by the passes over landmarks and inputs ([N, ..] elements per step). After all tiles, the
-// gradients of these leaves are propagated back through those passes.
+// The backward pass of each tile stops at leaves, which replace the self-kernels (kernels of each
+// input with itself, [N, ..] per step of the graph) that earlier passes over the landmarks and over
+// single inputs have computed. After all tiles, the gradients of these leaves are propagated back
+// through the earlier passes.
 
 #include "ladon/layers/infinite/gram/backward.h"
 

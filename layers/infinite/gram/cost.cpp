@@ -13,7 +13,7 @@ namespace {
 
 constexpr double probe_seconds = 0.1;  // approximate seconds that measuring may take
 constexpr double cached_bytes = 3e6;   // size of a tile's tensors at which a core is fastest
-constexpr double drawn_bytes = 1e8;    // the corresponding size if layers draw
+constexpr double drawn_bytes = 1e8;    // the same if layers average over draws
 constexpr double kept_bytes = 256e6;   // most memory for random matrices that tiles share
 constexpr double thread_bytes = 8e6;   // per thread: buffers of BLAS and of the allocator
 constexpr double probe_share = 0.2;    // share of the matrix's side that is enough to measure
@@ -35,8 +35,8 @@ double entry_bytes(const Inputs& in, Entries entries) {
   return 8 * (entries == Entries::full ? positions * positions : positions);
 }
 
-/// Bytes of one input's self-kernels, if they are kept: always if a layer draws, otherwise only if
-/// those of all inputs take at most a quarter of the budget. 0 if they are not kept.
+/// Bytes of one input's self-kernels; 0 if they are not cached. They are cached if a layer averages
+/// over draws, or if the self-kernels of all inputs take at most a quarter of the budget.
 double self_bytes(const GramPlan& plan, double budget) {
   const Passes& passes = plan.passes[0];
   const std::int64_t numbers = numbers_kept(passes.graph(), plan.wanted, passes.landmarks());
@@ -58,8 +58,8 @@ struct Measured {
   Kernel kernels;
 };
 
-/// Measures the computation of a block. Layers that draw make only a few draws, and estimate the
-/// time of the others.
+/// Measures the computation of a block. Layers that average over draws make only a few of the
+/// draws, and estimate the time of the rest.
 Measured measure(const GramPlan& plan, const GramTile& block, bool selves) {
   const std::size_t before = Storage::bytes_in_use();
   Storage::reset_peak();
@@ -76,21 +76,22 @@ Measured measure(const GramPlan& plan, const GramTile& block, bool selves) {
   y.spent = processor_seconds() - start;
   y.seconds = y.spent + sample.left_out;
   y.of_inputs = sample.of_inputs;
-  // The counters are for the whole process: other threads may free more memory during the
-  // measurement.
+  // The counters are for the whole process, and other threads may free memory during the
+  // measurement, so that the peak may lie below `before`.
   y.peak = static_cast<double>(std::max(Storage::peak_bytes(), before) - before);
   return y;
 }
 
-/// Number of pairs of a tile that are computed. In a tile on the diagonal, layers that draw compute
-/// only one of the pairs (n, m) and (m, n).
+/// Number of pairs of a tile that are computed. In a tile on the diagonal, layers that average over
+/// draws compute only one of the pairs (n, m) and (m, n).
 double computed_pairs(const GramPlan& plan, const GramTile& tile) {
   const auto rows = static_cast<double>(tile.rows), columns = static_cast<double>(tile.columns);
   const bool half = plan.estimate.sampled && plan.symmetric && tile.row == tile.column;
   return half ? rows * (rows + 1) / 2 : rows * columns;
 }
 
-/// Number of inputs that draw in a tile. In a tile on the diagonal both sides have the same inputs.
+/// Number of inputs in a tile for which draws are made. In a tile on the diagonal, rows and columns
+/// are the same inputs.
 std::int64_t tile_inputs(const GramPlan& plan, const GramTile& tile) {
   return plan.symmetric && tile.row == tile.column ? tile.rows : tile.rows + tile.columns;
 }
@@ -138,7 +139,7 @@ Probe probe(const GramPlan& plan, Get get, double budget, bool may_be_whole) {
             : std::min(vector_unit, 1 + static_cast<std::int64_t>(probe_share * std::sqrt(all)));
   double spent = one.spent, peak = one.peak;
   for (std::int64_t n = 1;;) {
-    // A block costs at most as much as a single pair times its number of pairs.
+    // A block costs at most its number of pairs times the cost of a single pair.
     const double times = std::min({probe_seconds / (4 * spent), probe_bytes / (4 * peak), 1e6});
     n = std::min({most, std::max<std::int64_t>(2, enough),
                   n * std::max<std::int64_t>(2, static_cast<std::int64_t>(std::sqrt(times)))});
@@ -146,8 +147,9 @@ Probe probe(const GramPlan& plan, Get get, double budget, bool may_be_whole) {
     const Measured now = measure(plan, block, found.self_bytes > 0);
     const double pairs = static_cast<double>(block.rows * block.columns),
                  computed = computed_pairs(plan, block);
-    // Lower bound where layers draw, since draws of one pair may take more than the block's pairs:
-    // a pair's kernels, without the self-kernels that its inputs share with other pairs.
+    // With draws, the measured difference may be negative, since the draws of a single pair may
+    // take more memory than the pairs of the block. So pair_bytes is at least the size of a pair's
+    // kernels, without the self-kernels that its inputs share with other pairs.
     const double least = drawn ? entry_bytes(plan.a, inner) * (get == Get::ntk ? 2 : 1) : 0;
     found.pair_bytes = std::max((now.peak - found.tile_bytes) / pairs, least);
     const double of_pairs = now.seconds - now.of_inputs, of_one = one.seconds - one.of_inputs;
@@ -207,8 +209,8 @@ std::int64_t Sizes::chosen(double budget) const {
   if (probe_.whole.nngp.defined()) return fitting(largest_, budget);
   const bool drawn = plan_.estimate.sampled;
   const double cached = std::sqrt((drawn ? drawn_bytes : cached_bytes) / probe_.pair_bytes);
-  // If layers draw, the draws for an input serve all pairs of a tile, which saves more than the
-  // caches do; and the loops over draws use all threads within one tile.
+  // If layers average over draws, the draws for an input serve all pairs of a tile, which saves
+  // more than the caches do; and the loops over draws use all threads within one tile.
   const double at_once = plan_.processes * (drawn ? 1 : num_threads());
   const double shared = drawn && plan_.processes == 1
                             ? cached
@@ -236,7 +238,7 @@ GramEstimate estimated(const GramPlan& plan, const Probe& found, const Sizes& si
   e.tiles = static_cast<std::int64_t>(std::min(sizes.tiles(side), 1e18));
   const auto rows = static_cast<double>(n1), columns = static_cast<double>(n2);
   const auto across = [side](double n) { return std::ceil(n / static_cast<double>(side)); };
-  const bool half = plan.estimate.sampled && plan.symmetric;  // diagonal tiles compute half
+  const bool half = plan.estimate.sampled && plan.symmetric;  // of the pairs in diagonal tiles
   const double pairs = GramTiles(n1, n2, side, plan.symmetric).pairs() -
                        (half ? rows * (std::min(static_cast<double>(side), rows) - 1) / 2 : 0);
   const double inputs = plan.symmetric ? rows * across(rows)  // summed over tiles

@@ -15,15 +15,16 @@ struct Probe {
   Shape block;                              // shape of a pair's block of outputs
   double pair_bytes = 0, pair_seconds = 0;  // per pair of inputs
   double tile_bytes = 0, tile_seconds = 0;  // per tile, independent of its pairs
-  double input_seconds = 0;                 // per input of a tile's sides, for its draws
-  double self_bytes = 0, self_seconds = 0;  // per input, for self-kernels that are kept; else 0
+  double input_seconds = 0;                 // per input in a tile's rows or columns, for its draws
+  // per input, for its kernels with itself (self-kernels); 0 if these are not cached
+  double self_bytes = 0, self_seconds = 0;
   double draw_bytes = 0;      // per replicate, for random matrices that all tiles share
   double landmark_bytes = 0;  // per replicate, for data of the landmarks that passes over pairs use
   Kernel whole = {};          // kernels of all pairs, if the block has all inputs
 };
 
-/// Lower bound of the memory for one pair of inputs: the bytes of its kernels and of both
-/// self-kernels.
+/// Lower bound of the memory for one pair of inputs: the bytes of its kernels, and of the kernel of
+/// each of the two inputs with itself.
 double least_bytes(const Inputs& in, Entries entries, Get get);
 
 /// Measures the kernels of the first inputs, on blocks that grow until measuring takes about a

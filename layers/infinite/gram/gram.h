@@ -30,9 +30,9 @@ struct GramEstimate {
   /// Bound of all other memory: the tiles in progress on all threads, and all that tiles share.
   std::uint64_t working_bytes = 0;
   double seconds = 0;      ///< Time on all threads (and ranks), with no tile stored yet.
-  std::int64_t tile = 0;   ///< Inputs per side of a tile; the last may be smaller.
+  std::int64_t tile = 0;   ///< Inputs per side of a tile; the last tile may be smaller.
   std::int64_t tiles = 0;  ///< Tiles to compute.
-  bool sampled = false;    ///< Whether a layer averages over draws.
+  bool sampled = false;    ///< Whether a layer's kernels are averages over random draws.
 
   std::uint64_t bytes() const { return result_bytes + working_bytes; }
   /// One line: "256.0 MB for the result and 12.1 MB of work, about 3.2 s: 136 tiles of …".
@@ -68,8 +68,8 @@ struct GramOptions {
   double checkpoint_seconds = 10;
   /// Called by one thread at a time. Its exceptions end the computation and are rethrown by gram().
   std::function<void(const GramProgress&)> progress = {};
-  /// Number of independent estimates that are averaged if a layer draws, at least 2. Their indices
-  /// begin at limit.replicate().
+  /// Number of independent estimates that are averaged if a layer averages over random draws
+  /// (Limit::draws), at least 2. Their indices begin at limit.replicate().
   int replicates = 8;
 };
 
@@ -78,14 +78,16 @@ struct GramOptions {
 struct Gram {
   KernelMatrix nngp;
   KernelMatrix ntk;  ///< Undefined unless requested.
-  /// Standard errors of the means over replicates; undefined unless a layer draws (Limit::draws).
+  /// Standard errors of the means over replicates; undefined unless a layer averages over random
+  /// draws (Limit::draws).
   Tensor nngp_se, ntk_se;
-  /// For each layer that draws, in order: Limit::unexplained averaged over the inputs of both
-  /// blocks and all replicates, between 0 and 1. The standard errors do not include the covariances
-  /// that are missing because of this share. Empty if no layer draws, if there are no inputs, and
-  /// for gram_diagonal(), which pairs no two inputs.
+  /// For each layer that averages over draws, in order: the share of a token's variance that the
+  /// landmarks' coordinates do not explain (Limit::unexplained), averaged over the inputs of both
+  /// blocks and all replicates, between 0 and 1. Covariances between inputs are too small by up to
+  /// this share, which the standard errors do not include. Empty if there is no such layer, if
+  /// there are no inputs, and for gram_diagonal(), which pairs no two inputs.
   std::vector<double> unexplained = {};
-  /// For each layer that draws, in order: the largest unexplained share of any token
+  /// For each layer that averages over draws, in order: the largest unexplained share of any token
   /// (Limit::most_unexplained).
   std::vector<double> most_unexplained = {};
 
@@ -98,10 +100,11 @@ struct Gram {
 /// Estimates memory and time of gram() with the same arguments, from measurements: it computes
 /// blocks of more and more inputs as long as one takes less than about 0.1 s. Their processor time
 /// per pair gives `seconds`; their peak memory per pair bounds `working_bytes` (a block's tensors
-/// grow no faster than its number of pairs). Layers that draw make only some of their draws for
-/// this, and their time is scaled up; if no layer draws, a small matrix is computed as a whole.
-/// Self-kernels are computed once per input, and cached if they take at most a quarter of the
-/// budget. This process estimates alone: other ranks need not call it. Throws the Errors of gram().
+/// grow no faster than its number of pairs). Layers that average over draws make only some of the
+/// draws for this, and their time is scaled up; if there is no such layer, a small matrix is
+/// computed as a whole. The kernels of each input with itself are computed once per input, and
+/// cached if they take at most a quarter of the budget. This process estimates alone: other ranks
+/// need not call it. Throws the Errors of gram().
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const Inputs& b,
                            const GramOptions& options = {});
 GramEstimate estimate_gram(const Limit& limit, const Inputs& a, const GramOptions& options = {});
@@ -126,9 +129,9 @@ inline Gram gram(const Limit& limit, const Inputs& a, const Inputs& b, Get get) 
 }
 
 /// Kernels of each input with itself: the diagonals of gram(limit, x), [N] (or [N, T, T] …), in
-/// time proportional to N. If the model draws, the result fits a Gram matrix only if both use the
-/// same landmarks (Limit::with_landmarks). Of the options only get, entries and replicates are
-/// used.
+/// time proportional to N. If the model averages over draws, the result fits a Gram matrix only if
+/// both use the same landmarks (Limit::with_landmarks). Of the options only get, entries and
+/// replicates are used.
 Gram gram_diagonal(const Limit& limit, const Inputs& x, const GramOptions& options = {});
 
 }  // namespace ladon::infinite

@@ -52,7 +52,9 @@ struct GramPlan {
   std::shared_ptr<KeptDraws> draws;  ///< Random matrices that all passes share.
   Kernel whole;  ///< The only tile, if measuring the cost computed it; otherwise empty.
   std::vector<Selves> selves_a, selves_b;  ///< Self-kernels per replicate; empty if not kept.
-  std::vector<Remainder> remainders;       ///< Unexplained shares per layer, from compute_selves().
+  /// Per layer that averages over draws: the shares of tokens' variances that the landmarks'
+  /// coordinates do not explain, from compute_selves().
+  std::vector<Remainder> remainders;
 };
 
 /// Pointers to all matrices of a Gram, defined or not.
@@ -75,8 +77,9 @@ GramPlan plan_gram(const Limit& limit, const Inputs& a, const Inputs& b, bool sy
 /// Computes the self-kernels of all inputs, in blocks of as many inputs as a tile has pairs.
 void compute_selves(GramPlan& plan);
 
-/// The kernels of one tile for one replicate. If `sample` is given, layers make only a few draws,
-/// and write the estimated cost of the others to it; the kernels must then not be used.
+/// The kernels of one tile for one replicate. If `sample` is given, layers that average over draws
+/// make only a few of them, and write the estimated cost of the rest to `sample`; the kernels must
+/// then not be used.
 Kernel gram_tile(const GramPlan& plan, const GramTile& tile, std::size_t replicate,
                  PassSample* sample = nullptr);
 

@@ -121,7 +121,8 @@ void GramReport::complete() {
   tell_(done_, 0);
 }
 
-// The estimated rate counts as if it had been measured on a twentieth of the work.
+// The rate that the plan has estimated counts as if it had been measured on a twentieth of the
+// work.
 double GramReport::seconds_left() const {
   constexpr double weight = 0.05;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;

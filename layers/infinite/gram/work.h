@@ -14,13 +14,13 @@ namespace ladon::infinite {
 /// are computed.
 Inputs prepared(const Inputs& in);
 
-/// The matrices' entries in one tile. If a layer draws: means over replicates, and their standard
-/// errors.
+/// The matrices' entries in one tile. If a layer averages over draws: means over replicates, and
+/// their standard errors.
 Gram compute_tile(const GramPlan& plan, const GramTile& tile);
 
 class GramReport;
-/// Computes these tiles of the plan into the result, on all threads, and mirrors them if the matrix
-/// is symmetric.
+/// Computes the tiles of the plan that have these indices, on all threads, writes them into the
+/// result, and mirrors them if the matrix is symmetric.
 void compute_tiles(const GramPlan& plan, const std::vector<std::int64_t>& tiles, Gram& result,
                    GramReport& report);
 

@@ -27,8 +27,8 @@ Tensor& mean(Kernel& k, int block) { return block == 0 ? k.mean1 : k.mean2; }
 Tensor& mask(Kernel& k, int block) { return block == 0 ? k.mask1 : k.mask2; }
 
 /// Results that are needed of each step: its kernels of pairs (`pairs`), its self-kernels (`own`,
-/// per block), or, although nothing needs its kernels, the coordinates of its inputs' tokens
-/// (`roots`).
+/// per block), and the coordinates of its inputs' tokens (`roots`), which may be needed even if its
+/// kernels are not.
 struct Demand {
   std::vector<char> pairs;
   std::array<std::vector<char>, 2> own;
@@ -36,8 +36,9 @@ struct Demand {
   bool any(std::size_t i) const { return pairs[i] || own[0][i] || own[1][i] || roots[i]; }
 };
 
-/// For each step, whether the coordinates of a needed step that draws depend on its kernels. For
-/// landmarks, only the self-kernels of these steps are used.
+/// For each step, whether its kernels are needed, directly or by later steps, to compute the
+/// coordinates of tokens (Root) for a step that averages over draws. In the pass over the landmarks
+/// only these steps' self-kernels are stored.
 std::vector<char> before_draws(const KernelGraph& graph) {
   const std::vector<Placed>& steps = graph.steps();
   const std::vector<char> needed = graph.needed();
@@ -68,7 +69,7 @@ class Evaluation {
   }
 
   Entries input_layout() const { return layout_[0]; }
-  /// Self-kernels of the network's inputs, if they are known from an earlier walk; else undefined.
+  /// Self-kernels of the network's inputs, if an earlier walk has cached them; else undefined.
   Tensor known_input(int block) const { return rows_of(block).known ? known(0, block) : Tensor(); }
   bool needs_input_pairs() const { return demand_.pairs[0]; }
 
@@ -101,7 +102,8 @@ class Evaluation {
   const SelfRows& rows_of(int block) const { return walk_.selves[block]; }
   /// Number of blocks whose self-kernels are computed: one, if a block is paired with itself.
   int blocks() const { return one_block_ ? 1 : 2; }
-  /// Whether coordinates of tokens are computed, not read from the cache.
+  /// Whether the coordinates of tokens (Root), in which draws are made, are computed in this walk
+  /// over the graph, instead of read from the cache of self-kernels.
   bool finds_roots() const { return walk_.landmarks || walk_.found; }
 
   bool is_known(const Placed& step, int block) const {
@@ -214,8 +216,9 @@ class Evaluation {
     return roots;
   }
 
-  /// Adds the unexplained shares (Ψ·Ψᵀ)_aa/k_aa of all tokens a to the remainder with index
-  /// `number`. Masked tokens have variance 0, and are skipped.
+  /// Adds the unexplained shares (Ψ·Ψᵀ)_aa/k_aa of all tokens a, for Ψ = `own` (Root::own) and the
+  /// self-kernels k = `of`, to the remainder with index `number`. Masked tokens have variance 0,
+  /// and are skipped.
   void add_remainder(std::size_t number, const Tensor& own, const Tensor& of) const {
     std::vector<Remainder>& all = *walk_.remainders;
     all.resize(std::max(all.size(), number + 1));
@@ -225,7 +228,7 @@ class Evaluation {
       if (variances[i] > 0) all[number].add(left[i] / variances[i]);
   }
 
-  /// Selects the random numbers of a step, and finds the coordinates of its inputs' tokens
+  /// Selects the random numbers of a step, and gets the coordinates of its inputs' tokens
   /// (`roots`).
   Drawn drawn_for(const Placed& step, const std::vector<Kernel>& inputs,
                   std::vector<std::array<Root, 2>>& roots) {

@@ -61,7 +61,7 @@ enum class Needs {
 /// Description of the draws of a step that averages over draws.
 struct Draws {
   /// Indices of the step's inputs for which it needs the coordinates of tokens (Pairs::left_root
-  /// and right_root). If empty, it draws without coordinates.
+  /// and right_root). If empty, its draws need no coordinates.
   std::vector<int> of = {};
   std::int64_t coordinates = 0;  ///< Largest number of coordinates.
   bool automatic = false;        ///< Whether Limit chooses how many estimates to average.
@@ -142,7 +142,7 @@ class KernelGraph {
     const Layer* layer = nullptr;
     int slot = 0;   ///< First of its slot_count() indices in Selves.
     int roots = 0;  ///< First of its root_count() indices in Landmarks::factors.
-    int drawn = 0;  ///< Drawn::number of the step, if it draws.
+    int drawn = 0;  ///< Drawn::number of the step, if it averages over draws.
     bool draws() const { return step.draws.has_value(); }
     int root_count() const;
     int slot_count() const;

@@ -43,8 +43,8 @@ struct Kernel {
   /// with N = 1 if all inputs have the same means. Undefined if the means are 0 or unknown (see
   /// `law`).
   Tensor mean1, mean2;
-  /// bool [N1, N2], true where both are the same input, for layers that draw once per input, such
-  /// as dropout; undefined if false everywhere.
+  /// bool [N1, N2], true where both are the same input, for layers such as dropout, whose random
+  /// numbers are the same for equal inputs only; undefined if false everywhere.
   Tensor same;
   Shape positions;  ///< {} for vectors, {T} for sequences, {H, W} for images (T = H·W).
   Entries entries = Entries::full;  ///< Which entries the blocks have.
@@ -64,8 +64,8 @@ struct Kernel {
   Kernel diagonal() const;
 };
 
-/// Coordinates of the tokens of a block of inputs, for layers that draw (roots.h). The kernel of an
-/// input n with itself is k(n, n) = Φ·Φᵀ + Ψ·Ψᵀ.
+/// Coordinates of the tokens of a block of inputs, for layers that average over random draws
+/// (roots.h). The kernel of an input n with itself is k(n, n) = Φ·Φᵀ + Ψ·Ψᵀ.
 struct Root {
   Tensor common;  ///< Φ [N, T, R], in the R coordinates that all inputs share.
   Tensor own;     ///< Ψ [N, T, T], in T coordinates of each input alone; undefined if 0.
@@ -75,9 +75,9 @@ struct Root {
   Tensor mask;  ///< bool [N, T], true = token; undefined without padding. Φ and Ψ are 0 at padding.
 };
 
-/// Selects the random numbers of a step that draws. (The coordinates of the tokens are separate.)
+/// Selects the random numbers of a step that averages over draws.
 struct Drawn {
-  std::uint64_t number = 0;     ///< Index of the draw in the model, different for each step.
+  std::uint64_t number = 0;     ///< Different for each such step of a model.
   std::uint64_t replicate = 0;  ///< Index of the independent estimate.
   /// Latents of finitely many heads; null for infinitely many.
   std::shared_ptr<const HeadLatents> heads = {};
@@ -99,10 +99,10 @@ struct Pairs {
   Tensor left_mean, right_mean;  ///< [P] or [P, T], or undefined, as Kernel::mean1
   bool has_positions = false;
   Entries entries = Entries::full;
-  /// Coordinates of the tokens of x and x', for a step that draws; their first axes are those of
-  /// left and right.
+  /// Coordinates of the tokens of x and x', for a step that averages over draws; their first axes
+  /// are those of left and right.
   Root left_root, right_root;
-  Drawn drawn = {};  ///< Selects the random numbers, for a step that draws.
+  Drawn drawn = {};  ///< Selects the random numbers, for a step that averages over draws.
 
   /// Variances p of x and q of x', in shapes that broadcast to nngp: [P] for vectors; with
   /// positions [P, T, 1] and [P, 1, T] (Entries::full), or [P, T] (Entries::diagonal).
@@ -127,7 +127,8 @@ struct Pairs {
 };
 
 /// cross_pairs() returns all pairs between the two blocks of k, self_pairs() each input of block 0
-/// (cov1) or 1 (cov2) with itself. `roots` and `root` are undefined if no step draws.
+/// (cov1) or 1 (cov2) with itself. `roots` and `root`, the coordinates of the tokens, are undefined
+/// if no step averages over draws.
 Pairs cross_pairs(const Kernel& k, const std::array<Root, 2>& roots = {});
 Pairs self_pairs(const Kernel& k, int block, const Root& root = {});
 

@@ -6,8 +6,8 @@
 
 namespace ladon::infinite {
 
-// Given the branch's own input, its channels are known. So their mean can be 0 at most given the
-// inputs of the network and of the `depth` branches around it.
+// Given the input of this branch, the channels are known. So their mean can be 0 at most given the
+// inputs of the network and of the `depth` branches around this branch.
 Law Law::into_branch(int depth) const {
   return {std::min(zero_given, depth + 1), gaussian, channels};
 }

@@ -60,12 +60,13 @@ struct Law {
   /// number). If there is an NTK (`with_ntk`), this is after_mixing(): the factor's part of the
   /// tangent kernel differs between channels, and the NTK is only the mean over them.
   Law after_trained_scale(bool with_ntk) const { return with_ntk ? after_mixing() : *this; }
-  /// Distribution of the same channels, seen as the inputs of a branch inside `depth` others. Given
-  /// that branch's own input the channels are known, so zero_given is at most depth + 1.
+  /// Distribution of the same channels, seen as the inputs of a branch inside `depth` other
+  /// branches. Given the inputs of this branch the channels are known, so zero_given is at most
+  /// depth + 1.
   Law into_branch(int depth) const;
-  /// Distribution of the outputs of a branch inside `depth` others, seen from outside of that
-  /// branch. There, a mean that is 0 given the inputs of all surrounding branches is 0 given
-  /// `everything`.
+  /// Distribution of the outputs of a branch inside `depth` other branches, seen from outside of
+  /// this branch. There, a mean that is 0 given the inputs of all branches around the output is 0
+  /// given `everything`.
   Law out_of_branch(int depth) const;
   /// Distribution of Σ_i branch_i: the properties that all branches have.
   static Law of_sum(const std::vector<Law>& branches);

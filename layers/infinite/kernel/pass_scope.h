@@ -1,6 +1,6 @@
 #pragma once
-// Options of a pass over pairs of inputs, and a cache of draws, by which gram() lets the limits of
-// attention save work.
+// Options of a pass over pairs of inputs (one evaluation of a limit's graph), and a cache of draws,
+// by which gram() lets the limits of attention save work.
 
 #include "ladon/core/modes.h"
 
@@ -10,8 +10,8 @@ class KeptDraws;
 
 /// Processor time of averages over draws in a pass that makes only a few of the draws.
 struct PassSample {
-  double left_out = 0;   ///< Time that the draws not made would take.
-  double of_inputs = 0;  ///< Time that all draws would take for work per input, not per pair.
+  double left_out = 0;   ///< Time that the omitted draws would take.
+  double of_inputs = 0;  ///< Time of the work for all draws that is done per input, not per pair.
 };
 
 /// Options of a pass over pairs of inputs.

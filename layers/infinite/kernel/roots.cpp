@@ -94,7 +94,8 @@ Tensor inverse_of(const Pivoted& factor) {
   return y;
 }
 
-/// The lower triangle of x with half of its diagonal, as in dL = L·half(L⁻¹·dk·L⁻ᵀ).
+/// The lower triangle of x with half of its diagonal. The differential of the Cholesky factor L of
+/// k is dL = L·half(L⁻¹·dk·L⁻ᵀ).
 Tensor half(const Tensor& x) { return 0.5 * (tril(x) + tril(x, -1)); }
 
 }  // namespace
@@ -121,7 +122,8 @@ void check_pivots(const char* operation, const std::vector<std::int64_t>& pivots
 
 }  // namespace
 
-// The gradient rule: with M = L⁻ᵀ and S = Mᵀ·dk·M, dM = −M·half(S)ᵀ.
+// The gradient rule, for the kernel k of the pivots and its Cholesky factor L: with M = L⁻ᵀ and
+// S = Mᵀ·dk·M, dM = −M·half(S)ᵀ.
 RootFactor root_factor(const Tensor& between, std::int64_t rank,
                        const std::vector<std::int64_t>* given) {
   check_tokens("root_factor", between);
@@ -162,7 +164,7 @@ Tensor input_by_input(const Tensor& seen, const Tensor& inverse) {
 
 }  // namespace
 
-// Φ = k(tokens, pivots)·L⁻ᵀ
+// Φ = k(tokens, pivots)·L⁻ᵀ, where L is the Cholesky factor of k(pivots, pivots).
 Tensor coordinates(const Tensor& k, const RootFactor& factor) {
   check_tokens("coordinates", k);
   const std::int64_t n = k.size(0), t = k.size(2);

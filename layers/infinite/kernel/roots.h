@@ -41,14 +41,15 @@ struct RootFactor {
   Tensor inverse;                    ///< L⁻ᵀ of k(pivots, pivots) = L·Lᵀ: [R, R]
 };
 
-/// Pivots of each factor of a model, in the order of its draws.
+/// Pivots of each Cholesky factor that a model's limit needs: one factor per input of each step
+/// that averages over draws, in the order of the steps.
 using Pivots = std::vector<std::vector<std::int64_t>>;
 
 /// Factor of a kernel k of landmarks, [N, N, T, T]. Its pivots are the tokens `given`. If `given`
 /// is null, they are at most `rank` tokens, each chosen as the one with the largest unexplained
 /// share of its variance. A token counts as explained if that share is below 1e-12, or if its
-/// variance is 0. Throws Error for a kernel of another shape or dtype, and unless the tokens
-/// `given` are different ones of the landmarks.
+/// variance is 0. Throws Error for a kernel of another shape or dtype, and unless `given` are the
+/// indices of different tokens of the landmarks.
 RootFactor root_factor(const Tensor& k, std::int64_t rank,
                        const std::vector<std::int64_t>* given = nullptr);
 /// Φ [N, T, R] of inputs whose kernel with the landmarks is k [N, landmarks, T, T]. Throws Error
