@@ -1,6 +1,7 @@
 #pragma once
 // Coefficients and update rules of optimizers for a parameter x with gradient g; the states m, v, u
-// and c are described in optimizer.h. A separate header for the reason given in unary.h.
+// and c are described in optimizer.h. It is a separate header, so that a new rule recompiles only
+// the loops and the files that name rules.
 
 namespace ladon::kernels {
 

@@ -41,7 +41,7 @@ double checked_size(const std::string& block, const char* what, const std::vecto
 /// Throws Error, as checked_size() does, if the norm of a row of x is not finite or not below
 /// `largest`.
 void check_finite(const std::string& block, const char* what, const Tensor& x) {
-  if (x.dtype() == f32 && kernels::all_finite(x)) return;  // finite f32 rows stay below it
+  if (x.dtype() == f32 && kernels::all_finite(x)) return;  // finite f32 rows have smaller norms
   checked_size(block, what, kernels::squared_norms(x));
 }
 

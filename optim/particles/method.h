@@ -123,8 +123,9 @@ class ParticleMethod {
   void set_target(const TargetDensity& target);
 
  protected:
-  /// A force on all particles: a matrix [M, D], or a sum over particles that is formed when it is
-  /// read as a Tensor. A method that returns two such sums has them formed together, in one pass.
+  /// A force on all particles: a matrix [M, D], or a sum over particles that is computed when it is
+  /// converted to a Tensor. If both forces of a method are such sums, they are computed together,
+  /// in one pass over memory.
   class Force {
    public:
     Force() = default;

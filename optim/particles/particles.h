@@ -72,7 +72,7 @@ class ParticleBlock {
   std::int64_t count_, dim_ = 0;
   DType dtype_;
   bool stacked_;
-  std::uint64_t taken_;  // time stamp for Leaf::check_in_place
+  std::uint64_t taken_;  // when the oldest set of parameters was made: ParameterSet::taken()
 };
 
 /// Blocks of particles that a method moves. Particles repel each other within a block, never across

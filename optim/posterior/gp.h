@@ -26,7 +26,8 @@ namespace ladon {
 /// share the covariance.
 struct GpPrediction {
   Tensor mean;  ///< [M, O]
-  /// Covariance [M, M] or variances [M], in the shape of the test kernel; undefined without one.
+  /// Covariance [M, M] or variances [M], in the shape of the test kernel; undefined if predict()
+  /// got no test kernel.
   Tensor covariance = {};
   /// Bounds on the elementwise error of mean and covariance, up to rounding. Undefined if the
   /// solver is exact, and if only the mean was computed. (The solver's bounds leave an interval for

@@ -17,7 +17,7 @@
 namespace ladon {
 namespace {
 
-constexpr std::string_view name = "GradientFlow", among = "the kernel that trains";
+constexpr std::string_view name = "GradientFlow", among = "the training kernel";
 
 // (1 − e^(−λτ))/λ for λ, τ ≥ 0, computed without cancellation and without 0/0.
 double decay(double lambda, double tau) {

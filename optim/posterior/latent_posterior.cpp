@@ -200,7 +200,7 @@ LatentPosterior sample_posterior(const infinite::LatentKernel& kernel, std::int6
       options.noise};
   SmcOptions smc = options.smc;
   detail::check_unread(operation, "smc.parts", smc.parts, SmcOptions{}.parts,
-                       "the kernel's heads decide on it; call tempered_smc() with it");
+                       "it is chosen from the kernel's heads; to set it, call tempered_smc()");
   smc.parts = 8;
   while (kernel.parts % smc.parts != 0) --smc.parts;
   const Generator source = rng.split(rng.reserve(1));

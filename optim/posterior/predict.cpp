@@ -102,8 +102,9 @@ Tensor around(const Tensor& means, const Tensor& targets) {
 }
 
 /// Throws Error if the mean of an output's targets is far from the prior's mean 0, compared with
-/// the standard deviation of all outputs, which share one kernel and one amplitude. An output whose
-/// targets are all equal is exempt, because its mean may be the quantity to learn.
+/// the standard deviation of all targets around the means of their outputs, which share one kernel
+/// and one amplitude. An output whose targets are all equal is exempt, because its mean may be the
+/// quantity to learn.
 void check_near_zero(const Tensor& means, const Tensor& deviations) {
   const double spread = std::sqrt(number_of("predict", mean(square(deviations))));
   const Tensor largest = amax(abs(deviations), {0}, Dims::keep);
@@ -111,9 +112,9 @@ void check_near_zero(const Tensor& means, const Tensor& deviations) {
     const double m = number_of("predict", at(means, {0, o}));
     const bool equal = number_of("predict", at(largest, {0, o})) == 0;
     LADON_CHECK(equal || std::abs(m) <= 5 * spread, operation, "the targets of output ", o,
-                " have mean ", m, ", and those of all outputs a standard deviation of ", spread,
-                " around their means; that is far from the prior's mean of 0; give .center = true "
-                "to subtract the mean, or .center = false to keep it");
+                " have mean ", m, ", which is far from the prior mean of 0 compared with ", spread,
+                ", the standard deviation of all targets around the mean of their output; set "
+                ".center = true to subtract the mean, or .center = false to keep it");
   }
 }
 

@@ -52,9 +52,10 @@ struct AdaptationOptions {
 
 /// Adapts each group's step size by dual averaging on its mean acceptance, and the diagonal of M⁻¹
 /// to the variances of θ over the rows of a group. The variances are estimated in three windows of
-/// growing length, which end at 2/10, 4/10 and 9/10 of warm-up, the last of them at least ten draws
-/// before its end if there are fewer than 50; the first begins at 1/10. After each window the
-/// search for a step size starts again. With a warm-up below 20 draws M stays the identity.
+/// growing length: from 1/10 to 2/10, from 2/10 to 4/10 and from 4/10 to 9/10 of warm-up. (If
+/// warm-up has fewer than 50 draws, the last window ends at least ten draws before warm-up does.)
+/// After each window the search for a step size starts again. With a warm-up below 20 draws M stays
+/// the identity.
 class Adaptation {
  public:
   Adaptation(const char* operation, const AdaptationOptions& options, std::int64_t rows,

@@ -108,8 +108,8 @@ void fold(std::vector<double>& x) {
   for (double& v : x) v = std::abs(v - (lower + 0.5 * (upper - lower)));
 }
 
-/// W (`within`) and var⁺ (`total`) of split_rhat. The constructor also subtracts its mean from each
-/// half.
+/// W (`within`) and var⁺ (`total`) of split_rhat. The constructor also subtracts from each half the
+/// mean of that half.
 struct Moments {
   explicit Moments(Halves& halves) {
     const double m = double(halves.count), n = double(halves.length);

@@ -97,7 +97,7 @@ void check(std::int64_t dim, const LogLikelihood& f, const SmcOptions& o) {
   }
   if (!o.betas.empty())
     detail::check_unread(operation, "keep", o.keep, SmcOptions{}.keep,
-                         "betas are given, which it would choose; leave betas empty");
+                         "betas are given, so it chooses nothing; leave betas empty");
   LADON_CHECK(o.sweeps >= 1 && o.recorded >= 0, operation, "sweeps and recorded are ", o.sweeps,
               " and ", o.recorded, "; they must be at least 1 and 0");
 }

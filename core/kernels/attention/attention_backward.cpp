@@ -22,8 +22,8 @@ namespace {
 
 using namespace tiles;
 
-/// Division of the keys into `count` ranges of `length` keys. There are as few ranges as give about
-/// 64 tasks, since a single range is cheapest.
+/// Division of the keys into `count` ranges of `length` keys. The number of ranges is the smallest
+/// that gives about 64 tasks, since a single range is cheapest.
 struct Ranges {
   int64_t count, length;
 };
@@ -65,7 +65,7 @@ struct BackwardBuffers {
     *gradient = workspace.take(block_keys * block_queries);
   T *log_sum = workspace.take(block_queries), *mean = workspace.take(block_queries);
   T* rest = workspace.take(block_queries);  // for each query, Σ dL over all keys but the winner
-  // For one_query_range(): dQ of the query, and a number of the query repeated for all keys.
+  // For one_query_range(): dQ of the query, and its log_sum or mean, repeated for all keys.
   T *dq_row = workspace.take(k_lanes), *of_query = workspace.take(block_keys);
   T* scales = workspace.take(block_queries);
   T* ones = workspace.take(std::max({k_lanes, v_lanes, block_queries}));

@@ -30,7 +30,7 @@ FirstOrder::FirstOrder(const infinite::KernelMatrix& kernel, const Tensor& targe
       precision_(kernel.dtype()) {
   const NoGrad off;
   LADON_CHECK(kernel.kind() != infinite::Get::ntk, operation,
-              "the kernel is an NTK, but the expansion in 1/heads is one of the prior, whose "
+              "the kernel is an NTK, but the expansion in 1/heads is about the prior, whose "
               "covariance is the NNGP kernel; pass .nngp of gram()");
   LADON_CHECK(targets.defined() && targets.rank() > 0, operation,
               "the targets must be [N] or [N, O]");
