@@ -106,7 +106,8 @@ class GaussianProcess {
   /// means do not change.
   double amplitude() const;
 
-  /// A⁻¹Y [N, O], with its residual and error bound.
+  /// The solution A⁻¹Y [N, O] for the targets Y and A = K + σ²·I, with its residual and error
+  /// bound.
   const LinearSolution& weights() const& { return weights_; }
   LinearSolution weights() && { return std::move(weights_); }
 

@@ -30,8 +30,8 @@ namespace ladon {
 inline constexpr double infinite_time = std::numeric_limits<double>::infinity();
 
 struct GradientFlowOptions {
-  double learning_rate = 1;  ///< η
-  double jitter = 1e-8;      ///< δ divided by the mean of the NTK's diagonal
+  double learning_rate = 1;  ///< η in df/dt = −η Θ (f − y)/|y|
+  double jitter = 1e-8;      ///< Ridge δ on the NTK's diagonal, divided by the diagonal's mean
 };
 
 /// Outputs f_0 of one network before training; an undefined tensor means 0.
@@ -92,7 +92,7 @@ class GradientFlow {
   std::optional<infinite::Get> kind_;
   Tensor ntk_;      // [N, N], without jitter
   Tensor targets_;  // [N, O]
-  double rate_;     // η/|y|
+  double rate_;     // η/|y|: learning rate divided by the number of target elements
   std::shared_ptr<Decompositions> decompositions_;
 };
 

@@ -1,4 +1,5 @@
-// z, K_z, m_z and C_z are defined at the head of latent_posterior.h.
+// z are the latent variables, K_z is the kernel given z, and m_z and C_z are the mean and
+// covariance of f at the test inputs given z and the targets (latent_posterior.h).
 
 #include "ladon/optim/posterior/latent_posterior.h"
 

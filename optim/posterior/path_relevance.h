@@ -23,9 +23,10 @@
 namespace ladon {
 
 struct PathOptions {
-  std::vector<std::int64_t> heads;  ///< H_1, …, H_L
-  std::vector<std::int64_t> widths;  ///< N_1, …, N_L; N_ℓ is at least the number of rows of U_ℓ.
-  std::int64_t readout = 0;          ///< N_a
+  std::vector<std::int64_t> heads;  ///< Numbers of heads of the layers, H_1, …, H_L.
+  /// Widths of the inputs of the layers, N_1, …, N_L; N_ℓ is at least the number of rows of U_ℓ.
+  std::vector<std::int64_t> widths;
+  std::int64_t readout = 0;  ///< Width of the input of the readout, N_a.
 };
 
 /// The kernel K as a function of standard normal latent variables, which determine u and U_ℓ, for
@@ -39,7 +40,7 @@ Tensor path_order(const Tensor& latents, const PathOptions& options);
 
 struct PathSaddle {
   std::vector<Tensor> order;  ///< U_1, …, U_L
-  double readout = 1;         ///< u
+  double readout = 1;         ///< u = |a|²/N_a of the readout weights a
   std::int64_t iterations = 0;
   double gradient = 0;  ///< Largest element of |U·∂S/∂U|/N at the end: below 1e-8 if converged.
 };

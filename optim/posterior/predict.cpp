@@ -57,8 +57,8 @@ class Spectrum {
       squares = number_of("predict", sum(square(turned_) * unsqueeze(inverse, 1)));
       logs = -o * number_of("predict", sum(log(inverse)));
     } else {
-      // σ²_i = 1/P_ii and y_i − μ_i = α_i/P_ii with P = U(Λ + noise)⁻¹Uᵀ and α = P·y (Rasmussen and
-      // Williams 2006, eq. 5.12)
+      // Leave-one-out variance σ²_i and error y_i − μ_i of target i: σ²_i = 1/P_ii and y_i − μ_i =
+      // α_i/P_ii with P = U(Λ + noise)⁻¹Uᵀ and α = P·y (Rasmussen and Williams 2006, eq. 5.12)
       const Tensor p = matmul(square(vectors_), unsqueeze(inverse, 1));  // [N, 1]
       const Tensor alpha = matmul(vectors_, unsqueeze(inverse, 1) * turned_);
       squares = number_of("predict", sum(square(alpha) / p));
@@ -200,9 +200,10 @@ double largest_error(const Grams& k, bool ntk) {
   return largest;
 }
 
-/// Prediction over networks trained to convergence. The mean is that of regression with the NTK.
-/// The covariance is that of networks whose initial functions are draws from the Gaussian process
-/// with the NNGP kernel, multiplied by the amplitude that explains the targets y best.
+/// Prediction over networks trained to convergence. The mean is the mean of Gaussian-process
+/// regression with the NTK. The covariance is over networks whose initial functions are draws from
+/// the Gaussian process with the NNGP kernel, multiplied by the amplitude that explains the targets
+/// y best.
 void predict_trained(Predicted& result, const Grams& k, const Tensor& y, double jitter) {
   const GradientFlow flow(k.among.ntk, y, {.jitter = jitter + result.relative_noise});
   const GpPrediction trained =

@@ -46,8 +46,8 @@ struct AdaptationOptions {
   double step = 0;             ///< If above 0, the fixed step size; then nothing is adapted.
   double target_accept = 0.8;  ///< Target of the mean acceptance probability; must be 0.8 if the
                                ///< step size is fixed (Error otherwise).
-  bool adapt_mass = true;  ///< Whether to set M⁻¹ to the draws' variances; otherwise M is the
-                           ///< identity.
+  bool adapt_mass = true;  ///< Whether to set the inverse mass matrix M⁻¹ to the draws' variances;
+                           ///< otherwise M is the identity.
 };
 
 /// Adapts each group's step size by dual averaging on its mean acceptance, and the diagonal of M⁻¹

@@ -1,4 +1,6 @@
-// W, var⁺ and R̂ are defined at split_rhat() in chains.h, ρ_t and τ at effective_sample_size().
+// W is the variance within halves of chains, var⁺ the estimated variance of all draws, and R̂ the
+// potential scale reduction (split_rhat() in chains.h); ρ_t is the autocorrelation at lag t, and τ
+// the autocorrelation time (effective_sample_size()).
 
 #include "ladon/optim/samplers/chains.h"
 

@@ -13,7 +13,7 @@
 
 namespace ladon::metrics {
 
-/// Fraction of rows whose largest probability (the first, among equals) is that of the label.
+/// Fraction of rows whose largest probability (the first, among equals) is at the label.
 double accuracy(const Tensor& probabilities, const Tensor& labels);
 
 /// Mean of −ln p(label), in nats; +∞ where a label has probability 0.

@@ -134,8 +134,8 @@ struct Winners {
       : queries(count), key(count, -1), slope(count), rest(count * ranges) {}
   int64_t queries;
   std::vector<int64_t> key;    ///< −1 for a query without a winner.
-  std::vector<T> slope, rest;  ///< Slope of the softcap at the winner; Σ dL of the other keys, per
-                               ///< range of keys.
+  std::vector<T> slope, rest;  ///< Slope of the softcap at the winner; over the other keys the sum
+                               ///< of the gradients dL of their logits, per range of keys.
 };
 
 /// Loads a block of queries with dO, log_sum and ⟨dO, O⟩ (b.mean). Lanes beyond the last query get
@@ -368,7 +368,8 @@ bool one_query_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const G
 }
 
 /// Computes dK and dV of the keys [first, last) of one key head, and this range's part of dQ.
-/// Returns false, with results that cannot be used, if it must be called again with `careful`.
+/// Returns false, with results that cannot be used, if a result is not finite and the range must be
+/// computed again with `careful` (attention_tiles.h).
 template <class T>
 bool backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gradients<T>& out,
                     int64_t batch, int64_t shared_head, int64_t range, int64_t first, int64_t last,

@@ -29,9 +29,9 @@ SteinKernel preconditioned(SteinKernel kernel, const Tensor& precision);
 /// there is at least one kernel, as many weights as kernels, and all weights are finite and ≥ 0.
 SteinKernel mixture(std::vector<SteinKernel> kernels, std::vector<double> weights);
 
-/// Kernel whose driving force is that of `share` and whose repulsion is that of `repel` ("hybrid
-/// kernel SVGD", MacDonald et al. 2025). In high dimension particles keep more variance than with
-/// one kernel, but the target is no longer the only fixed point.
+/// Kernel with the driving force of the kernel `share` and the repulsion of the kernel `repel`
+/// ("hybrid kernel SVGD", MacDonald et al. 2025). In high dimension particles keep more variance
+/// than with one kernel, but the target is no longer the only fixed point.
 SteinKernel hybrid(SteinKernel share, SteinKernel repel);
 
 }  // namespace ladon

@@ -65,8 +65,8 @@ class FirstOrder {
 
  private:
   Tensor kernel_, targets_;   // [N + M, N + M], [N, O]
-  Tensor inverse_, weights_;  // A⁻¹ [N, N] and α [N, O]
-  Tensor to_test_;            // W [M, N + M]
+  Tensor inverse_, weights_;  // A⁻¹ [N, N] and α = A⁻¹y [N, O], A: covariance of the targets
+  Tensor to_test_;            // W = [−K*A⁻¹, I], [M, N + M]
   DType precision_;           // dtype of the least precise kernel
   double log_evidence_limit_;
   RunningMoments log_evidence_, mean_, within_, between_;
