@@ -136,8 +136,8 @@ class ParticleMethod {
     static Force spread(Tensor w, Tensor theta) { return {std::move(w), std::move(theta), true}; }
     operator Tensor() const;  // NOLINT: implicit
     bool defined() const { return rows_.defined(); }
-    Tensor weights() const { return weights_; }    ///< k or w; undefined for a matrix
-    Tensor rows() const { return rows_; }          ///< g, Θ, or the matrix itself
+    Tensor weights() const { return weights_; }    ///< k or w of a sum; undefined for a matrix
+    Tensor rows() const { return rows_; }          ///< g or Θ of a sum, or the matrix itself
     bool spreads() const { return differences_; }  ///< Whether it was made by spread()
 
    private:

@@ -41,7 +41,7 @@ class Wgd : public ParticleMethod {
   double fair_alpha(const std::string& block, const Tensor& theta) const override;
 
  private:
-  /// The repulsive force R_i/Σ_j k_ij  [M, D].
+  /// The repulsive force R_i/Σ_j k_ij  [M, D], with the kernel k and its repulsion R_i.
   Force spread(const std::string& block, const KernelAt& kernel, const Tensor& theta) const;
   WgdOptions options_;
 };

@@ -39,7 +39,8 @@ struct GpPrediction {
                             ///< covariance.
 };
 
-/// Leave-one-out prediction: of each target i from all other targets. Variances include the noise.
+/// Leave-one-out prediction: predicts each target i from all other targets. Variances include the
+/// noise.
 struct LeaveOneOut {
   Tensor mean;             ///< [N, O]
   Tensor variance;         ///< [N]

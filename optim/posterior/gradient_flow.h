@@ -62,8 +62,8 @@ class GradientFlow {
   // with a finite t computes an eigendecomposition of the kernel, the first with `infinite_time` a
   // Cholesky factorization; both are kept, and shared by copies. They throw Error if the kernel
   // with its jitter is not positive definite (at finite t: if an eigenvalue is negative by more
-  // than rounding), naming the smallest eigenvalue and a sufficient jitter; and if a matrix of
-  // known kind (infinite::KernelMatrix) is of the wrong kind.
+  // than rounding), naming the smallest eigenvalue and a sufficient jitter; and if a matrix
+  // that is known to be an NNGP kernel or an NTK (infinite::KernelMatrix) is not the required one.
 
   /// Outputs at the training inputs at time t, [N, O]; `initial` are the outputs f_0(X) before
   /// training.

@@ -74,7 +74,7 @@ std::vector<std::int64_t> resample(const Weights& weights, double u) {
       chosen.push_back(static_cast<std::int64_t>(i));
   }
   while (chosen.size() < weights.relative.size())
-    chosen.push_back(chosen.back());  // rounding errors of `reached` can leave out the last
+    chosen.push_back(chosen.back());  // rounding of `reached` can leave out the last particles
   return chosen;
 }
 

@@ -29,7 +29,7 @@ namespace ladon {
 std::vector<std::string_view> byte_pair_words(std::string_view text);
 
 struct BytePairOptions {
-  std::int64_t size = 1024;                              ///< maximum number of all tokens
+  std::int64_t size = 1024;                              ///< maximum number of tokens in total
   std::int64_t min_count = 2;                            ///< rarer pairs are not merged
   std::vector<std::string> special = {"<|endoftext|>"};  ///< added as the last tokens
 };

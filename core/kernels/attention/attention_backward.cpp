@@ -310,8 +310,8 @@ bool suits_one_query(const BackwardProblem<T>& p, const BackwardBuffers<T>& b) {
          dense(p.v) && p.width == b.k_lanes && p.value_width == b.v_lanes;
 }
 
-/// Does what backward_range() does, if suits_one_query(). Its sums have the same terms in the same
-/// order.
+/// Does what backward_range() does, where suits_one_query() is true. Its sums have the same terms
+/// in the same order.
 template <class T>
 bool one_query_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gradients<T>& out,
                      int64_t batch, int64_t head, int64_t range, int64_t first, int64_t last) {

@@ -105,8 +105,8 @@ struct Noise {
 //   E'   = α² ± β²(1 − 2ω/π)
 //   ∂E/∂p = β²·s/(πp)
 // In this form relu (α = β = ½) keeps its relative accuracy even as ρ → −1, where E ~ ω³. A
-// variable of variance 0 counts as independent of the other, and φ'(0) as α. In these formulas, p,
-// q and s include the noise.
+// variable of variance 0 counts as independent of the other, and φ'(0) counts as α. In these
+// formulas, p, q and s include the noise.
 struct Rectifier {
   static constexpr int degree = 1;  // φ(tx) = t·φ(x) for t > 0
   double alpha2, beta2;
@@ -272,7 +272,8 @@ struct Sine {
   }
 };
 
-// E = A·exp(h(p+q) + gc).  φ = a·exp(bx): A = a², h = b²/2, g = b².  The random Fourier features
+// E = A·exp(h(p+q) + gc) (E, E', p, q and c: head of this file).
+// φ = a·exp(bx): A = a², h = b²/2, g = b².  The random Fourier features
 // φ = √2·sin(√(2γ)x + π/4) (Rahimi and Recht 2007): A = 1, h = −γ, g = 2γ.  Both: E' = ∂E/∂c = gE.
 struct Exponential {
   double scale, h, g;
