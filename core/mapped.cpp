@@ -162,7 +162,7 @@ std::vector<Tensor> each(const std::vector<Tensor>& operands, const Function& f)
     for (std::size_t k = 0; k < all.size(); ++k) {
       if (!all[k].defined())
         one.emplace_back();
-      else  // without examples f runs on zeros, for the shapes of its results
+      else  // if there are no examples, f runs once on zeros, which gives the shapes of its results
         one.push_back(n > 0 ? view::select(all[k], 0, i)
                             : zeros(operands[k].shape(), operands[k].dtype()));
     }

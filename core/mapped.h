@@ -65,7 +65,7 @@ Tensor hide(const Tensor& x, Levels levels);
 /// example has `rank` axes: [examples, 1.., shape..]. Returns an unmapped or undefined tensor
 /// unchanged.
 Tensor show(const Tensor& x, int rank = 0);
-/// Repeats a mapped tensor over the examples of those of `levels` that it lacks. Returns an
+/// Repeats a mapped tensor over the examples of each of `levels` that the tensor lacks. Returns an
 /// unmapped tensor unchanged.
 Tensor repeat(const Tensor& x, const Levels& levels);
 /// Exposes the examples of all `levels` as a leading axis, as show() does. A tensor that is not

@@ -55,7 +55,8 @@ class PackedWeights : private detail::Scoped<const PackedWeights*> {
 
   void pass_over(const Tensor& matrix) const;
   struct Matrix;
-  /// The copy of a matrix [k, n]; null unless the matrix is one of the weights, in any layout.
+  /// The packed copy of a matrix [k, n] that is one of the weights, or a view of all elements of
+  /// one, such as its transpose; null for any other matrix.
   std::shared_ptr<const Matrix> find(const Tensor& matrix) const;
 
  private:

@@ -25,9 +25,9 @@
 //
 // 4. LogLikelihood   (samplers/elliptical_slice.h)
 //    The log likelihood of latent values with a Gaussian prior, such as the outputs of a Gaussian
-//    process at the training inputs: counts, classes, or noise other than Gaussian. Do not use it
-//    for Gaussian noise: GaussianProcess is exact.
-//    Why apart from LogDensity: elliptical_slice() knows the prior, and needs no gradient.
+//    process at the training inputs, for data that are counts or classes, or have non-Gaussian
+//    noise. Do not use it for Gaussian noise: GaussianProcess is exact.
+//    Why this is not a LogDensity: elliptical_slice() knows the prior, and needs no gradient.
 //
 // 5. ParticleMethod   (particles/method.h)
 //    Derive from it and define forces(): the driving and the repulsive force on the particles of

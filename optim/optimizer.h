@@ -107,7 +107,7 @@ class Optimizer {
     Tensor parameter;
     double lr_scale;
     double weight_decay;
-    std::uint64_t taken;     ///< Time stamp of its ParameterSet (argument of Leaf::check_in_place).
+    std::uint64_t taken;     ///< When the parameter's set was made: ParameterSet::taken().
     std::int64_t steps = 0;  ///< Number of updates so far, including the one in progress.
     std::vector<Tensor> moments = {};  ///< In the order of moment_names; empty before the first
                                        ///< update.

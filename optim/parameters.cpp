@@ -13,8 +13,8 @@ namespace ladon::detail {
 namespace {
 
 /// Marks the parameters that need new numbers in a state: all unnamed tensors, if two sets of them,
-/// each numbered "0", "1", …, share a number. None is marked if any number does not continue such a
-/// sequence.
+/// each numbered "0", "1", …, share a number. No parameter is marked if a name is a number that
+/// does not continue such a sequence.
 std::vector<bool> to_be_numbered(const ParameterSet& parameters) {
   std::vector<bool> alone;
   std::set<std::string> known;

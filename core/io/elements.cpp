@@ -57,7 +57,7 @@ void read_unsigned(InputFile& file, Tensor& x, bool swap) {
         constexpr auto largest =
             static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
         LADON_CHECK(raw <= largest, "read_elements", file.path(), ": the unsigned value ", raw,
-                    " does not fit in i64, whose largest is ", largest);
+                    " does not fit in i64, whose largest value is ", largest);
         return static_cast<std::int64_t>(raw);
       });
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Lists of functions of two elements, in a separate header for the reason given in unary.h.
+// Lists of functions of two elements. It is a separate header, so that a new function recompiles
+// only the loops and the files that name functions.
 
 namespace ladon::kernels {
 

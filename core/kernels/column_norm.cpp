@@ -86,7 +86,7 @@ ColumnMoments moments_of(const Tensor& x) {
 /// x with each column divided by its `unit`, a power of two near the larger of the column's largest
 /// absolute value and sqrt(eps), so that squares are in the range of the dtype.
 struct InUnits {
-  Tensor x, unit, eps;  ///< eps divided by unit².
+  Tensor x, unit, eps;  ///< eps: the given eps divided by unit².
 };
 InUnits in_units(const Tensor& x, double eps) {
   const Tensor unit = contiguous(view::select(scale_of(x, {0}, std::sqrt(eps)), 0, 0));
@@ -141,8 +141,8 @@ ColumnNormResult column_norm(const Tensor& x, const Tensor& weight, const Tensor
     f.rstd = unary(Unary::rsqrt, squares);
     Tensor rstd = binary(Binary::div, f.rstd, of.unit);
     if (eps > 0) {
-      // Numbers that are equal and far above sqrt(eps): in their unit, eps underflows. Their
-      // deviations are 0, so any finite rstd gives their y.
+      // Columns of equal numbers far above sqrt(eps), in whose unit eps underflows. Their
+      // deviations from the mean are 0, so that any finite rstd gives the right y.
       const Tensor equal = compare(Compare::lt, squares, std::numeric_limits<T>::min());
       f.rstd = where(equal, full(squares.shape(), 1, x.dtype()), f.rstd);
       rstd = where(equal, full(squares.shape(), 1 / std::sqrt(eps), x.dtype()), rstd);

@@ -1,6 +1,7 @@
 #pragma once
 // Coefficients and update rules of optimizers for a parameter x with gradient g; the states m, v, u
-// and c are described in optimizer.h. A separate header for the reason given in unary.h.
+// and c are described in optimizer.h. It is a separate header, so that a new rule recompiles only
+// the loops and the files that name rules.
 
 namespace ladon::kernels {
 
@@ -16,7 +17,8 @@ struct SgdStep {
 ///   g ← g + weight_decay·x;  m ← beta1·m + (1−beta1)·g;  v ← beta2·v + (1−beta2)·g²;
 ///   x ← shrink·x − lr·m/(sqrt(u)·correction + eps)
 /// with u ← max(u, v) if u is defined, else u = v. lr includes the bias correction of m, and
-/// `correction` is that of sqrt(v). `shrink` is the factor of decoupled weight decay.
+/// `correction` is the bias correction of sqrt(v). `shrink` is the factor of decoupled weight
+/// decay.
 struct AdamStep {
   double lr, beta1, beta2, correction, eps, weight_decay, shrink;
 };

@@ -40,7 +40,7 @@ RowSums weighted_sum(double a, const Tensor& x, double b, const Tensor& z);
 
 /// y_i = a·F_i + b·R_i with F_i = Σ_j k_ij g_j (g_i if k is undefined) and R_i = Σ_j w_ij (x_i −
 /// x_j), in one pass over g and x [m, n]; g, x and the weights k and w [m, m] have the same dtype.
-/// The squared norms are those of the rows of F, of R and of y. R is the difference of two sums;
+/// `squared_norms` are of the rows of F, of R and of y. R is the difference of two sums;
 /// its error is cancellation(w, d²) times as large as that of a sum of differences. For f32, the
 /// squared norm of a row overflows if its norm exceeds about 1e19.
 RowSums forces(double a, const Tensor& k, const Tensor& g, double b, const Tensor& w,

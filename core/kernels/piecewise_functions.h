@@ -1,6 +1,6 @@
 #pragma once
-// Lists of piecewise functions and of losses, in a separate header for the reason given in unary.h.
-// a and b are their parameters.
+// Lists of piecewise functions and of losses, whose parameters are a and b. It is a separate
+// header, so that a new function recompiles only the loops and the files that name functions.
 
 namespace ladon::kernels {
 

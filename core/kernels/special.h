@@ -25,8 +25,8 @@ Tensor log_gamma_draws(const Tensor& alpha, Generator& rng);
 /// processor.
 Tensor exp_of_draws(const Tensor& draws);
 Tensor softmax_of_draws(const Tensor& draws);
-/// dL/dalpha of the draws L at a fixed value of the distribution function P(X ≤ e^L), elementwise
-/// on f64 (implicit reparameterization, Figurnov et al. 2018).
+/// dL/dalpha of the draws L = ln X at a fixed value of the distribution function P(X ≤ e^L),
+/// elementwise on f64 (implicit reparameterization, Figurnov et al. 2018).
 Tensor log_gamma_slopes(const Tensor& draws, const Tensor& alpha);
 double log_gamma_slope(double log_x, double alpha);
 

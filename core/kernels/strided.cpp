@@ -52,7 +52,7 @@ void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
     copy_items<8>(to, to_stride, from, from_stride, n);
 }
 
-// y[j, i] = x[i, j] for i < rows, j < columns; strides in bytes. The loop may be that of another
+// y[j, i] = x[i, j] for i < rows, j < columns; strides in bytes. The loop may belong to another
 // type with items of the same size, because it only moves bits.
 void transpose(const std::byte* x, std::int64_t x_row, std::byte* y, std::int64_t y_row,
                std::int64_t rows, std::int64_t columns, std::int64_t item) {

@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::int64_t int_limit = std::numeric_limits<int>::max();
 constexpr double least_work = 0x1p17;   // multiply-adds that make up one task
-constexpr double packed_item = 0x1p26;  // fewest multiply-adds for packed_product() in a batch
+constexpr double packed_item = 0x1p26;  // a batch uses packed_product() from this work per product
 constexpr std::int64_t block_limit = std::int64_t{1} << 30;
 
 std::int64_t pieces_of(std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; }

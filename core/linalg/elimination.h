@@ -14,7 +14,7 @@ inline constexpr std::int64_t largest_order = 24;
 /// X with A·X = B for each of the matrices:  [count, n, n], [count, n, k] → [count, n, k]. Rows are
 /// exchanged so that each pivot is the largest of its column. Returns an undefined tensor if an
 /// element of A or B is not finite or a pivot is 0; the functions of lapack.h then throw an Error
-/// that says which.
+/// that names the element or pivot.
 Tensor solve(const Tensor& a, const Tensor& b);
 
 /// The pivots of each matrix, and ±1, the sign of its row exchanges:  [count, n, n] →

@@ -78,8 +78,8 @@ ValueAndSlope of_profile(const std::function<Tensor(const Tensor&)>& profile, Te
   return {value.detach(), grad(value, t, {.cotangents = {ones_like(t)}})};
 }
 
-/// Whether the forces of weights w between particles at squared distances d2 may be formed in one
-/// pass (kernels::forces), in their dtype.
+/// Whether the forces of weights w between particles at squared distances d2 may be computed in one
+/// pass over memory (kernels::forces), in the particles' dtype.
 bool forms_at_once(const Tensor& w, const Tensor& d2, DType dtype) {
   // Bound on the factor by which errors grow: a factor of 16 costs four bits.
   constexpr double digits_kept = 16;

@@ -1,5 +1,6 @@
-// φ is the update direction (method.h). U, T, N and the prior precision λ are those of target.h. A
-// step of learning rate r has ε = r·T/N, and ξ is its unit noise.
+// φ is the update direction (method.h). The target density is ∝ exp(−U/T), with temperature T, N
+// items and prior precision λ (target.h). A step of learning rate r has ε = r·T/N, and ξ is its
+// unit noise.
 
 #include "ladon/optim/particles/method.h"
 
@@ -41,7 +42,7 @@ double checked_size(const std::string& block, const char* what, const std::vecto
 /// Throws Error, as checked_size() does, if the norm of a row of x is not finite or not below
 /// `largest`.
 void check_finite(const std::string& block, const char* what, const Tensor& x) {
-  if (x.dtype() == f32 && kernels::all_finite(x)) return;  // finite f32 rows stay below it
+  if (x.dtype() == f32 && kernels::all_finite(x)) return;  // finite f32 rows have smaller norms
   checked_size(block, what, kernels::squared_norms(x));
 }
 
@@ -83,7 +84,8 @@ struct ParticleMethod::PendingNoise {
   double diffusion;
 
   bool waits() const { return unit.defined(); }
-  /// θ ← θ + sqrt(2bε)·ξ; the product is rounded to the dtype before it is added.
+  /// Adds the noise of a step, with diffusion b and unit noise ξ: θ ← θ + sqrt(2bε)·ξ. The product
+  /// is rounded to the dtype before it is added.
   void add(double epsilon) {
     if (!waits()) return;
     const Tensor xi = std::exchange(unit, Tensor());

@@ -123,8 +123,9 @@ class ParticleMethod {
   void set_target(const TargetDensity& target);
 
  protected:
-  /// A force on all particles: a matrix [M, D], or a sum over particles that is formed when it is
-  /// read as a Tensor. A method that returns two such sums has them formed together, in one pass.
+  /// A force on all particles: a matrix [M, D], or a sum over particles that is computed when it is
+  /// converted to a Tensor. If both forces of a method are such sums, they are computed together,
+  /// in one pass over memory.
   class Force {
    public:
     Force() = default;
@@ -135,8 +136,8 @@ class ParticleMethod {
     static Force spread(Tensor w, Tensor theta) { return {std::move(w), std::move(theta), true}; }
     operator Tensor() const;  // NOLINT: implicit
     bool defined() const { return rows_.defined(); }
-    Tensor weights() const { return weights_; }    ///< k or w; undefined for a matrix
-    Tensor rows() const { return rows_; }          ///< g, Θ, or the matrix itself
+    Tensor weights() const { return weights_; }    ///< k or w of a sum; undefined for a matrix
+    Tensor rows() const { return rows_; }          ///< g or Θ of a sum, or the matrix itself
     bool spreads() const { return differences_; }  ///< Whether it was made by spread()
 
    private:

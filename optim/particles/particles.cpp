@@ -184,7 +184,7 @@ void ParticleBlock::set_gradients(Tensor g) const {
       target = empty_like(parameters_[i].detach());
     copy_(target, from[i]);
     Tensor(parameters_[i])
-        .set_grad(std::move(target));  // clears the leaf's marks, even if `target` was its gradient
+        .set_grad(std::move(target));  // also if `target` is not new: it clears used and rewritten
   }
 }
 

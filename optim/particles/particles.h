@@ -33,8 +33,8 @@ class ParticleBlock {
   // particles(m)[0].parameters())` is safe.
   const std::string& name() const& { return name_; }
   std::string name() && { return std::move(name_); }
-  std::int64_t count() const { return count_; }  ///< M
-  std::int64_t dim() const { return dim_; }      ///< D
+  std::int64_t count() const { return count_; }  ///< M, number of particles.
+  std::int64_t dim() const { return dim_; }      ///< D, dimension of a particle.
   DType dtype() const { return dtype_; }
 
   /// Θ [M, D], without history. A view, not a copy, if the block consists of one stacked parameter.
@@ -72,7 +72,7 @@ class ParticleBlock {
   std::int64_t count_, dim_ = 0;
   DType dtype_;
   bool stacked_;
-  std::uint64_t taken_;  // time stamp for Leaf::check_in_place
+  std::uint64_t taken_;  // when the oldest set of parameters was made: ParameterSet::taken()
 };
 
 /// Blocks of particles that a method moves. Particles repel each other within a block, never across

@@ -9,9 +9,10 @@ namespace ladon {
 
 struct SvgdOptions {
   SteinKernel kernel = rbf();
-  /// α ≥ 0: weight of the repulsion; or `automatic`. At α = 0 there is none, and without smoothing
-  /// the kernel changes no gradient; it may be set all the same, like max_ratio, so that α can be
-  /// varied or annealed down to 0, and report() still gives its bandwidth.
+  /// α ≥ 0: weight of the repulsion; or `automatic`. α = 0 switches the repulsion off; without
+  /// smoothing the kernel then changes no gradient. The kernel and max_ratio may be set
+  /// nevertheless, so that α can be varied or annealed down to 0; report() still gives the kernel's
+  /// bandwidth.
   Alpha alpha = 1;
   /// Whether the driving force is the kernel-weighted sum of all particles' scores (as published)
   /// or each particle's own score. In high dimension the median rule gives k_ij ≈ 1/(M+1) between

@@ -9,9 +9,9 @@ namespace ladon {
 
 struct WgdOptions {
   SteinKernel kernel = rbf();
-  /// α ≥ 0: weight of the repulsion; or `automatic`. At α = 0 there is none, and the kernel changes
-  /// no gradient; it may be set all the same, like max_ratio, so that α can be varied or annealed
-  /// down to 0, and report() still gives its bandwidth.
+  /// α ≥ 0: weight of the repulsion; or `automatic`. α = 0 switches the repulsion off, and the
+  /// kernel then changes no gradient. The kernel and max_ratio may be set nevertheless, so that α
+  /// can be varied or annealed down to 0; report() still gives the kernel's bandwidth.
   Alpha alpha = 1;
   TargetDensity target = {};
   double max_ratio = 100;  ///< Upper bound on the ratio of repulsive to driving force: see
@@ -41,7 +41,7 @@ class Wgd : public ParticleMethod {
   double fair_alpha(const std::string& block, const Tensor& theta) const override;
 
  private:
-  /// The repulsive force R_i/Σ_j k_ij  [M, D].
+  /// The repulsive force R_i/Σ_j k_ij  [M, D], with the kernel k and its repulsion R_i.
   Force spread(const std::string& block, const KernelAt& kernel, const Tensor& theta) const;
   WgdOptions options_;
 };

@@ -100,7 +100,7 @@ void check(const std::string& what, const Belief& b, std::int64_t m) {
                largest = number_of(operation, amax(abs(values)));
   LADON_CHECK(lowest >= -1e-6 * largest, operation, what,
               "'s covariance is not positive semidefinite: its smallest eigenvalue is ", lowest,
-              ", and the largest absolute one ", largest);
+              ", and its largest absolute eigenvalue is ", largest);
 }
 
 double trace(const Tensor& a) { return number_of("score_belief", sum(diagonal(a))); }

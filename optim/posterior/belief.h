@@ -36,11 +36,11 @@ struct BeliefScore {
   /// Root mean square over inputs of (mean − true mean)/true standard deviation. For S independent
   /// exact draws it is about 1/√S.
   double mean_error = 0;
-  double variance_ratio = 0;  ///< tr C/tr C_true: below 1 for an overconfident belief.
-  /// 2-Wasserstein distance W, divided by √tr C_true, between the normal distributions over all
-  /// inputs jointly that have the means and covariances C and C_true of belief and truth (Gelbrich
-  /// 1990): W² = |Δm|² + tr(C + C_true − 2(C_true^½·C·C_true^½)^½), with Δm the difference of
-  /// means.
+  double variance_ratio = 0;  ///< Total variance/true total variance: below 1 if overconfident.
+  /// W/√tr C_true, where W is the 2-Wasserstein distance between two normal distributions over all
+  /// inputs jointly, one with the mean and covariance C of the belief, and one with those of the
+  /// truth, C_true (Gelbrich 1990): W² = |Δm|² + tr(C + C_true − 2(C_true^½·C·C_true^½)^½), with Δm
+  /// the difference of means.
   double w2 = 0;
   /// Probability under the truth of the belief's central 50% and 90% intervals of y, averaged over
   /// inputs.

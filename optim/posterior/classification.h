@@ -16,7 +16,7 @@ Tensor classification_targets(const Tensor& labels, std::int64_t classes);
 /// Probability p_mc that class c has the largest output at test input m, where the outputs are
 /// independent N(mean_mc, variance_m): the multinomial probit rule (Girolami and Rogers 2006)
 ///   p_mc = E_z[Π_{c' ≠ c} Φ(z + (mean_mc − mean_mc')/√variance_m)],   z ~ N(0, 1),
-/// by a fixed quadrature, accurate to about 1e-12. mean [M, C] and variance [M] are those of noisy
+/// by a fixed quadrature, accurate to about 1e-12. mean [M, C] and variance [M] must describe noisy
 /// outputs (posterior variance plus noise); the result is f64 [M, C], rows sum to 1. For two
 /// classes p_m0 is Φ((mean_m0 − mean_m1)/√(2 variance_m)). At variance 0 the classes with the
 /// largest mean share the probability equally. Throws Error where shapes disagree, C < 2, a value

@@ -1,5 +1,6 @@
-// RW stands for Rasmussen and Williams 2006. K, K* and K** as in gp.h; Y are the targets, A = K +
-// (σ² + jitter·mean K_ii)·I, and α = A⁻¹Y.
+// RW stands for Rasmussen and Williams 2006. K, K* and K** are the kernels between training inputs,
+// between test and training inputs, and between test inputs; Y are the targets, A = K + (σ² +
+// jitter·mean K_ii)·I, and α = A⁻¹Y.
 
 #include "ladon/optim/posterior/gp.h"
 
@@ -161,7 +162,8 @@ double GaussianProcess::log_marginal_likelihood() const {
                      log_determinant);
 }
 
-// With P = A⁻¹:  σ²_i = 1/P_ii,  μ_i = y_i − α_i/P_ii    (RW 5.12),
+// Leave-one-out variance and mean of target y_i, with P = A⁻¹ and α = P·y:
+//   σ²_i = 1/P_ii,  μ_i = y_i − α_i/P_ii    (RW 5.12),
 //   ln p(y_i | all other targets) = −½ ln 2πσ²_i − (y_i − μ_i)²/(2σ²_i)    (RW 5.10)
 LeaveOneOut GaussianProcess::leave_one_out() const {
   const Tensor diagonal = solver().inverse_diagonal();

@@ -26,7 +26,8 @@ namespace ladon {
 /// share the covariance.
 struct GpPrediction {
   Tensor mean;  ///< [M, O]
-  /// Covariance [M, M] or variances [M], in the shape of the test kernel; undefined without one.
+  /// Covariance [M, M] or variances [M], in the shape of the test kernel; undefined if predict()
+  /// got no test kernel.
   Tensor covariance = {};
   /// Bounds on the elementwise error of mean and covariance, up to rounding. Undefined if the
   /// solver is exact, and if only the mean was computed. (The solver's bounds leave an interval for
@@ -38,7 +39,8 @@ struct GpPrediction {
                             ///< covariance.
 };
 
-/// Leave-one-out prediction: of each target i from all other targets. Variances include the noise.
+/// Leave-one-out prediction: predicts each target i from all other targets. Variances include the
+/// noise.
 struct LeaveOneOut {
   Tensor mean;             ///< [N, O]
   Tensor variance;         ///< [N]
@@ -105,7 +107,8 @@ class GaussianProcess {
   /// means do not change.
   double amplitude() const;
 
-  /// A⁻¹Y [N, O], with its residual and error bound.
+  /// The solution A⁻¹Y [N, O] for the targets Y and A = K + σ²·I, with its residual and error
+  /// bound.
   const LinearSolution& weights() const& { return weights_; }
   LinearSolution weights() && { return std::move(weights_); }
 

@@ -1,4 +1,6 @@
-// Θ, δ, Φ_t, η and f_0 are defined at the head of gradient_flow.h.
+// Θ is the NTK, δ the ridge added to its diagonal, η the learning rate, f_0 the network before
+// training, and Φ_t the matrix for which training to time t changes f_0(x) by
+// Θ(x, X)·Φ_t·(y − f_0(X)), with training inputs X and targets y (head of gradient_flow.h).
 
 #include "ladon/optim/posterior/gradient_flow.h"
 
@@ -17,7 +19,7 @@
 namespace ladon {
 namespace {
 
-constexpr std::string_view name = "GradientFlow", among = "the kernel that trains";
+constexpr std::string_view name = "GradientFlow", among = "the training kernel";
 
 // (1 − e^(−λτ))/λ for λ, τ ≥ 0, computed without cancellation and without 0/0.
 double decay(double lambda, double tau) {
@@ -120,8 +122,8 @@ const GradientFlow::Decompositions& GradientFlow::eigenbasis() const {
   return d;
 }
 
-// Φ_t r, or with `times_kernel` K Φ_t r for the NTK K without jitter, computed in K's eigenbasis V.
-// r and the result are [N, k].
+// Φ_t r (Φ_t: head of this file), or with `times_kernel` K Φ_t r for the NTK K without jitter,
+// computed in K's eigenbasis V. r and the result are [N, k].
 Tensor GradientFlow::spectral(double t, const Tensor& r, bool times_kernel) const {
   const Decompositions& d = eigenbasis();
   Tensor scale = empty({r.size(0), 1}, f64);
@@ -138,7 +140,7 @@ Tensor GradientFlow::phi(double t, const Tensor& r) const {
   return std::isinf(t) ? lapack::cholesky_solve(factor(), r) : spectral(t, r, false);
 }
 
-// y − f_0 at the training inputs
+// Targets minus initial outputs, y − f_0, at the training inputs.
 Tensor GradientFlow::residual(const Tensor& initial) const {
   if (!initial.defined()) return targets_;
   const Tensor f =

@@ -30,8 +30,8 @@ namespace ladon {
 inline constexpr double infinite_time = std::numeric_limits<double>::infinity();
 
 struct GradientFlowOptions {
-  double learning_rate = 1;  ///< η
-  double jitter = 1e-8;      ///< δ divided by the mean of the NTK's diagonal
+  double learning_rate = 1;  ///< η in df/dt = −η Θ (f − y)/|y|
+  double jitter = 1e-8;      ///< Ridge δ on the NTK's diagonal, divided by the diagonal's mean
 };
 
 /// Outputs f_0 of one network before training; an undefined tensor means 0.
@@ -62,8 +62,8 @@ class GradientFlow {
   // with a finite t computes an eigendecomposition of the kernel, the first with `infinite_time` a
   // Cholesky factorization; both are kept, and shared by copies. They throw Error if the kernel
   // with its jitter is not positive definite (at finite t: if an eigenvalue is negative by more
-  // than rounding), naming the smallest eigenvalue and a sufficient jitter; and if a matrix of
-  // known kind (infinite::KernelMatrix) is of the wrong kind.
+  // than rounding), naming the smallest eigenvalue and a sufficient jitter; and if a matrix
+  // that is known to be an NNGP kernel or an NTK (infinite::KernelMatrix) is not the required one.
 
   /// Outputs at the training inputs at time t, [N, O]; `initial` are the outputs f_0(X) before
   /// training.
@@ -92,7 +92,7 @@ class GradientFlow {
   std::optional<infinite::Get> kind_;
   Tensor ntk_;      // [N, N], without jitter
   Tensor targets_;  // [N, O]
-  double rate_;     // η/|y|
+  double rate_;     // η/|y|: learning rate divided by the number of target elements
   std::shared_ptr<Decompositions> decompositions_;
 };
 

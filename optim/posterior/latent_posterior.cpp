@@ -1,4 +1,5 @@
-// z, K_z, m_z and C_z are defined at the head of latent_posterior.h.
+// z are the latent variables, K_z is the kernel given z, and m_z and C_z are the mean and
+// covariance of f at the test inputs given z and the targets (latent_posterior.h).
 
 #include "ladon/optim/posterior/latent_posterior.h"
 
@@ -200,7 +201,7 @@ LatentPosterior sample_posterior(const infinite::LatentKernel& kernel, std::int6
       options.noise};
   SmcOptions smc = options.smc;
   detail::check_unread(operation, "smc.parts", smc.parts, SmcOptions{}.parts,
-                       "the kernel's heads decide on it; call tempered_smc() with it");
+                       "it is chosen from the kernel's heads; to set it, call tempered_smc()");
   smc.parts = 8;
   while (kernel.parts % smc.parts != 0) --smc.parts;
   const Generator source = rng.split(rng.reserve(1));

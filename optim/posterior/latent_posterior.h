@@ -51,8 +51,8 @@ struct LatentPosterior {
   // Draws of the latents z from the posterior: the S particles of all replicates, each after its
   // last sweep.
   Tensor latents;    ///< z [S, D]
-  Tensor means;      ///< m_z [S, M, O]
-  Tensor variances;  ///< The diagonals of C_z [S, M]
+  Tensor means;      ///< Means m_z of f given z and y, [S, M, O].
+  Tensor variances;  ///< Variances of f given z and y, the diagonals of C_z, [S, M].
 
   std::int64_t stages = 0;  ///< Number of tempering stages (values of β) in the last replicate.
   std::int64_t judged = 0;  ///< Total number of likelihood evaluations.

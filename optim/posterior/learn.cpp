@@ -14,7 +14,7 @@
 namespace ladon {
 namespace {
 
-/// Logarithms of the learned hyper-parameters, as leaves; the last is that of the noise.
+/// Logarithms of the learned hyper-parameters, as leaves; the last leaf belongs to the noise.
 class Logarithms {
  public:
   explicit Logarithms(Layer& model) : model_(model) {

@@ -1,5 +1,6 @@
-// U_ℓ, u, C, K and the numbers H_ℓ, N_ℓ and N_a are defined at the head of path_relevance.h, and S
-// at path_saddle().
+// C are the kernels of pairs of paths, U_ℓ the random matrices of the layers, u the mean square of
+// the readout weights, K the network's kernel, H_ℓ the numbers of heads, and N_ℓ and N_a the widths
+// (head of path_relevance.h). S is the action that path_saddle() minimizes.
 
 #include "ladon/optim/posterior/path_relevance.h"
 

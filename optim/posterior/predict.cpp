@@ -57,8 +57,8 @@ class Spectrum {
       squares = number_of("predict", sum(square(turned_) * unsqueeze(inverse, 1)));
       logs = -o * number_of("predict", sum(log(inverse)));
     } else {
-      // σ²_i = 1/P_ii and y_i − μ_i = α_i/P_ii with P = U(Λ + noise)⁻¹Uᵀ and α = P·y (Rasmussen and
-      // Williams 2006, eq. 5.12)
+      // Leave-one-out variance σ²_i and error y_i − μ_i of target i: σ²_i = 1/P_ii and y_i − μ_i =
+      // α_i/P_ii with P = U(Λ + noise)⁻¹Uᵀ and α = P·y (Rasmussen and Williams 2006, eq. 5.12)
       const Tensor p = matmul(square(vectors_), unsqueeze(inverse, 1));  // [N, 1]
       const Tensor alpha = matmul(vectors_, unsqueeze(inverse, 1) * turned_);
       squares = number_of("predict", sum(square(alpha) / p));
@@ -102,8 +102,9 @@ Tensor around(const Tensor& means, const Tensor& targets) {
 }
 
 /// Throws Error if the mean of an output's targets is far from the prior's mean 0, compared with
-/// the standard deviation of all outputs, which share one kernel and one amplitude. An output whose
-/// targets are all equal is exempt, because its mean may be the quantity to learn.
+/// the standard deviation of all targets around the means of their outputs, which share one kernel
+/// and one amplitude. An output whose targets are all equal is exempt, because its mean may be the
+/// quantity to learn.
 void check_near_zero(const Tensor& means, const Tensor& deviations) {
   const double spread = std::sqrt(number_of("predict", mean(square(deviations))));
   const Tensor largest = amax(abs(deviations), {0}, Dims::keep);
@@ -111,9 +112,9 @@ void check_near_zero(const Tensor& means, const Tensor& deviations) {
     const double m = number_of("predict", at(means, {0, o}));
     const bool equal = number_of("predict", at(largest, {0, o})) == 0;
     LADON_CHECK(equal || std::abs(m) <= 5 * spread, operation, "the targets of output ", o,
-                " have mean ", m, ", and those of all outputs a standard deviation of ", spread,
-                " around their means; that is far from the prior's mean of 0; give .center = true "
-                "to subtract the mean, or .center = false to keep it");
+                " have mean ", m, ", which is far from the prior mean of 0 compared with ", spread,
+                ", the standard deviation of all targets around the mean of their output; set "
+                ".center = true to subtract the mean, or .center = false to keep it");
   }
 }
 
@@ -199,9 +200,10 @@ double largest_error(const Grams& k, bool ntk) {
   return largest;
 }
 
-/// Prediction over networks trained to convergence. The mean is that of regression with the NTK.
-/// The covariance is that of networks whose initial functions are draws from the Gaussian process
-/// with the NNGP kernel, multiplied by the amplitude that explains the targets y best.
+/// Prediction over networks trained to convergence. The mean is the mean of Gaussian-process
+/// regression with the NTK. The covariance is over networks whose initial functions are draws from
+/// the Gaussian process with the NNGP kernel, multiplied by the amplitude that explains the targets
+/// y best.
 void predict_trained(Predicted& result, const Grams& k, const Tensor& y, double jitter) {
   const GradientFlow flow(k.among.ntk, y, {.jitter = jitter + result.relative_noise});
   const GpPrediction trained =

@@ -54,10 +54,10 @@ struct Predicted : GpPrediction {
   double noise = 0;           ///< Variance of a target around f, including the amplitude.
   double relative_noise = 0;  ///< Noise in units of the mean of the kernel's diagonal.
   double amplitude = 1;       ///< Factor of the NNGP kernel.
-  /// ln p(targets) with the chosen noise and amplitude. With Get::ntk this and `left_out` are those
-  /// of a Gaussian process whose covariance is the NTK, from which `relative_noise` is chosen too;
-  /// its amplitude is not the one above. `noise` and `amplitude` are then those of the NNGP kernel
-  /// with the same `relative_noise`, because the networks start as draws from it.
+  /// ln p(targets) with the chosen noise and amplitude. With Get::ntk, this and `left_out` are
+  /// computed for a Gaussian process whose covariance is the NTK times an amplitude of its own,
+  /// which also determines `relative_noise`; `noise` and `amplitude` are then computed for the NNGP
+  /// kernel with the same `relative_noise`, because untrained networks are draws from its process.
   double log_marginal_likelihood = 0;
   LeaveOneOut left_out;  ///< Leave-one-out predictions of noisy targets.
   /// For each layer that draws random numbers, the mean fraction of a token's variance that its

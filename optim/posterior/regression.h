@@ -20,9 +20,9 @@ struct RegressionTask {
   /// Outputs of P networks at the first `inputs` of the N training and M test inputs, in
   /// differentiable operations: Θ f64 [P, D] → [P, inputs].
   std::function<Tensor(const Tensor& theta, std::int64_t inputs)> functions = {};
-  std::int64_t inputs = 0;  ///< N + M
+  std::int64_t inputs = 0;  ///< N + M, number of training and test inputs.
   Tensor targets = {};      ///< [N]
-  double noise = 0;         ///< σ²
+  double noise = 0;         ///< Variance σ² of the noise on the targets.
 };
 
 /// Task of a layer of attention with H infinitely wide heads and one output, averaged over the T
@@ -42,8 +42,8 @@ RegressionTask network_task(Layer& model, const Tensor& inputs, const Tensor& ta
 /// Negative log likelihood up to a constant, Σ_n (y_n − f_n)²/(2σ²), of each row f of functions [P,
 /// ≥ N]. `targets`, [P, N] with a row for each row of functions, or [1, N] for all rows, replaces
 /// the task's targets.
-/// This and the functions below throw Error unless the noise is positive and finite, shapes are
-/// those of RegressionTask, and there are as many inputs as targets.
+/// This and the functions below throw Error unless the noise is positive and finite, shapes agree
+/// with RegressionTask, and there are as many inputs as targets.
 Tensor misfit(const RegressionTask& task, const Tensor& functions, const Tensor& targets = {});
 
 /// Log posterior ln p(θ | y) = −½|θ|² − misfit of each row θ of Θ, up to a constant.

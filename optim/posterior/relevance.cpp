@@ -1,4 +1,5 @@
-// K_h, r_h and d_v are defined at the head of relevance.h, and S at relevance_saddle().
+// K_h is the kernel of head h, r_h its scale, d_v the width of the values, and K_r the kernel of
+// the layer at scales r (head of relevance.h). S is the action that relevance_saddle() minimizes.
 
 #include "ladon/optim/posterior/relevance.h"
 
@@ -49,7 +50,7 @@ Action action(const std::vector<double>& r, const Tensor& heads, const Tensor& y
   Action at{2 * outputs * number_of("relevance", sum(log(diagonal(factor)))) +
                 number_of("relevance", sum(alpha * y)),
             {}};
-  // tr(A⁻¹K_h) and αᵀK_hα, summed over outputs
+  // tr(A⁻¹K_h) and αᵀK_hα, summed over outputs, with A = K_r + σ²·I and α = A⁻¹y
   const Tensor pull = outputs * inverse - matmul(alpha, transpose(alpha));
   for (std::int64_t i = 0; i < h; ++i) {
     const double scale = r[i];

@@ -34,7 +34,7 @@ struct LinearSolution {
 class Solver {
  public:
   virtual ~Solver() = default;
-  virtual std::int64_t size() const = 0;  ///< N
+  virtual std::int64_t size() const = 0;  ///< N, number of rows of A.
   virtual LinearSolution solve(const Tensor& b) const = 0;
   /// ln det A. Throws Error if the solver cannot compute it.
   virtual double log_determinant() const = 0;

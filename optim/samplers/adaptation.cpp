@@ -113,7 +113,8 @@ void Adaptation::learn(std::int64_t t, const Moved& moved, const LogDensity& den
                        const Phase& at, const RandomStreams& streams) {
   if (options_.step > 0) return;
   const std::int64_t all = options_.warmup, tenth = all / 10;
-  // After the last window the step size is found anew; a tenth of few draws is too little for it.
+  // After the last window the search for a step size starts again. It needs at least ten draws,
+  // more than a tenth of a short warm-up.
   const std::int64_t end = all < 50 ? std::min(9 * tenth, all - 10) : 9 * tenth;
   if (averaging_.empty())
     for (const double step : steps_) averaging_.emplace_back(step, options_.target_accept);

@@ -46,15 +46,16 @@ struct AdaptationOptions {
   double step = 0;             ///< If above 0, the fixed step size; then nothing is adapted.
   double target_accept = 0.8;  ///< Target of the mean acceptance probability; must be 0.8 if the
                                ///< step size is fixed (Error otherwise).
-  bool adapt_mass = true;  ///< Whether to set M⁻¹ to the draws' variances; otherwise M is the
-                           ///< identity.
+  bool adapt_mass = true;  ///< Whether to set the inverse mass matrix M⁻¹ to the draws' variances;
+                           ///< otherwise M is the identity.
 };
 
 /// Adapts each group's step size by dual averaging on its mean acceptance, and the diagonal of M⁻¹
 /// to the variances of θ over the rows of a group. The variances are estimated in three windows of
-/// growing length, which end at 2/10, 4/10 and 9/10 of warm-up, the last of them at least ten draws
-/// before its end if there are fewer than 50; the first begins at 1/10. After each window the
-/// search for a step size starts again. With a warm-up below 20 draws M stays the identity.
+/// growing length: from 1/10 to 2/10, from 2/10 to 4/10 and from 4/10 to 9/10 of warm-up. (If
+/// warm-up has fewer than 50 draws, the last window ends at least ten draws before warm-up does.)
+/// After each window the search for a step size starts again. With a warm-up below 20 draws M stays
+/// the identity.
 class Adaptation {
  public:
   Adaptation(const char* operation, const AdaptationOptions& options, std::int64_t rows,

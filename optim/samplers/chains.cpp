@@ -1,4 +1,6 @@
-// W, var⁺ and R̂ are defined at split_rhat() in chains.h, ρ_t and τ at effective_sample_size().
+// W is the variance within halves of chains, var⁺ the estimated variance of all draws, and R̂ the
+// potential scale reduction (split_rhat() in chains.h); ρ_t is the autocorrelation at lag t, and τ
+// the autocorrelation time (effective_sample_size()).
 
 #include "ladon/optim/samplers/chains.h"
 
@@ -108,8 +110,8 @@ void fold(std::vector<double>& x) {
   for (double& v : x) v = std::abs(v - (lower + 0.5 * (upper - lower)));
 }
 
-/// W (`within`) and var⁺ (`total`) of split_rhat. The constructor also subtracts its mean from each
-/// half.
+/// W (`within`) and var⁺ (`total`) of split_rhat. The constructor also subtracts from each half the
+/// mean of that half.
 struct Moments {
   explicit Moments(Halves& halves) {
     const double m = double(halves.count), n = double(halves.length);

@@ -25,7 +25,7 @@ struct Chains {
   /// finite. Then a region where the density curves too sharply for the step size is undersampled.
   std::int64_t divergences = 0;
   double step = 0;      ///< The leapfrog step size ε after warm-up.
-  Tensor inverse_mass;  ///< f64 [D]: the diagonal of M⁻¹, approximately the variances of θ.
+  Tensor inverse_mass;  ///< f64 [D]: diagonal of the inverse mass matrix, about the variances of θ.
 };
 
 // split_rhat and effective_sample_size: diagnostics of draws [C, S, D], or [C, S] for a scalar

@@ -1,4 +1,5 @@
-// The prior draw ν, the angles and the level are explained at the head of elliptical_slice.h.
+// From a state z and a draw ν from the prior, proposals are z·cos θ + ν·sin θ for angles θ; the
+// first one whose likelihood is above a random level is accepted (elliptical_slice.h).
 
 #include "ladon/optim/samplers/elliptical_slice.h"
 

@@ -106,7 +106,7 @@ Moved metropolis(Phase& at, const Phase& end, std::vector<double> probability,
   check_phase("metropolis", end);
   const std::int64_t rows = at.position.size(0);
   LADON_CHECK(end.position.shape() == at.position.shape(), "metropolis", "positions are ",
-              at.position.shape(), ", and ends ", end.position.shape(), "; they must agree");
+              at.position.shape(), ", and ends are ", end.position.shape(), "; they must agree");
   LADON_CHECK(at.momentum.defined() || !end.momentum.defined(), "metropolis",
               "the ends have momenta, and the positions have none");
   LADON_CHECK(static_cast<std::int64_t>(probability.size()) == rows, "metropolis", "got ",

@@ -23,8 +23,8 @@ struct HmcOptions {
                                ///< 0 means that it is adapted during warm-up.
   double target_accept = 0.8;  ///< Target of the mean acceptance probability, to which ε is
                                ///< adapted; must be 0.8 if ε is fixed (Error otherwise).
-  bool adapt_mass = true;  ///< Whether to set M⁻¹ to the draws' variances; otherwise M is the
-                           ///< identity.
+  bool adapt_mass = true;  ///< Whether to set the inverse mass matrix M⁻¹ to the draws' variances;
+                           ///< otherwise M is the identity.
   /// Called after each draw with the number of draws done and the total; may throw, which ends the
   /// run.
   std::function<void(std::int64_t done, std::int64_t of)> progress = {};

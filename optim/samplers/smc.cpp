@@ -74,7 +74,7 @@ std::vector<std::int64_t> resample(const Weights& weights, double u) {
       chosen.push_back(static_cast<std::int64_t>(i));
   }
   while (chosen.size() < weights.relative.size())
-    chosen.push_back(chosen.back());  // rounding errors of `reached` can leave out the last
+    chosen.push_back(chosen.back());  // rounding of `reached` can leave out the last particles
   return chosen;
 }
 
@@ -97,7 +97,7 @@ void check(std::int64_t dim, const LogLikelihood& f, const SmcOptions& o) {
   }
   if (!o.betas.empty())
     detail::check_unread(operation, "keep", o.keep, SmcOptions{}.keep,
-                         "betas are given, which it would choose; leave betas empty");
+                         "betas are given, so it chooses nothing; leave betas empty");
   LADON_CHECK(o.sweeps >= 1 && o.recorded >= 0, operation, "sweeps and recorded are ", o.sweeps,
               " and ", o.recorded, "; they must be at least 1 and 0");
 }

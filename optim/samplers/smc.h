@@ -11,8 +11,8 @@
 // β, such as that of a pilot run, it is unbiased at any P:
 //   const SmcResult pilot = tempered_smc(dim, f, {.particles = 100}, rng);
 //   tempered_smc(dim, f, {.particles = 100, .betas = pilot.betas}, rng).log_evidence;
-// If the pilot run sets `keep`, the second must not: nothing reads it beside betas (Error), so
-// reset it in a copy of the pilot's options.
+// If the pilot run sets `keep`, reset it to its default for the second run, which takes its betas
+// as given and throws Error for a `keep` that would have no effect.
 
 #include <cstdint>
 #include <functional>

@@ -166,7 +166,7 @@ Loader<std::vector<Tensor>> tensor_loader(const std::vector<Tensor>& tensors,
     LADON_CHECK(x.defined() && x.rank() >= 1, "tensor_loader", "tensor ", plain.size(),
                 x.defined() ? " has rank 0, but needs a first axis of items" : " is undefined");
     LADON_CHECK(x.size(0) == tensors[0].size(0), "tensor_loader", "tensor ", plain.size(),
-                " has shape ", x.shape(), ", tensor 0 ", tensors[0].shape(),
+                " has shape ", x.shape(), ", and tensor 0 has shape ", tensors[0].shape(),
                 "; their first sizes must be equal");
     plain.push_back(x.detach());
   }

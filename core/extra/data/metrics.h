@@ -13,7 +13,7 @@
 
 namespace ladon::metrics {
 
-/// Fraction of rows whose largest probability (the first, among equals) is that of the label.
+/// Fraction of rows whose largest probability (the first, among equals) is at the label.
 double accuracy(const Tensor& probabilities, const Tensor& labels);
 
 /// Mean of −ln p(label), in nats; +∞ where a label has probability 0.
@@ -52,8 +52,9 @@ double aupr(const std::vector<double>& positives, const std::vector<double>& neg
 
 /// False positive rate at a true positive rate of 95%: the fraction of negatives whose score is at
 /// or above the largest threshold that at least 95% of the positives reach. (Liang, Li and Srikant
-/// 2018, where inputs inside the training distribution are the positives: pass negated entropies,
-/// of inputs inside first.) Throws Error if either list is empty or a score is NaN.
+/// 2018, where inputs inside the training distribution are the positives: pass their negated
+/// entropies as `positives`, and those of inputs outside as `negatives`.) Throws Error if either
+/// list is empty or a score is NaN.
 double fpr95(const std::vector<double>& positives, const std::vector<double>& negatives);
 
 // --- comparison with reference probabilities [N, C], exact or from long sampling ---

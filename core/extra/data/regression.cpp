@@ -87,7 +87,7 @@ std::vector<double> at_levels(const std::vector<double>& levels, const Share& sh
   return shares;
 }
 
-// Bound on the rounding error of the rank of a draw: the error of 1 − level, times S + 1.
+// Bound on the rounding error of a rank among S draws: the error of 1 − level, times S + 1.
 constexpr double rounding = 1e-9;
 
 /// The sorted draw of rank `place`, counted from 1, interpolated linearly between two draws.

@@ -51,7 +51,7 @@ Header parse_header(std::string_view bytes, const std::string& name) {
               " axes, needs 1 to ", Shape::max_rank);
   const std::size_t length = 4 + 4 * std::size_t{axes};
   LADON_CHECK(bytes.size() >= length, "read_idx", name, ": the header of ", int{axes}, " axes has ",
-              length, " bytes, but the file only ", bytes.size(), "; it is truncated");
+              length, " bytes, but the file has only ", bytes.size(), "; it is truncated");
   Shape shape = Shape::filled(axes, 0);
   for (int i = 0; i < 4 * axes; ++i)
     shape[i / 4] = shape[i / 4] << 8 | static_cast<unsigned char>(bytes[4 + i]);

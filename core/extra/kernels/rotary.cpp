@@ -23,8 +23,8 @@ void rotate_row(const T* x, const T* cos, const T* sin, T* y, std::int64_t pairs
 }
 
 /// The angles as n contiguous rows of r/2 elements, for an x of shape [lead.., d]: row i of x uses
-/// row i mod n. Angles [T, r/2], where T is the last size of `lead`, stay n = T rows, also with
-/// leading axes of size 1; others are expanded to `lead`.
+/// row i mod n. If the angles are [T, r/2], where T is the last size of `lead`, possibly with
+/// leading axes of size 1, then n = T; other angles are expanded to `lead`.
 Tensor rows_of_angles(const Tensor& angles, const Shape& lead) {
   const int axes = angles.rank() - 1;
   const std::int64_t period = lead.rank() > 0 ? lead[lead.rank() - 1] : 1;

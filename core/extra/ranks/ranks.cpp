@@ -165,7 +165,7 @@ void check_same([[maybe_unused]] const char* operation, [[maybe_unused]] std::ui
 #endif
 }
 
-/// all_gather() as a part of `operation`, whose name errors show.
+/// all_gather() on behalf of `operation`, the name that errors show.
 std::vector<std::vector<std::byte>> gather([[maybe_unused]] const char* operation,
                                            std::span<const std::byte> own) {
   std::vector<std::vector<std::byte>> all(count());

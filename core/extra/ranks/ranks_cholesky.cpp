@@ -51,7 +51,8 @@ int rows_of_ranks() {
   return rows;
 }
 
-/// The block [rows, columns] of A + ridge·I that begins at (row, column); `block` gives that of A.
+/// The block [rows, columns] of A + ridge·I that begins at (row, column); `block` returns that
+/// block of A.
 Tensor ridged(const Cholesky::Block& block, double ridge, std::int64_t row, std::int64_t column,
               std::int64_t rows, std::int64_t columns) {
   const Tensor a = block(row, column, rows, columns);

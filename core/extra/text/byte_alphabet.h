@@ -1,7 +1,7 @@
 #pragma once
 // The characters that stand for bytes in GPT-2's files. A byte that is a visible character of
 // Latin-1 is written as that character; the other 68 bytes, in ascending order, are written as
-// U+0100 to U+0143. (A blank is Ġ, U+0120.)
+// U+0100 to U+0143. (A blank is written as Ġ, U+0120.)
 
 #include <cstdint>
 #include <optional>

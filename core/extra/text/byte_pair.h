@@ -29,7 +29,7 @@ namespace ladon {
 std::vector<std::string_view> byte_pair_words(std::string_view text);
 
 struct BytePairOptions {
-  std::int64_t size = 1024;                              ///< most tokens, including special tokens
+  std::int64_t size = 1024;                              ///< maximum number of tokens in total
   std::int64_t min_count = 2;                            ///< rarer pairs are not merged
   std::vector<std::string> special = {"<|endoftext|>"};  ///< added as the last tokens
 };
@@ -66,13 +66,13 @@ class BytePairTokenizer {
   void save(const std::string& encoder, const std::string& merges) const;
 
   /// Reads a tokenizer.json of Hugging Face's library `tokenizers`: byte-level BPE of GPT-2's
-  /// words. Throws Error for a malformed file, as the other load() does, and for a file that would
-  /// split a text differently (another model, another expression for words, a normalizer, added
-  /// tokens that include blanks around them, …). Special tokens that its post-processor would add
-  /// to a text are not added here.
+  /// words. Throws Error for a malformed file, as load(encoder, merges) does, and for a file that
+  /// would split a text differently (another model, another expression for words, a normalizer,
+  /// added tokens that include blanks around them, …). Special tokens that its post-processor would
+  /// add to a text are not added here.
   static BytePairTokenizer load(const std::string& path);
   static BytePairTokenizer parse(std::string_view text, const std::string& name);
-  /// Writes a tokenizer.json. Throws Error whenever the other save() throws it.
+  /// Writes a tokenizer.json. Throws Error whenever save(encoder, merges) throws it.
   void save(const std::string& path) const;
 
   /// State with the entries "bytes" (i64: the bytes of all tokens, one after the other), "lengths"

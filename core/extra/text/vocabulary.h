@@ -13,7 +13,7 @@ namespace ladon {
 
 struct VocabularyOptions {
   std::int64_t min_count = 1;  ///< rarer words are left out
-  std::int64_t max_size = 0;   ///< most entries, including the reserved ones; 0 for no limit
+  std::int64_t max_size = 0;   ///< maximum number of entries, reserved ones included; 0: no limit
   bool ends = false;  ///< includes Vocabulary::bos and Vocabulary::eos, for models that write texts
 };
 

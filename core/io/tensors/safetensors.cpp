@@ -150,8 +150,8 @@ void check_sums(const std::string& path, const SafetensorsHeader& header,
                 const std::map<std::string, Tensor>& tensors) {
   LADON_CHECK(!header.checksums.empty() || !header.ours, "load_safetensors", path, ": metadata '",
               safetensors_version, "' says that ladon wrote the file, but '", safetensors_checksums,
-              "' is missing; the file is damaged, or another program edited it and must remove the "
-              "first entry too");
+              "' is missing; the file is damaged, or another program removed it and must remove "
+              "the version too");
   if (header.checksums.empty()) return;
   const std::vector<SafetensorsEntry>& entries = header.entries;
   LADON_CHECK(header.checksums.size() == 9 * entries.size() + 8, "load_safetensors", path, ": '",

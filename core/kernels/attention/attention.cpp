@@ -63,8 +63,8 @@ void finish(int64_t queries, const T* top, const T* sum, T room, T* log_sum, T* 
   }
 }
 
-/// Computes a block of queries of one head. Returns whether all results are finite; if not, the
-/// block must be computed again, carefully (attention_tiles.h).
+/// Computes the outputs for a block of queries of one head. Returns whether all results are finite;
+/// if not, the block must be computed again, carefully (attention_tiles.h).
 template <class T>
 bool forward_block(const Problem<T>& p, ForwardBuffers<T>& b, int64_t batch, int64_t head,
                    int64_t query, Target<T> output, T* log_sum, bool careful = false) {
@@ -169,9 +169,9 @@ bool few_logits(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t he
   return true;
 }
 
-/// Computes all queries of one head. Every sum adds its terms in the order of forward_block(), so
-/// that the bits of a query do not depend on the number of queries. Returns whether all results are
-/// finite, as forward_block() does.
+/// Computes the outputs for all queries of one head. Every sum adds its terms in the order of
+/// forward_block(), so that the bits of a query's output do not depend on the number of queries.
+/// Returns whether all results are finite, as forward_block() does.
 template <class T>
 bool forward_few(const Problem<T>& p, FewBuffers<T>& b, int64_t batch, int64_t head,
                  Target<T> output, T* log_sum, bool careful = false) {

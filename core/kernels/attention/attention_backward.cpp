@@ -22,8 +22,8 @@ namespace {
 
 using namespace tiles;
 
-/// Division of the keys into `count` ranges of `length` keys. There are as few ranges as give about
-/// 64 tasks, since a single range is cheapest.
+/// Division of the keys into `count` ranges of `length` keys. The number of ranges is the smallest
+/// that gives about 64 tasks, since a single range is cheapest.
 struct Ranges {
   int64_t count, length;
 };
@@ -65,7 +65,7 @@ struct BackwardBuffers {
     *gradient = workspace.take(block_keys * block_queries);
   T *log_sum = workspace.take(block_queries), *mean = workspace.take(block_queries);
   T* rest = workspace.take(block_queries);  // for each query, Σ dL over all keys but the winner
-  // For one_query_range(): dQ of the query, and a number of the query repeated for all keys.
+  // For one_query_range(): dQ of the query, and its log_sum or mean, repeated for all keys.
   T *dq_row = workspace.take(k_lanes), *of_query = workspace.take(block_keys);
   T* scales = workspace.take(block_queries);
   T* ones = workspace.take(std::max({k_lanes, v_lanes, block_queries}));
@@ -134,8 +134,8 @@ struct Winners {
       : queries(count), key(count, -1), slope(count), rest(count * ranges) {}
   int64_t queries;
   std::vector<int64_t> key;    ///< −1 for a query without a winner.
-  std::vector<T> slope, rest;  ///< Slope of the softcap at the winner; Σ dL of the other keys, per
-                               ///< range of keys.
+  std::vector<T> slope, rest;  ///< Slope of the softcap at the winner; over the other keys the sum
+                               ///< of the gradients dL of their logits, per range of keys.
 };
 
 /// Loads a block of queries with dO, log_sum and ⟨dO, O⟩ (b.mean). Lanes beyond the last query get
@@ -310,8 +310,8 @@ bool suits_one_query(const BackwardProblem<T>& p, const BackwardBuffers<T>& b) {
          dense(p.v) && p.width == b.k_lanes && p.value_width == b.v_lanes;
 }
 
-/// Does what backward_range() does, if suits_one_query(). Its sums have the same terms in the same
-/// order.
+/// Does what backward_range() does, where suits_one_query() is true. Its sums have the same terms
+/// in the same order.
 template <class T>
 bool one_query_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gradients<T>& out,
                      int64_t batch, int64_t head, int64_t range, int64_t first, int64_t last) {
@@ -368,7 +368,8 @@ bool one_query_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const G
 }
 
 /// Computes dK and dV of the keys [first, last) of one key head, and this range's part of dQ.
-/// Returns false, with results that cannot be used, if it must be called again with `careful`.
+/// Returns false, with results that cannot be used, if a result is not finite and the range must be
+/// computed again with `careful` (attention_tiles.h).
 template <class T>
 bool backward_range(const BackwardProblem<T>& p, BackwardBuffers<T>& b, const Gradients<T>& out,
                     int64_t batch, int64_t shared_head, int64_t range, int64_t first, int64_t last,

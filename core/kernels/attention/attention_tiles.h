@@ -42,7 +42,7 @@ struct Problem {
   int64_t offset;
   T scale;
   T limit;         ///< The softcap in base 2, or 0 if there is none.
-  T query_factor;  ///< Factor that makes q·k the logit in base 2, or the argument of the cap.
+  T query_factor;  ///< Factor of q·k that gives the logit in base 2, or the argument of cap().
   const AttentionLoops<T>& loops;
 
   int64_t group() const { return heads / shared_heads; }
@@ -52,8 +52,8 @@ struct Problem {
   }
 };
 
-/// The operands of attention with mapped tensors (core/mapped.h), each with the examples as an axis
-/// before all leading axes.
+/// The operands of attention inside vmap, where some are mapped tensors (core/mapped.h), each with
+/// the examples of vmap as an axis before all leading axes.
 struct MappedAttention {
   MappedAttention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionSettings of_one,
                   const Tensor& g = {})

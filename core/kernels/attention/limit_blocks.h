@@ -21,10 +21,11 @@ void add_products(std::int64_t n, const double* a, const double* b, double* y);
 void products_by_draw(std::int64_t draws, std::int64_t t, const double* a, const double* b,
                       double* y);
 
-/// Attention with ζ(G) = G (layers/infinite/attention/identity.cpp): factors that belong to a
-/// layer, and sums over the keys of one pair of inputs, kv = ⟨k, v⟩, ku = ⟨k, u⟩ and tv = ⟨t, v⟩. k
-/// and t are the NNGP kernel and the NTK of the pair's queries and keys (in tv, t includes the bias
-/// of the keys), v and u those of its values.
+/// Attention whose weights are the logits G themselves, ζ(G) = G
+/// (layers/infinite/attention/identity.cpp): factors that belong to a layer, and sums over the keys
+/// of one pair of inputs, kv = ⟨k, v⟩, ku = ⟨k, u⟩ and tv = ⟨t, v⟩. k and t are the NNGP kernel and
+/// the NTK of the pair's queries and keys (in tv, t includes the bias of the keys); v and u are the
+/// NNGP kernel and the NTK of the pair's values.
 struct IdentityFactors {
   double qk2, query_key_trained, query_bias_trained;
 };

@@ -14,7 +14,7 @@ struct TileOperand {
   std::int64_t row, column;
 };
 
-/// Rows of a tile are padded to whole vectors of the widest level: 64 bytes.
+/// Rows of a tile are padded to whole vectors of the widest instruction set: 64 bytes.
 template <class T>
 inline constexpr std::int64_t tile_lanes = 64 / static_cast<std::int64_t>(sizeof(T));
 

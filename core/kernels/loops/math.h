@@ -25,8 +25,8 @@ struct Format<float> {
   static constexpr float magic = 0x1.8p23f;  // x + magic − magic rounds x to an integer
   static constexpr float least_normal = 0x1p-126f;
   static constexpr float ln2_high = 0x1.63p-1f, ln2_low = -0x1.bd0106p-13f;
-  static constexpr float exp_lowest = -112, exp_highest = 89;  // outside this range exp is 0 (even
-                                                               // times 112) or ∞
+  static constexpr float exp_lowest = -112, exp_highest = 89;  // below, exp(x) and x·exp(x) are 0;
+                                                               // above, exp(x) is ∞
   static constexpr float expm1_lowest = -20;
   static constexpr Word upper_half = 0xfffff000;  // keeps 12 bits: their square is exact
 };

@@ -176,7 +176,7 @@ LADON_INLINE T power_of_two(T x) {
   return from_bits<T>(bits(at_least(x, Format<T>::least_normal)) & exponent);
 }
 
-/// The mean of x/scale, and its reciprocal standard deviation (rstd).
+/// The mean and the reciprocal standard deviation (rstd) of x/scale.
 template <class T>
 struct Moments {
   T mean, rstd, scale;

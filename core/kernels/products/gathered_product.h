@@ -33,8 +33,9 @@ class GatheredProduct {
   Storage packed_;
 };
 
-/// c ← Aᵀ·B + c for an A [m, pieces·width] in pieces as above and B [m, n], on this thread.
-/// c [pieces·width, n] has column stride 1; `space` is a buffer of gathered_space(m, n) elements.
+/// c ← Aᵀ·B + c for an A [m, pieces·width] whose rows are in pieces as in GatheredProduct, and
+/// B [m, n], on this thread. c [pieces·width, n] has column stride 1; `space` is a buffer of
+/// gathered_space(m, n) elements.
 template <class T>
 void add_gathered_product(std::int64_t m, std::int64_t pieces, std::int64_t width, std::int64_t n,
                           const T* const* at, blas::Matrix<const T> b, blas::Matrix<T> c, T* space);

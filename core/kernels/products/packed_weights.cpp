@@ -51,8 +51,8 @@ struct PackedWeights::Matrix {
     LADON_CHECK(
         std::all_of(from, from + numbers * count(), [](float s) { return std::isfinite(s); }),
         "PackedWeights", "weights ", x.shape(),
-        " have NaN or infinite elements, which the 8-bit form cannot hold; look for the training "
-        "step that made them so");
+        " have NaN or infinite elements, which int8 cannot hold; look for the training step "
+        "that made them so");
   }
 
   /// Throws Error for a finite weight that bfloat16 would round to infinity.

@@ -1,5 +1,6 @@
 #pragma once
-// List of reductions, in a separate header for the reason given in unary.h.
+// List of reductions. It is a separate header, so that a new reduction recompiles only the loops
+// and the files that name reductions.
 
 namespace ladon::kernels {
 

@@ -6,8 +6,9 @@ namespace ladon::routines {
 /// first, on each thread; repeated calls cost nothing.
 void use_one_thread();
 
-/// Selects OpenBLAS's kernels again if OpenBLAS took the processor for a Prescott of 2004. Returns
-/// whether it selected them. Must not be called while other threads run.
+/// Selects OpenBLAS's kernels again if OpenBLAS, not knowing the processor, chose the kernels for
+/// Intel's Prescott of 2004. Returns whether it selected kernels. Must not be called while other
+/// threads run.
 bool choose_kernels();
 
 }  // namespace ladon::routines

@@ -15,7 +15,7 @@ struct AdagradOptions {
 
 /// Adagrad for each parameter x with gradient g and sum of squares v:
 /// g ← g + λx;  v ← v + g²;  x ← x − lr·g/(sqrt(v) + eps).
-/// (Duchi, Hazan and Singer 2011, with diagonal matrices; as in PyTorch)
+/// (Duchi, Hazan and Singer 2011, the variant with diagonal matrices; as in PyTorch)
 class Adagrad : public Optimizer {
  public:
   explicit Adagrad(ParameterGroups groups, AdagradOptions options = {});

@@ -98,8 +98,8 @@ LinePoint strong_wolfe(const LineFunction& phi, const LinePoint& start, double f
       start.t == 0 && std::isfinite(start.value) && start.slope < 0 && std::isfinite(start.slope),
       "strong_wolfe", "the start is t = ", start.t, " with value ", start.value, " and slope ",
       start.slope, "; t must be 0, value and slope finite, and the slope negative");
-  LADON_CHECK(first > 0 && std::isfinite(first), "strong_wolfe", "the first trial is ", first,
-              "; it must be finite and positive");
+  LADON_CHECK(first > 0 && std::isfinite(first), "strong_wolfe", "the first step length to try is ",
+              first, "; it must be finite and positive");
   detail::check_wolfe(options);
   return Search(phi, start, options).run(first);
 }

@@ -13,7 +13,7 @@ namespace ladon {
 /// apart they are in other coordinates. The cuts separate the groups: group g has the coordinates
 /// from cuts[g−1] (0 for the first group) up to cuts[g] (D for the last group), and without cuts
 /// the result is `kernel` itself. ("Graphical" kernels: Wang, Zeng and Liu 2018; Zhuo et al. 2018.)
-/// `at` throws Error unless 0 < cuts[0] < cuts[1] < … < D.
+/// The result's function `at` throws Error unless 0 < cuts[0] < cuts[1] < … < D.
 SteinKernel per_block(SteinKernel kernel, std::vector<std::int64_t> cuts);
 
 /// per_block() with one coordinate per group. It evaluates D kernels, so use it in few dimensions.
@@ -29,9 +29,9 @@ SteinKernel preconditioned(SteinKernel kernel, const Tensor& precision);
 /// there is at least one kernel, as many weights as kernels, and all weights are finite and ≥ 0.
 SteinKernel mixture(std::vector<SteinKernel> kernels, std::vector<double> weights);
 
-/// Kernel whose driving force is that of `share` and whose repulsion is that of `repel` ("hybrid
-/// kernel SVGD", MacDonald et al. 2025). In high dimension particles keep more variance than with
-/// one kernel, but the target is no longer the only fixed point.
+/// Kernel with the driving force of the kernel `share` and the repulsion of the kernel `repel`
+/// ("hybrid kernel SVGD", MacDonald et al. 2025). In high dimension particles keep more variance
+/// than with one kernel, but the target is no longer the only fixed point.
 SteinKernel hybrid(SteinKernel share, SteinKernel repel);
 
 }  // namespace ladon

@@ -123,7 +123,7 @@ double effective_number(const Tensor& similarity, double order) {
   constexpr double rounding = 1e-6;  // error of similarities computed in f32
   LADON_CHECK(std::isfinite(trace) && trace > 0 && p[0] >= -rounding * trace, "effective_number",
               "the matrix must be positive semidefinite, with a positive trace, but its trace is ",
-              trace, " and its smallest eigenvalue ", p[0]);
+              trace, " and its smallest eigenvalue is ", p[0]);
   double sum = 0;
   for (double& value : p) sum += value = std::max(value, 0.0);
   for (double& value : p) value /= sum;

@@ -1,6 +1,7 @@
 #pragma once
-// Similarity of heads by their outputs, and the effective number of distinct heads. A head and a
-// rotation of it count as equal by their outputs, although their weights differ.
+// Similarity of heads by their outputs, and the effective number of distinct heads. Two heads count
+// as equal if the outputs of one are a rotation of the outputs of the other, although their weights
+// differ.
 
 #include "ladon/core/tensor.h"
 

@@ -1,4 +1,5 @@
-// A, α, δ, W, D₁ and D₂ are defined at the head of first_order.h.
+// A is the covariance of the targets y, α = A⁻¹y, δ the difference between a draw of the kernel and
+// the limit K, W = [−K*A⁻¹, I], and D₁ and D₂ are the terms defined at the head of first_order.h.
 
 #include "ladon/optim/extra/posterior/first_order.h"
 
@@ -30,7 +31,7 @@ FirstOrder::FirstOrder(const infinite::KernelMatrix& kernel, const Tensor& targe
       precision_(kernel.dtype()) {
   const NoGrad off;
   LADON_CHECK(kernel.kind() != infinite::Get::ntk, operation,
-              "the kernel is an NTK, but the expansion in 1/heads is one of the prior, whose "
+              "the kernel is an NTK, but the expansion in 1/heads is about the prior, whose "
               "covariance is the NNGP kernel; pass .nngp of gram()");
   LADON_CHECK(targets.defined() && targets.rank() > 0, operation,
               "the targets must be [N] or [N, O]");
@@ -104,7 +105,7 @@ Tensor FirstOrder::mean(double heads) const {
 GpPrediction FirstOrder::predict(double heads) const {
   const NoGrad off;
   const std::int64_t n = targets_.size(0);
-  // [−K*A⁻¹, I]·K·[0, I]ᵀ = K** − K*A⁻¹K*ᵀ
+  // Covariance for infinitely many heads: [−K*A⁻¹, I]·K·[0, I]ᵀ = K** − K*A⁻¹K*ᵀ.
   GpPrediction y{mean(heads), matmul(to_test_, slice(kernel_, 1, {.start = n}))};
   if (std::isfinite(heads)) {
     const FirstOrderCoefficients c = coefficients();

@@ -4,12 +4,12 @@
 //
 // Given the latent variables z of its heads, a network's outputs are a Gaussian process with kernel
 // K_z, the mean of H single-head kernels (layers/infinite/finite/heads.h), with E K_z = K if the
-// layers after the attention map kernels linearly. Let δ = K_z − K for one head, A = K + σ²·I over
-// the training inputs, α = A⁻¹y for targets y, K* the kernel between test and training inputs, W =
-// [−K*A⁻¹, I] and
+// layers that follow the attention act linearly on kernels. Let δ = K_z − K for one head, A = K +
+// σ²·I over the training inputs, α = A⁻¹y for targets y, K* the kernel between test and training
+// inputs, W = [−K*A⁻¹, I] and
 //   D₁ = ½ αᵀδα − ½ tr(A⁻¹δ),   D₂ = −½ αᵀδA⁻¹δα + ¼ tr(A⁻¹δA⁻¹δ).
-// With m_∞ and C_∞ the mean and covariance for infinitely many heads, the evidence Z_H, and
-// averages over z weighted by N(y; 0, K_z + σ²I), expand as
+// Let m_∞ and C_∞ be the mean and covariance for infinitely many heads. The evidence Z_H, and
+// averages over z weighted by N(y; 0, K_z + σ²I), then expand as
 //   ln Z_H = ln Z_∞ + E[D₂ + ½ D₁²]/H,   mean = m_∞ + E[Wδα·D₁ − Wδ·A⁻¹δα]/H,
 //   within  = C_∞ + E[WδWᵀ·D₁ − Wδ·A⁻¹·δWᵀ]/H,   between = E[(Wδα)(Wδα)ᵀ]/H,   up to O(1/H²),
 // where the covariance of a prediction is the sum of `within`, the mean covariance given z, and
@@ -65,8 +65,8 @@ class FirstOrder {
 
  private:
   Tensor kernel_, targets_;   // [N + M, N + M], [N, O]
-  Tensor inverse_, weights_;  // A⁻¹ [N, N] and α [N, O]
-  Tensor to_test_;            // W [M, N + M]
+  Tensor inverse_, weights_;  // A⁻¹ [N, N] and α = A⁻¹y [N, O], A: covariance of the targets
+  Tensor to_test_;            // W = [−K*A⁻¹, I], [M, N + M]
   DType precision_;           // dtype of the least precise kernel
   double log_evidence_limit_;
   RunningMoments log_evidence_, mean_, within_, between_;

@@ -30,7 +30,7 @@ class PivotedCholesky {
   /// The selected inputs, in order of selection.
   const std::vector<std::int64_t>& pivots() const& { return pivots_; }
   std::vector<std::int64_t> pivots() && { return std::move(pivots_); }
-  Tensor factor() const;                 ///< L, [N, rank]
+  Tensor factor() const;                 ///< The factor L, [N, rank].
   double left() const { return left_; }  ///< trace(K − L·Lᵀ)
 
  private:

@@ -136,7 +136,8 @@ class Factorization {
   }
 
  private:
-  /// Schur complement of tile (i, j) of A given the rows k < i of U:  A_ij − Σ_k U_kiᵀ·U_kj.
+  /// Schur complement of tile (i, j) of A = Uᵀ·U given the rows k < i of tiles of U:
+  ///   A_ij − Σ_k U_kiᵀ·U_kj.
   Tensor schur(std::int64_t i, std::int64_t j) {
     Tensor rest = clone(gram_.tile(i, j));
     if (i == j) {

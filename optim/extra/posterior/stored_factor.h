@@ -63,10 +63,10 @@ class StoredFactor : public Solver {
 /// the factor do not depend on the number of threads or the budget.
 ///
 /// Throws lapack::NotPositiveDefinite if A is not positive definite. The exception's
-/// smallest_eigenvalue is that of the covariance of a block of rows given all rows before it; its
-/// jitter, added to the noise, is sufficient for the rows up to the end of that block. Throws Error
-/// if the budget does not hold six tiles, if the disk has too little space, if the folder contains
-/// another factor, or if another run is using the folder.
+/// smallest_eigenvalue is the smallest eigenvalue of the covariance of a block of rows given all
+/// rows before it; its jitter, added to the noise, is sufficient for the rows up to the end of that
+/// block. Throws Error if the budget does not hold six tiles, if the disk has too little space, if
+/// the folder contains another factor, or if another run is using the folder.
 StoredFactor store_factor(const infinite::StoredGram& gram, const std::string& folder,
                           const GpOptions& options = {}, const StoredFactorOptions& storing = {});
 

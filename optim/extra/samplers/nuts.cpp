@@ -130,8 +130,8 @@ class Trajectory {
   Point edge_, chosen_, candidate_;
   std::vector<Slot> slots_;
   std::uint64_t leaves_ = 0;  ///< Number of points that the current doubling has added so far.
-  /// ln Σ e^(H_start − H) over points of energy H: those of earlier doublings (weight_), and those
-  /// of the current one (new_weight_).
+  /// ln Σ e^(H_start − H) over points of energy H: over the points of earlier doublings (weight_),
+  /// and over the points that the current doubling has added (new_weight_).
   double weight_ = 0, new_weight_ = 0;
   double acceptance_ = 0;
   std::int64_t steps_ = 0;

@@ -29,10 +29,11 @@ struct NutsOptions {
   std::function<void(std::int64_t done, std::int64_t of)> progress = {};
 };
 
-/// Runs chains; start, warm-up, shared ε and M, random numbers and Errors are as in hmc(). A
-/// trajectory is doubled, forward or backward in time, until it or one of its binary subtrees makes
-/// a U-turn: (θ_last − θ_first)·p ≤ 0 at either end. The draw is one of the trajectory's points,
-/// chosen with weights e^−H (H is the energy, hamiltonian.h) and a bias towards the last doubling.
+/// Runs chains; start, warm-up, the shared step size ε and mass matrix M, random numbers and Errors
+/// are as in hmc(). A trajectory is doubled, forward or backward in time, until it or one of its
+/// binary subtrees makes a U-turn: (θ_last − θ_first)·p ≤ 0 at either end. The draw is one of the
+/// trajectory's points, chosen with weights e^−H (H is the energy, hamiltonian.h) and a bias
+/// towards the last doubling.
 /// If only whole trajectories and their halves were checked, a U-turn that begins in one half and
 /// ends in the other could be missed; therefore each half is also checked together with the nearest
 /// point of the other half. Chains advance together: each leapfrog step is one score() of the

@@ -32,7 +32,7 @@ std::vector<double> ladder(const TemperingOptions& options) {
     for (std::int64_t k = 0; k < options.levels; ++k)
       betas.push_back(std::pow(options.lowest, double(k) / ratios));
   } else {
-    constexpr auto why = "betas are given, in whose place it would stand; leave betas empty";
+    constexpr auto why = "betas are given, so it has no effect; leave betas empty";
     detail::check_unread(operation, "levels", options.levels, TemperingOptions{}.levels, why);
     detail::check_unread(operation, "lowest", options.lowest, TemperingOptions{}.lowest, why);
   }
@@ -227,7 +227,7 @@ Tempered parallel_tempering(const LogDensity& base, const LogDensity& likelihood
                             const Tensor& start, const TemperingOptions& options, Generator& rng) {
   LADON_CHECK(base.dim() == likelihood.dim(), operation,
               "base and likelihood must have the same dimension, but base has ", base.dim(),
-              " dimensions, and the likelihood ", likelihood.dim());
+              " dimensions, and the likelihood has ", likelihood.dim());
   const LogDensity rows_of_base = of_single_rows(operation, base);
   return temper(&rows_of_base, of_single_rows(operation, likelihood), start, options, rng);
 }

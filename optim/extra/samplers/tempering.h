@@ -35,7 +35,7 @@ struct Tempered {
   /// replica is there. `gradients` counts the gradient evaluations of all levels.
   Chains chains;
   std::vector<double> betas;  ///< [K]: β of each level.
-  std::vector<double> steps;  ///< [K]: ε of each level.
+  std::vector<double> steps;  ///< [K]: step size ε of each level.
   /// [K − 1]: mean probability of swaps between levels k and k + 1 after warm-up; NaN if no swap
   /// was proposed. With r = 1 − rate, Σ r over levels estimates the communication barrier Λ between
   /// the first and the last level. Good betas give equal rates, with about 2Λ levels (Syed et al.

@@ -63,7 +63,7 @@ class WeightAverage {
     void give_back() const;
     ParameterSet parameters_;
     std::vector<Tensor> before_;
-    std::vector<std::uint32_t> versions_;  // of the storages while they hold the average
+    std::vector<std::uint32_t> versions_;  // Storage::version() of the parameters after apply()
     std::shared_ptr<const bool> alive_;
   };
   /// Replaces the values of the parameters by the average until the result is destroyed. Until

@@ -86,8 +86,8 @@ Tensor packed(const Message& parts) {
   return concat(flat, 0);
 }
 
-/// Inverse of packed(): calls take(parameter, part) for each parameter, where part is its part of
-/// `all`, in the parameter's shape.
+/// Inverse of packed(): calls take(parameter, part) for each parameter, where `part` holds the
+/// elements of `all` that belong to this parameter, in its shape.
 void unpack(const Tensor& all, const Message& parameters,
             const std::function<void(Tensor, const Tensor&)>& take) {
   std::int64_t at = 0;

@@ -126,7 +126,7 @@ TEST(KernelsPackedWeights, FollowTheWeightAndLeaveOthersAlone) {
   }
   EXPECT_TRUE(same_bits(linear(x, w), second));
   w.mutable_data<float>()[7] = std::numeric_limits<float>::infinity();
-  expect_error([&] { linear(x, w); }, "which the 8-bit form cannot hold");
+  expect_error([&] { linear(x, w); }, "which int8 cannot hold");
 }
 
 TEST(KernelsPackedWeights, RefuseAWeightThatBfloat16RoundsToInfinity) {

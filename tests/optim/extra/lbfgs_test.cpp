@@ -73,7 +73,7 @@ TEST(StrongWolfe, StaysWhereNothingIsBetter) {
   };  // though the slope says otherwise
   EXPECT_EQ(strong_wolfe(up, {0, 0, -1}, 1).t, 0);
   expect_error([&] { strong_wolfe(up, {0, 0, 1}, 1); }, "the slope negative");
-  expect_error([&] { strong_wolfe(up, {0, 0, -1}, 0); }, "the first trial is 0");
+  expect_error([&] { strong_wolfe(up, {0, 0, -1}, 0); }, "the first step length to try is 0");
   expect_error([&] { strong_wolfe(LineFunction(), {0, 0, -1}, 1); }, "the function is empty");
   expect_error(
       [&] {

@@ -186,7 +186,7 @@ TEST(Similarity, RefusesBadInput) {
   expect_error([] { head_cka(ones({2, 3, 4, 5}), ones({2, 4})); }, "got f32 [2, 4]");
   expect_error([] { effective_number(ones({2, 3})); }, "got f32 [2, 3]");
   expect_error([] { effective_number(-eye(3)); }, "must be positive semidefinite");
-  expect_error([] { effective_number(tensor({1, 2, 2, 1}, {2, 2})); }, "smallest eigenvalue -1");
+  expect_error([] { effective_number(tensor({1, 2, 2, 1}, {2, 2})); }, "smallest eigenvalue is -1");
   expect_error([] { effective_number(eye(2), 0.5); }, "the order is 0.5");
   expect_error([] { off_diagonal(ones({2, 3})); }, "[M, M], got [2, 3]");
 }

@@ -13,7 +13,7 @@ struct RecurrentLoops {
   void (*step[4])(const T* a, const T* b, const T* before, T* after, std::int64_t n);
   /// One entry per RecurrentCell: computes, from the gradient g of the state after the step, the
   /// gradients of a, of b, and of the state before the step; the last one lacks the contribution
-  /// through b. All cells but gru write only `da`, because the gradient of b is the same.
+  /// through b. Only gru writes `db`; in the other cells the gradient of b equals `da`.
   void (*gradient[4])(const T* g, const T* a, const T* b, const T* before, T* da, T* db, T* dbefore,
                       std::int64_t n);
 };

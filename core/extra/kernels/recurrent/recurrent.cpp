@@ -78,7 +78,7 @@ void run(const Recurrence& r, T* states) {
   }
 }
 
-/// Copy of the recurrence r with the tensors `of` in place of those of r.
+/// Copy of the recurrence r with the tensors `of` in place of r's tensors.
 Recurrence with(const Recurrence& r, const std::vector<Tensor>& of) {
   return {r.cell, of[0], of[1], of[2], of[3], of[4], r.reverse};
 }

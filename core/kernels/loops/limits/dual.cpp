@@ -100,13 +100,13 @@ struct Noise {
 };
 
 // φ(x) = αx + β|x|; E[u|v|] = 0 by symmetry, and E|u||v| = 2/π·(s + c·asin ρ) with asin ρ =
-// ±(π/2−ω):
+// ±(π/2−ω) (E, E', p, q, c, s and ω: head of this file):
 //   E    = α²c + β²·2/π·(s + |c|(π/2 − ω)) = α²c + β²|c| + β²·2/π·(s − |c|ω)
 //   E'   = α² ± β²(1 − 2ω/π)
 //   ∂E/∂p = β²·s/(πp)
 // In this form relu (α = β = ½) keeps its relative accuracy even as ρ → −1, where E ~ ω³. A
-// variable of variance 0 counts as independent of the other, and φ'(0) as α. In these formulas, p,
-// q and s include the noise.
+// variable of variance 0 counts as independent of the other, and φ'(0) counts as α. In these
+// formulas, p, q and s include the noise.
 struct Rectifier {
   static constexpr int degree = 1;  // φ(tx) = t·φ(x) for t > 0
   double alpha2, beta2;
@@ -143,7 +143,7 @@ struct Rectifier {
 };
 
 // φ(x) = α + β·sign(x), the derivative of a rectifier, so that E is the rectifier's E'.
-//   E' = 0: the jump does not contribute to it, nor to a network's gradient.
+//   E' = 0: the jump contributes neither to E' nor to a network's gradient.
 struct Threshold {
   static constexpr int degree = 0;  // φ(tx) = φ(x) for t > 0
   Rectifier integral;
@@ -159,7 +159,8 @@ struct Threshold {
   LADON_INLINE Pair curvatures(double, double, double) const { return {0.0, 0.0}; }
 };
 
-// φ(x) = erf(x/√a) of u, and erf(x/√b) of v. With D² = (a+2p)(b+2q) − 4c² = ab + 2(bp+aq) + 4s²:
+// φ(x) = erf(x/√a) of u, and erf(x/√b) of v. With D² = (a+2p)(b+2q) − 4c² = ab + 2(bp+aq) + 4s²
+// (E, E', p, q, c and s: head of this file):
 //   E = 2/π·atan2(2c, D),  E' = 4/(πD),  ∂E/∂p = −4/π·c/(D(a+2p))
 //   ∂E'/∂c = 16/π·c/D³,  ∂E'/∂p = −4/π·(b+2q)/D³
 struct Erf {
@@ -186,7 +187,7 @@ struct Erf {
 };
 
 // φ(x) = x·Φ(x/√a) of u, and x·Φ(x/√b) of v. With P = (a+p)(b+q), d² = P − c² = ab + bp + aq + s²,
-// and A = atan2(c, d) = ±(π/2 − ω'):
+// and A = atan2(c, d) = ±(π/2 − ω') (E, E', p, q, c and s: head of this file):
 //   E    = c/4 + cA/2π + (ab·c² + pq·d²)/(2πPd)
 //   E'   = 1/4 + A/2π + c/(2πd)·(ab/d² + K),  K = (2ab + bp + aq)/P
 //   ∂E/∂p = 1/(2π(a+p)d)·((aq·d² − ab·c²)/P + s²/2 − ab·c²/(2d²))
@@ -244,7 +245,8 @@ struct Gelu {
   }
 };
 
-// φ(x) = a·sin(bx + δ). With e± = exp(b²(±c − (p+q)/2)), from E cos(b(u ∓ v)) = e±:
+// φ(x) = a·sin(bx + δ). With e± = exp(b²(±c − (p+q)/2)), from E cos(b(u ∓ v)) = e±
+// (E, E', p, q and c: head of this file):
 //   E = a²/2·(e₊ − e₋·cos 2δ),  E' = a²b²/2·(e₊ + e₋·cos 2δ),  ∂E/∂p = −b²/2·E
 // e₊ − e₋ = ±e·(1 − exp(−2b²|c|)) where e is the larger of e₊ and e₋; in this form nothing cancels
 // at small |c|.
@@ -270,7 +272,8 @@ struct Sine {
   }
 };
 
-// E = A·exp(h(p+q) + gc).  φ = a·exp(bx): A = a², h = b²/2, g = b².  The random Fourier features
+// E = A·exp(h(p+q) + gc) (E, E', p, q and c: head of this file).
+// φ = a·exp(bx): A = a², h = b²/2, g = b².  The random Fourier features
 // φ = √2·sin(√(2γ)x + π/4) (Rahimi and Recht 2007): A = 1, h = −γ, g = 2γ.  Both: E' = ∂E/∂c = gE.
 struct Exponential {
   double scale, h, g;

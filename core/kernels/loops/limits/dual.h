@@ -7,8 +7,8 @@
 namespace ladon::kernels {
 
 /// Families of functions φ with a closed form of E, and their parameters f[0], f[1], …. For the
-/// first four families, φ is shown for u; for v, the parameter b takes the place of a. There
-/// x' = x + √a·z, with independent standard normals z for u and v.
+/// first four families, φ is shown for u; for v, the parameter b takes the place of a. In rectifier
+/// and threshold, x' = x + √a·z, with independent standard normals z for u and v.
 enum class Dual {
   rectifier,    ///< φ(x) = E_z[αx' + β|x'|].         f = α², β², a, b
   threshold,    ///< φ(x) = E_z[α + β·sign(x')].      f = α², β², a, b

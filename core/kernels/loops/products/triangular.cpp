@@ -39,8 +39,8 @@ template <int R, bool products, bool triangle, class T>
     for (int j = 0; j < block_vectors; ++j) set_row(panel + r * columns + j * lanes, b[r][j]);
 }
 
-/// Solves one panel of B after the other; a panel stays in the first-level cache until all of its
-/// rows are solved.
+/// B ← L⁻¹·B, one panel of B after the other; a panel stays in the first-level cache until all of
+/// its rows are solved.
 template <class T>
 void solve(int64_t n, const T* left, int64_t panels, T* right) {
   for (int64_t j = 0; j < panels; ++j, right += n * block_columns<T>)

@@ -8,12 +8,13 @@ namespace ladon::kernels {
 /// Number of rows of a panel that share one scale per column.
 inline constexpr std::int64_t weight_group = 64;
 
-/// Loops for one form of packed weights. A panel consists of some columns of a matrix [k, n], with
-/// the k rows in order. Each 32-bit word of a column holds the values of `rows` rows, the first in
-/// its lowest bits. Only the 8-bit form has scales, [⌈k / weight_group⌉, columns].
+/// Loops for one WeightForm (float32, bfloat16 or int8) of packed weights. A panel consists of some
+/// columns of a matrix [k, n], with the k rows in order. Each 32-bit word of a column holds the
+/// values of `rows` rows, the first in its lowest bits. Only int8 has scales,
+/// [⌈k / weight_group⌉, columns].
 struct WeightLoops {
   std::int64_t rows;
-  /// Converts a panel of floats [k, columns] to this form.
+  /// Packs a panel of floats [k, columns] into 32-bit words, and for int8 computes its scales.
   void (*narrow)(std::int64_t k, const float* x, std::uint32_t* panel, float* scales);
   /// C ← A·panel + row, where row may be null.   [m, k] · [k, n] → [m, n], n ≤ columns; rows of A
   /// and C are contiguous. Values of the panel are converted to f32; sums run over k in order, with

@@ -244,7 +244,7 @@ TEST(TensorLoader, TakesAnyLayoutAndNoHistory) {
       [&] {
         tensor_loader({x, ones({3, 4})}, {}, rng);
       },
-      "tensor 1 has shape [3, 4], tensor 0 [4, 3]");
+      "tensor 1 has shape [3, 4], and tensor 0 has shape [4, 3]");
   expect_error([&] { tensor_loader({zeros({0, 2})}, {}, rng); }, "needs at least one item");
 }
 

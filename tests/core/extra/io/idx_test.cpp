@@ -71,7 +71,7 @@ TEST(Idx, NamesTheFileAndBothValues) {
   refuse(header(8, {}), "has 0 axes, needs 1 to 8");
   refuse(header(8, std::vector<std::uint64_t>(9, 1)) + "x", "has 9 axes, needs 1 to 8");
   refuse(header(8, {1, 2}).substr(0, 11),
-         "the header of 2 axes has 12 bytes, but the file only 11");
+         "the header of 2 axes has 12 bytes, but the file has only 11");
   refuse(header(8, {2, 3}) + "12345",
          "shape [2, 3] with 1 bytes per element needs 6 bytes, but 5 follow the header");
   refuse(header(0x0E, {1}) + "123456789",

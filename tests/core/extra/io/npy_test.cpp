@@ -107,7 +107,7 @@ TEST(Npy, WidensSmallTypesExactly) {
   expect_same(load(npy(dictionary("<u8", "(1,)"), little_endian(INT64_MAX, 8))),
               from_vector(std::vector<std::int64_t>{INT64_MAX}, {1}));
   expect_error([] { load(npy(dictionary("<u8", "(1,)"), little_endian(1ull << 63, 8))); },
-               "the unsigned value 9223372036854775808 does not fit in i64, whose largest is "
+               "the unsigned value 9223372036854775808 does not fit in i64, whose largest value is "
                "9223372036854775807");
 }
 

@@ -110,7 +110,7 @@ TEST_F(Kinds, AreComparedByEverySolver) {
 TEST_F(Kinds, AreComparedByGradientFlow) {
   const GradientFlow flow(among_.ntk, y_);
   EXPECT_NO_THROW(flow.ensemble(2, across_.ntk, {among_.nngp, across_.nngp, self_.nngp}));
-  expect_error([&] { flow.test(2, across_.nngp); }, "the kernel that trains is an NTK");
+  expect_error([&] { flow.test(2, across_.nngp); }, "the training kernel is an NTK");
   expect_error(
       [&] {
         flow.ensemble(2, across_.nngp, {among_.nngp, across_.nngp, self_.nngp});
@@ -275,8 +275,8 @@ TEST(PredictCenter, MustBeSaidOfTargetsFarFromZero) {
   const Tensor y = sin(sum(x, 1));
   const Tensor two = stack({y, 100 + y}, 1);
   expect_error([&] { predict(net, x, 100 + y, z); },
-               "far from the prior's mean of 0; give .center = true to subtract the mean, or "
-               ".center = false to keep it");
+               "the standard deviation of all targets around the mean of their output; set .center "
+               "= true to subtract the mean, or .center = false to keep it");
   expect_error([&] { predict(net, x, two, z); }, "targets of output 1");
   const Predicted plain = predict(net, x, y - mean(y), z);
   const Predicted far = predict(net, x, 100 + y, z, {.center = true});

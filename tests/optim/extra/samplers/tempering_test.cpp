@@ -131,7 +131,7 @@ TEST(Tempering, RefusesBadLadders) {
   refused({.betas = {1, -0.1}}, "be at least 0");
   refused({.betas = {1, 0}}, "p⁰ is not a density");
   refused({.steps = 0}, "steps is 0");
-  expect_error([&] { parallel_tempering(p, other, start, {}, rng); }, "the likelihood 2");
+  expect_error([&] { parallel_tempering(p, other, start, {}, rng); }, "the likelihood has 2");
   const LogDensity nowhere(1, [](const Tensor& x) { return sum(x * inf, 1); });
   expect_error(
       [&] {
