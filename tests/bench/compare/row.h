@@ -34,7 +34,7 @@ struct Row {
   Ceiling ceiling = Ceiling::none;
   double needed = 0;            ///< Least operations, or bytes of memory, per call.
   double tolerance = 1e-4;      ///< Largest allowed difference.
-  std::function<Sides()> make;  ///< Makes both sides. Inputs live as long as they.
+  std::function<Sides()> make;  ///< Makes both sides, which own their inputs.
 };
 
 std::vector<Row> attention_rows();
