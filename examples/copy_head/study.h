@@ -35,7 +35,7 @@ struct Point {
   Measured aligned = {};               ///< Mean alignment.
   Measured right = {};                 ///< Mean weight on the correct token.
   Measured log_evidence = {};          ///< Log evidence − log evidence of f = 0.
-  double drawn = 0;                    ///< Share of ordered heads among `members` draws.
+  double drawn = 0;                    ///< Share of ordered heads among `members` exact draws.
 };
 
 /// Depth of the valley between two peaks of a histogram h: the largest 1 − h_j/min(h_i, h_k) over

@@ -92,7 +92,7 @@ struct Weights {
 
 /// Derivatives by z at z = 0 for each head, [N, H], of ln w (w: density ratio of the logits, which
 /// only Route::scores uses) and of the variance aᵀCa of the head's output, along C = I + z·D and
-/// κ = 1 + k·z. D or k must be 0.
+/// κ = 1 + k·z. At least one of D and k must be 0.
 std::pair<Slopes, Slopes> along(const Tensor& g, const Tensor& d, double k, Route route) {
   if (route == Route::curves)
     return {{}, slopes([&](const Tensor& z) {  // I + z·D = T² + O(z³)
