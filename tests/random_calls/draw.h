@@ -81,7 +81,7 @@ class Draw {
   /// A tensor that mostly broadcasts with the subject.
   Tensor partner();
   /// A tensor as from tensor(), or sometimes a view of more elements than memory can hold. For
-  /// operations that read no elements, or must store as many as they get.
+  /// operations that read no elements, or whose result would not fit into memory either.
   Tensor perhaps_giant();
   /// A tensor, mostly of the subject's shape.
   Tensor twin();
