@@ -1,6 +1,7 @@
 #pragma once
-// Weights of paths at finite width: by the saddle point of the theory (Tiberi et al. 2024), by the
-// exact posterior, and by sampling the network itself.
+// Weights of the paths through heads at finite width, found in three ways: by the saddle point of
+// the theory (Tiberi et al. 2024), by the exact posterior, and by sampling all weights of a
+// network.
 
 #include <string>
 #include <vector>
@@ -15,14 +16,15 @@ struct Settings {
   CommonOptions common;
   int seeds = 2;
   std::vector<std::int64_t> widths = {10, 100, 1000};  ///< N, width of every layer.
-  std::vector<std::int64_t> exact_widths = {10};  ///< Widths whose posterior is sampled exactly.
+  /// Widths at which the exact posterior of U (Order) is sampled.
+  std::vector<std::int64_t> exact_widths = {10};
   /// Widths at which all weights of a network are sampled.
   std::vector<std::int64_t> network_widths = {};
   std::int64_t particles = 60;  ///< Particles of each of two sequential Monte Carlo runs.
   std::int64_t draws = 1000;    ///< Draws of all weights per chain; 16 chains.
 };
 
-/// A predictor, the sign of a posterior mean, and its accuracy for each seed.
+/// A predictor (the sign of a posterior mean of f) and its accuracy for each seed.
 struct Predictor {
   std::string name;
   std::vector<double> accuracy = {};

@@ -67,7 +67,7 @@ struct Networks {
   const std::int64_t steps;
   const std::string& method;
   const Generator rng;
-  const bool weights = method == "svgd_weights";                   // Θ holds w instead of z
+  const bool weights = method == "svgd_weights";                   // Θ holds w, not z = √λ·w
   const double count = static_cast<double>(data.train.y.size(0));  // N, training examples
   const std::int64_t inputs = data.train.x.size(1);
   Generator batches = rng.split(1);
@@ -184,8 +184,9 @@ Tensor randomized_prior(Networks& n, double rate) {
   });
 }
 
-/// SVGD between functions on the batch (Wang, Ren, Zhu and Zhang 2019). The prior is the Gaussian
-/// process of the infinitely wide network, with the amplitude that leave-one-out chooses.
+/// SVGD whose particles are the networks' outputs on the batch (Wang, Ren, Zhu and Zhang 2019). The
+/// prior is the Gaussian process of the infinitely wide network, with the amplitude that
+/// leave-one-out chooses.
 Tensor function_svgd(Networks& n, double rate) {
   const Tensor kernel = scaled_kernel(n.data.train.x, n.data.train.y, false).first;
   Svgd svgd({.target = {.count = n.count}});

@@ -5,7 +5,7 @@
 // Posterior of a network f(x) = w₂ᵀ relu(W₁ᵀx + b₁) + b₂ with 50 hidden units, as in Liu and Wang
 // (2016): targets N(f(x), 1/γ), weights N(0, 1/λ), γ and λ Gamma(1, rate 0.1). Each of the P = 20
 // networks is a row z, ln γ, ln λ of Θ [P, D], with weights w = z/√λ. In the coordinates (w, ln λ),
-// in which svgd_weights moves, the density has its mode at large λ and small w.
+// in which the method svgd_weights moves, the density has its mode at large λ and small w.
 
 #include <map>
 
@@ -64,7 +64,7 @@ struct Answers {
 struct Study {
   std::vector<DataSet> sets;
   std::vector<Method> arms;
-  std::map<std::string, std::map<std::string, Answers>> of;  ///< By the names of set and arm.
+  std::map<std::string, std::map<std::string, Answers>> of;  ///< By names of set and method.
   std::size_t splits = 0;                                    ///< Number of finished splits.
 };
 Study run_study(const Settings& settings);

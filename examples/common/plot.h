@@ -71,7 +71,8 @@ class Picture {
   /// "NaN with lines title 'svgd', …".
   void legend(const std::string& parts);
 
-  /// Top of the titles of the first row of panels, in pixels, below title and settings.
+  /// Top of the titles of the first row of panels, in pixels from the picture's upper edge; the
+  /// picture's title and its line of settings are above.
   static constexpr int top = 80;
 
   /// Draws the picture, by default in the size of a slide, under a title and a line of settings,

@@ -21,11 +21,11 @@
 
 namespace ladon::example {
 
-extern const char commit[128];  // made by commit.cmake
+extern const char commit[128];  // Git commit, written by commit.cmake
 
 namespace {
 
-constexpr int most_threads = 1024;  // as in set_num_threads
+constexpr int most_threads = 1024;  // limit of set_num_threads
 
 /// Throws Error, naming the option, if write_atomically would fail. Leaves no file behind.
 void check_writable(const char* option, const std::filesystem::path& path) {
@@ -238,7 +238,7 @@ int run_program(int argc, char** argv, const std::string& name, const Card& card
   return program.run(argc, argv, [&] { return study(options, program); });
 }
 
-// Types of option values.
+// The types of values that options may have.
 using Text = const std::string&;
 template Option Program::option(Text, std::string&, Text, Text, const Check&);
 template Option Program::option(Text, std::filesystem::path&, Text, Text, const Check&);

@@ -37,7 +37,7 @@ class Table {
   /// Throws Error unless the row has one figure per column.
   void add(Row row);
 
-  const std::string& of() const { return of_; }  ///< Name of the rows: "method".
+  const std::string& of() const { return of_; }  ///< What a row is: "method".
   const std::vector<Column>& columns() const { return columns_; }
   const std::vector<Row>& rows() const { return rows_; }
   bool empty() const { return rows_.empty(); }

@@ -19,8 +19,8 @@ double t_probability(double t0, int degrees_of_freedom) {
   const double n = degrees_of_freedom, angle = std::atan(t0 / std::sqrt(n));
   const double cosine = std::cos(angle), sine = std::sin(angle);
   const bool odd = degrees_of_freedom % 2 == 1;
-  // The sum for an odd number of degrees: cosθ·(1 + ⅔cos²θ + 2·4/(3·5)·cos⁴θ + …); for an even one:
-  // 1 + ½cos²θ + 1·3/(2·4)·cos⁴θ + …
+  // With θ = angle, the sum for an odd number of degrees of freedom is
+  // cosθ·(1 + ⅔cos²θ + 2·4/(3·5)·cos⁴θ + …), for an even one 1 + ½cos²θ + 1·3/(2·4)·cos⁴θ + …
   double term = odd ? cosine : 1, sum = degrees_of_freedom == 1 ? 0 : term;
   for (int i = odd ? 3 : 2; i <= degrees_of_freedom - 2; i += 2) {
     term *= cosine * cosine * (i - 1) / i;
@@ -48,7 +48,7 @@ Difference judge(const std::vector<double>& differences, int comparisons) {
   const double strict = t_quantile(1 - level / comparisons, degrees);
   d.interval = t_quantile(1 - level, degrees) * d.mean.se;
   d.corrected = strict * d.mean.se;
-  // The 80% quantile of t, which is the quantile of |t| at 2·0.8 − 1.
+  // t_quantile() here returns the 80% quantile of t, which is the quantile of |t| at 2·0.8 − 1.
   d.detectable = (strict + t_quantile(2 * power - 1, degrees)) * d.mean.se;
   if (std::abs(d.mean.value) > d.corrected)
     d.decision = d.mean.value > 0 ? Decision::higher : Decision::lower;

@@ -17,7 +17,7 @@ namespace ladon::example {
 namespace {
 
 constexpr std::int64_t replicates = 4;
-constexpr std::size_t later = 3;  // methods also run this many entries after N* in the list of N
+constexpr std::size_t later = 3;  // methods also run at the third N after N* (study.h)
 
 double ordered_share(const Tensor& alignments) {
   return mean(cast(alignments > ordered_from, f64)).item();

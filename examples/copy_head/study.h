@@ -21,7 +21,7 @@ struct Settings {
 };
 
 constexpr Weighting attentions[] = {Weighting::softmax, Weighting::identity};
-constexpr double ordered_from = 0.5;  ///< A head with a larger alignment is "ordered".
+constexpr double ordered_from = 0.5;  ///< An "ordered" head has a larger alignment().
 constexpr std::int64_t members = 20;  ///< Networks, particles or chains per method.
 constexpr std::int64_t bins = 10;     ///< Bins in the histogram of alignment.
 
@@ -35,14 +35,15 @@ struct Point {
   Measured aligned = {};               ///< Mean alignment.
   Measured right = {};                 ///< Mean weight on the correct token.
   Measured log_evidence = {};          ///< Log evidence − log evidence of f = 0.
-  double drawn = 0;                    ///< Share of ordered heads among `members` draws.
+  double drawn = 0;                    ///< Share of ordered heads among `members` exact draws.
 };
 
 /// Depth of the valley between two peaks of a histogram h: the largest 1 − h_j/min(h_i, h_k) over
 /// bins i < j < k with min(h_i, h_k) ≥ 0.03, or 0.
 double valley(const std::vector<double>& histogram);
 
-/// A method's share of ordered heads on one data set, and the exact share.
+/// Share of ordered heads (ordered_from) given one data set: by a method, and by the exact
+/// posterior.
 struct MethodRun {
   std::string method;
   std::int64_t steps = 0;

@@ -8,7 +8,7 @@
 namespace ladon::example {
 namespace {
 
-constexpr double output_std = 0.3;  // w in task.h
+constexpr double output_std = 0.3;  // w: outputs are A·X·M·w/√V (task.h)
 
 double size(std::int64_t n) { return static_cast<double>(n); }
 

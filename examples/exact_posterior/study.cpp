@@ -39,7 +39,7 @@ Study run_study(const TaskSettings& s) {
         Generator rng = random_numbers(s, 1, draw, a.heads);
         const LatentPosterior exact = posterior_of_heads(s, set, a.heads, rng);
         const Belief belief = belief_of(exact);
-        // Only means are compared: with few heads some variances are negative at this order.
+        // Only means are predicted: with few heads some first-order variances are negative.
         Belief predicted = set.limit;
         predicted.mean = select(first.mean(static_cast<double>(a.heads)), 1, 0);
         a.scores.push_back(score_belief(belief, set.limit, noise));

@@ -12,7 +12,7 @@ namespace ladon::example {
 /// Exact posterior of `heads` heads compared with the Gaussian process, on all data sets.
 struct Approach {
   std::int64_t heads = 0;
-  std::vector<BeliefScore> scores = {}, predicted = {};  ///< `predicted` is to first order in 1/H.
+  std::vector<BeliefScore> scores = {}, predicted = {};  ///< `predicted`: by theory, to order 1/H.
   std::vector<double> log_evidence = {};  ///< Log evidence − the Gaussian process's.
 };
 

@@ -90,8 +90,9 @@ struct Weights {
   }
 };
 
-/// Derivatives of ln w, and of V at r = 1, for heads [N, H] along C = I + z·D and κ = 1 + k·z,
-/// where D or k is 0.
+/// Derivatives by z at z = 0 for each head, [N, H], of ln w (w: density ratio of the logits, which
+/// only Route::scores uses) and of the variance aᵀCa of the head's output, along C = I + z·D and
+/// κ = 1 + k·z. At least one of D and k must be 0.
 std::pair<Slopes, Slopes> along(const Tensor& g, const Tensor& d, double k, Route route) {
   if (route == Route::curves)
     return {{}, slopes([&](const Tensor& z) {  // I + z·D = T² + O(z³)
@@ -103,7 +104,8 @@ std::pair<Slopes, Slopes> along(const Tensor& g, const Tensor& d, double k, Rout
   return {log_ratio(g, d + (d11 + k) * identity(), d11 * d), {sum(a * matmul(a, d), -1)}};
 }
 
-/// Weights for the directions of the tokens' Gram matrix C (law.h). All heads share C.
+/// Coefficients (Weights) for the directions of the tokens' Gram matrix C (law.h), which all heads
+/// share.
 Weights token_weights(const Tensor& g, Route route) {
   Weights w;
   for (const Tensor& d : directions()) {
@@ -113,8 +115,8 @@ Weights token_weights(const Tensor& g, Route route) {
   return w;
 }
 
-/// Weights for the directions of κ and r, one head at a time; v [N, H] holds the heads' variances
-/// divided by H.
+/// Coefficients (Weights) for the directions of κ_h and r_h (law.h), one head at a time; v [N, H]
+/// holds the heads' variances divided by H.
 Weights head_weights(const Tensor& g, const Tensor& v, Route route) {
   const double h = static_cast<double>(g.size(1));
   const auto [log_w, moved] = along(g, zeros({tokens, tokens}, f64), root, route);

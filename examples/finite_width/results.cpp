@@ -37,7 +37,7 @@ Tensor gaussian_of(const Tensor& p) {  // normal density with the variance of p
 Measured jackknife(const Estimates& row, const std::function<double(const Tensor&)>& figure) {
   const Tensor all = stack(row.repetitions);  // [R, functions, points]
   const double n = static_cast<double>(all.size(0)), of_all = figure(mean(all, 0));
-  std::vector<double> pseudo;  // n·T − (n − 1)·(T without one repetition)
+  std::vector<double> pseudo;  // n·T − (n − 1)·T′: T from all, T′ from n − 1 repetitions
   for (const Tensor& one : row.repetitions)
     pseudo.push_back(n * of_all - (n - 1) * figure((sum(all, 0) - one) / (n - 1)));
   return estimate(pseudo);

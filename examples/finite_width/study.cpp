@@ -52,7 +52,7 @@ std::vector<Estimates> plan(const Settings& s) {
   for (const std::int64_t h : s.heads)
     for (const std::int64_t n : widths) rows.push_back({Kind::law, {h, n, n}});
   if (const std::int64_t m = s.head_width; m > 0)
-    for (const std::int64_t h : {1, 4, 16}) {  // n = m·H as in Sakai et al.; h = 1: larger n, too
+    for (const std::int64_t h : {1, 4, 16}) {  // n = m·h (Sakai et al.); one head: also larger n
       for (const std::int64_t n : h == 1 ? std::vector{m, 4 * m, 16 * m} : std::vector{h * m})
         rows.push_back({Kind::low_rank, {h, n, m}});
       if (std::ranges::find(theory, h) == theory.end()) theory.push_back(h);

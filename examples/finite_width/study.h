@@ -15,7 +15,8 @@ struct Settings {
   std::int64_t outputs = 10000;  ///< Outputs per kernel density estimate; 0: no such estimates.
 };
 
-/// Points y > 0 of densities, evenly spaced in ln y; all the distributions are symmetric about 0.
+/// Points y > 0 at which densities are computed, evenly spaced in ln y; all distributions are
+/// symmetric about 0.
 const Tensor& grid();  // [points]
 constexpr double grid_spacing = 0.14;
 /// Density of the scale mixture of normal distributions with these variances, equally weighted.
@@ -34,7 +35,7 @@ enum class Kind {
 struct Estimates {
   Kind kind = Kind::law;
   OneLayer layer = {};
-  std::vector<Tensor> repetitions = {};  ///< [functions, points]; for kde [widths].
+  std::vector<Tensor> repetitions = {};  ///< Each [functions, points]; for kde [widths].
 };
 
 /// Widths for kernel density estimates; 0 stands for a second sample from the limit distribution.

@@ -37,7 +37,7 @@ Measured expected_kurtosis(Weighting zeta, const Tensor& x, const AttentionWidth
 
 void add_theory(const Settings& s, const Tensor& x, Generator& rng, HeadSeries& series) {
   const Weighting zeta = weighting_from_name(s.zeta);
-  Generator own(s.common.seed, 3);  // keeps the table's figures independent of these draws
+  Generator own(s.common.seed, 3);  // not `rng`, so that these draws do not change the table
   for (const infinite::ComparisonRow& row : series.rows) {
     Theory& theory = series.theory.emplace_back();
     if (series.scaling == AttentionScaling::linear) {

@@ -23,7 +23,7 @@ struct Bin {
   Measured density;
 };
 
-/// Predictions of theory for the outputs of one number of heads.
+/// Predictions of theory for the outputs of layers with a given number of heads.
 struct Theory {
   /// Excess kurtosis at this width (NaN if unknown), and for infinitely wide heads.
   Measured kurtosis, wide_kurtosis;
@@ -47,8 +47,8 @@ Tensor standardized(const infinite::ComparisonRow& row);
 /// network are dependent.
 std::vector<Bin> histogram(const infinite::ComparisonRow& row);
 /// The exact histogram, in narrow bins, of standardized outputs of `model` with sqrt scaling and
-/// infinitely wide heads, of which there are as many as in the row. It is the mean, over all
-/// positions of x, of the distributions that infinite::FiniteHeads::outputs returns.
+/// with as many heads as in the row, each infinitely wide. It is the mean, over all positions of x,
+/// of the distributions that infinite::FiniteHeads::outputs returns.
 std::vector<Bin> law_of_outputs(const infinite::ComparisonRow& row, const Layer& model,
                                 const Tensor& x, Generator& rng);
 

@@ -1,5 +1,4 @@
-// Classification by infinitely wide networks, and by the finite networks of which they are the
-// limit.
+// Classification by infinitely wide networks, and by the same networks at finite width.
 
 #include "ladon/examples/common/options.h"
 #include "ladon/examples/gp_classify/study.h"

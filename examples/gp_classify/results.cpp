@@ -53,7 +53,7 @@ Table table_of(const Task& task, const Outcomes& outcomes) {
 
 /// Difference in accuracy between two methods, paired over rows of the test set.
 struct Comparison {
-  std::string method, against;  ///< `against` names no form if `method` has the same.
+  std::string method, against;  ///< `against` lacks the form if both forms are equal.
   Difference judged;
 };
 

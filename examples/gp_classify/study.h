@@ -57,7 +57,7 @@ struct Outcome {
 // --- kernels: regression with C outputs ---
 // The target is 1 − 1/C for the output of the input's class, and −1/C for all other outputs.
 
-/// A kernel that a limit can compute.
+/// A kernel of an infinite-width limit: the NNGP kernel or the NTK.
 struct KernelForm {
   const char* name;
   infinite::Get get;
@@ -90,18 +90,18 @@ inline auto counted_tiles(const std::string& label, Progress& progress) {
     done = state.tiles_done;
   };
 }
-/// Runs `body`; appends to the message of an Error the options that help.
+/// Runs `body`; appends to the message of an Error the options that determine the use of memory.
 void with_memory_options(const Settings& settings, const std::function<void()>& body);
 
-/// Adds the outcome of each kernel. Prints the cost of a matrix before it is computed. Counts
-/// kernel_steps steps of the progress. Throws Error if a matrix exceeds the memory budget, and
-/// Interrupted after an interrupt.
+/// Adds the outcomes of both kernels (NNGP and NTK). Prints the cost of a matrix before it is
+/// computed. Counts kernel_steps steps of the progress. Throws Error if a matrix exceeds the memory
+/// budget, and Interrupted after an interrupt.
 void add_infinite(const Model& model, const Task& task, const Settings& settings,
                   Progress& progress, std::vector<Outcome>& outcomes);
 constexpr int kernel_steps = 6;
 
-/// Trains the network that the model describes, from its own initialization. Its logits are
-/// rescaled to best predict the held-out rows.
+/// Trains one network of this model from random initial weights. Its logits are rescaled to best
+/// predict the held-out rows.
 Outcome train_finite(const Model& model, const Task& task, const Settings& settings,
                      Progress& progress);
 
@@ -110,7 +110,7 @@ Outcome train_finite(const Model& model, const Task& task, const Settings& setti
 /// Accuracy, NLL and ECE, with standard errors that reflect the size of the test set; all NaN if it
 /// diverged.
 std::vector<Measured> figures(const Outcome& outcome, const Task& task);
-/// Columns of these figures.
+/// Columns for the numbers that figures() returns.
 std::vector<Column> answer_columns(const Task& task);
 
 /// Draws accuracy and NLL of every model in each form, with 95% intervals.

@@ -6,7 +6,7 @@
 namespace ladon::example {
 
 std::string settings_line(const Settings& s, const Outcomes& outcomes) {
-  const std::vector<Run>& first = outcomes[0].second;  // after an interrupt others have fewer runs
+  const std::vector<Run>& first = outcomes[0].second;  // methods after it may have fewer runs
   return join(first[0].parameters, " parameters; heads: ", s.heads, "; alpha: ", s.alpha,
               "; seeds: ", first.size(), "; mean ± standard error over seeds\n");
 }

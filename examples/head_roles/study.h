@@ -85,7 +85,7 @@ Predictions predict(const Classifier& model, const std::vector<TextBatch>& batch
 struct Run {
   std::uint64_t seed = 0;
   std::vector<double> figures = {};     ///< Measured figures, one per column of the table.
-  Tensor before = {}, after = {};       ///< Matrix [heads, …] that the study draws.
+  Tensor before = {}, after = {};       ///< Matrix [heads, …] before/after training, to draw.
   std::int64_t leading = 0;             ///< Leaders::heads after training, if known.
   std::vector<double> train_loss = {};  ///< An entry per epoch.
   std::int64_t parameters = 0;
@@ -150,8 +150,8 @@ Tensor on_right_tokens(const Classifier& model, const Task& task);
 
 /// Summary of the matrix on_right_tokens(): which heads attend to the rules' tokens.
 struct Leaders {
-  std::int64_t heads = 0;  ///< Heads that, of all heads, attend most to some rule's token.
-  double attention = 0;    ///< Attention of the leading head to its rule's token, mean over rules.
+  std::int64_t heads = 0;  ///< Number of heads that lead for a rule: attend most to its token.
+  double attention = 0;    ///< Attention of a rule's leading head to its token, mean over rules.
 };
 Leaders leaders(const Tensor& right_tokens);
 
@@ -173,8 +173,8 @@ void draw_maps(const Settings& settings, const std::string& name, const std::str
 /// Indices 0, 1, …, n − 1.
 std::vector<std::size_t> counted(std::int64_t n);
 /// Matrices to show with their titles: before training; after training by the first method that was
-/// run; after training by the first method that repels. All are of the seed that is typical of the
-/// first method.
+/// run; after training by the first method that repels. All are from runs with one seed, that of
+/// the typical() run of the first method.
 std::vector<HeadMap> shown_maps(const Outcomes& outcomes);
 /// Settings below a picture's title, such as "8 heads, 1 layer of width 64, α = 0.01, 10 epochs".
 std::string picture_line(const Settings& settings);

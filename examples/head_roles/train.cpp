@@ -17,7 +17,7 @@ namespace {
 
 constexpr double weight_decay = 0.01;
 constexpr double clip_norm = 1;
-constexpr ClipOptions lenient{.error_if_nonfinite = false};  // expect_finite() checks
+constexpr ClipOptions lenient{.error_if_nonfinite = false};  // expect_finite() checks instead
 
 std::unique_ptr<ParticleMethod> particle_method(const std::string& method, Particles heads,
                                                 const Settings& s, double items,

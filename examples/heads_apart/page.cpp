@@ -92,7 +92,7 @@ Page page(const Settings& s, const Task& task, const Outcomes& outcomes) {
   std::vector<std::pair<std::string, std::vector<Frame>>> arms;
   std::vector<Tensor> weights;
   for (const auto& [method, runs] : outcomes) {
-    if (std::ranges::find(runs, seed, &Run::seed) == runs.end()) continue;  // it diverged
+    if (std::ranges::find(runs, seed, &Run::seed) == runs.end()) continue;  // this run diverged
     arms.emplace_back(method, frames_of(s, task, method, seed));
     for (const Frame& frame : arms.back().second) weights.push_back(frame.weights);
   }

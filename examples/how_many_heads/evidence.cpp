@@ -103,8 +103,8 @@ Questions read_questions(const Settings& s, std::int64_t of_class) {
   Questions q;
   q.chosen.resize(data.label_names.size());
   const auto n = std::ssize(data.texts);
-  std::vector<std::int64_t> rows;                       // of glove.vectors, one for each word
-  std::vector<std::int64_t> at(n * Questions::length);  // index in `rows` + 1, or 0
+  std::vector<std::int64_t> rows;                       // row of glove.vectors, for each word
+  std::vector<std::int64_t> at(n * Questions::length);  // index in `rows` + 1; 0: no word
   for (std::int64_t i = 0; i < n; ++i) {
     auto place = at.begin() + i * Questions::length;
     const auto end = place + Questions::length;

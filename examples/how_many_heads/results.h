@@ -8,9 +8,9 @@
 namespace ladon::example {
 
 Table error_table(const Settings& settings, const Study& study);
-/// Table of contrasts of the log error: its bend at 4 heads, as many as there are retrievals (its
-/// fall from 2 to 4 heads minus its fall from 4 to 8), the gap between one wide head and 4 heads of
-/// width 8, and the growth of this gap with the number of tokens T.
+/// Table of contrasts of the log error. Bend: its fall from 2 to 4 heads minus its fall from 4 to 8
+/// (the task has 4 retrievals). Lack: log error of one wide head minus that of 4 heads of width 8.
+/// Growth: lack at the largest number of tokens T minus lack at the smallest.
 Table contrast_table(const Settings& settings, const Study& study);
 Table evidence_table(const Settings& settings, const Study& study);
 

@@ -24,7 +24,7 @@ struct Settings {
 };
 
 constexpr std::int64_t retrievals = 4, total_width = 32, head_width = 8, wide_head = 64;
-/// Classes of TREC's questions, and pairs of different classes.
+/// Numbers of classes of TREC's questions, and of pairs of different classes.
 constexpr std::int64_t classes = 5, pairs = classes * (classes - 1) / 2;
 
 enum class Law { total, each, wide };

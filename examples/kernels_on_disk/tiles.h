@@ -16,7 +16,7 @@ struct TileSettings : Settings {
 /// Result of conjugate gradients. Every mean and variance is within these errors of the exact one.
 struct Iterated {
   double iterations = NAN;                        ///< Iterations of the solve for the targets.
-  double mean_error = NAN, variance_error = NAN;  ///< The latter in units of the mean diagonal.
+  double mean_error = NAN, variance_error = NAN;  ///< Variances: in units of the mean diagonal.
 };
 
 /// Outcome of one kernel, with details if it was solved by conjugate gradients.

@@ -54,7 +54,7 @@ LiveBand band(const Tensor& mean, const Tensor& variance) {
 /// Networks as rows of theta, with the task and the optimizer that moves them.
 struct LiveLayer::Networks {
   RegressionTask task;
-  Tensor theta;  // [P, D], a leaf
+  Tensor theta;  // [P, D], a leaf of the graph
   Adam adam;
 
   Networks(const RegressionTask& of, const Tensor& start)

@@ -28,7 +28,7 @@ class LiveLayer {
 
   std::vector<double> training() const;  ///< Inputs of the targets [N].
   std::vector<double> places() const;    ///< Test inputs [M].
-  std::vector<double> targets() const;   ///< Targets of the study's first data set [N].
+  std::vector<double> targets() const;   ///< Targets of exact_posterior's first data set [N].
 
   /// Covariance of infinitely many heads at the test inputs, [M, M].
   std::vector<double> limit() const;

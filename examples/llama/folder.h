@@ -10,8 +10,8 @@
 namespace ladon::example {
 
 /// Writes config.json, model.safetensors with Llama's names, and tokenizer.json into a folder,
-/// which it creates. The model must have the form that llama(…) makes; `context` is the length it
-/// was trained for.
+/// which it creates. The model must be made with options of llama(…); `context` is the length of
+/// the texts that it was trained on.
 void write_folder(const std::filesystem::path& folder, const LanguageModel& model,
                   const BytePairTokenizer& tokenizer, std::int64_t context);
 

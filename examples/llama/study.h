@@ -28,7 +28,8 @@ struct Sharing {
   std::vector<double> validation = {};  ///< Nats per token, of each run.
   double seconds = 0;                   ///< Seconds per token, timed as described below.
 };
-/// The time of a token is measured with this many parallel texts of this many tokens each.
+/// The time per token is measured while texts_beside texts are continued in parallel, each after
+/// tokens_before tokens.
 constexpr std::int64_t texts_beside = 8, tokens_before = 2048;
 
 struct Study {

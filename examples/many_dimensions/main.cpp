@@ -1,4 +1,4 @@
-// How much of a distribution's spread repulsion preserves in many dimensions.
+// Particles in many dimensions: how much of a distribution's spread does repulsion preserve?
 
 #include "ladon/examples/common/interrupt.h"
 #include "ladon/examples/common/options.h"

@@ -40,7 +40,7 @@ struct Series {
   infinite::SizedFactory network;
   std::vector<infinite::SweepPoint> sweep = {};
   std::vector<infinite::ComparisonRow> rows = {};
-  std::int64_t ntk_channels = 2;  // the NTK is computed of this many output channels
+  std::int64_t ntk_channels = 2;  // output channels for which the NTK is computed
 };
 
 /// Computes the rows of a sweep one after the other, so that an interrupt leaves finished rows.

@@ -12,7 +12,8 @@ namespace {
 using infinite::ComparisonRow;
 using Rows = std::vector<std::vector<double>>;
 
-/// Line with the expected exponent of width, through the middle of a series' points.
+/// Line of the power law with the expected exponent of width (WidthSeries::power), through the
+/// middle of the series' points.
 std::string power_law(const WidthSeries& series, const Style& style) {
   const double power = series.power;
   double level = 0;

@@ -12,7 +12,7 @@
 namespace ladon::example {
 
 struct Settings : NetworkSettings {
-  std::string preset = "tour";       ///< tour or reference
+  std::string preset = "tour";       ///< `tour`, or `reference` (width_series()).
   std::vector<std::int64_t> widths;  ///< Empty: the widths of the preset.
   std::int64_t draws = 100;          ///< Networks per width.
 };
@@ -25,7 +25,8 @@ struct WidthSeries : Series {
 };
 
 /// Series to run, whose rows are still empty: one head with linear scaling; one head, and a growing
-/// number of heads, with sqrt scaling. The preset `reference` has its own networks.
+/// number of heads, with sqrt scaling. With the preset `reference`, instead, networks whose errors
+/// are known from another program.
 std::vector<WidthSeries> width_series(const Settings& settings, std::int64_t channels);
 /// Inputs of the preset `reference`, else load_inputs().
 Tensor inputs_of(const Settings& settings);

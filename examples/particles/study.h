@@ -62,7 +62,7 @@ struct Outcome {
   std::uint64_t seed = 0;
   std::int64_t diverged_at = 0;     ///< Step, or 0. If not 0, figures are NaN.
   std::vector<Tensor> frames = {};  ///< Positions f64 [M, 2] at step_of(frame).
-  Figures end = {}, pooled = {};    ///< `pooled`: of positions over the run's second half.
+  Figures end = {}, pooled = {};    ///< `pooled`: of the positions in the run's second half.
   double ksd = NAN;                 ///< Stein discrepancy of the final positions.
 };
 

@@ -55,7 +55,7 @@ class Truth {
   const Moments& moments() const { return moments_; }
   /// ln p at the borders of the smallest regions with 50, 80 and 95% of the probability.
   const std::vector<double>& levels() const { return levels_; }
-  /// Independent draws [count, 2]: a grid cell by its mass, then a uniform point in the cell.
+  /// Independent draws [count, 2]: a random grid cell by probability, and a uniform point in it.
   Tensor draws(std::int64_t count, Generator& rng) const;
 
  private:

@@ -20,7 +20,7 @@ struct Blocks {
   }
 };
 
-/// Check of the Gaussian process of a kernel [N + M, N + M].
+/// Check that the page's Gaussian process with this kernel [N + M, N + M] equals the library's.
 Json process_check(const Tensor& kernel, const Tensor& targets) {
   const Blocks blocks(kernel);
   const GaussianProcess gp(blocks.train, targets, {.noise = noise, .jitter = 0});

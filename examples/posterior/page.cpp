@@ -13,9 +13,10 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 /// Draws of latents, which the page reweights and moves; fewer draws if each has many elements. Row
-/// i is from replicate i mod replicates, so that the page can form independent groups of rows.
+/// i is from run i mod `replicates` of sequential Monte Carlo, so that the page can form
+/// independent groups of rows.
 Json draws_json(const LatentDraws& draws) {
-  constexpr std::int64_t most = 50, numbers = 7000;  // per replicate
+  constexpr std::int64_t most = 50, numbers = 7000;  // per run
   const std::int64_t each = draws.latents.size(0) / replicates, dim = draws.latents.size(1);
   const std::int64_t count = std::clamp<std::int64_t>(numbers / dim, 1, std::min(each, most));
   Json rows = Json::array();

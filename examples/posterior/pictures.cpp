@@ -90,7 +90,7 @@ void draw_ratios(const Settings& s, const Study& study) {
            names.size(), "-0.5:-0.5]\nset ytics ", named_places(names),
            "\nset grid noytics\nset xlabel 'variance / true "
            "variance'\nset arrow from 1, graph 0 to 1, graph 1 nohead lw 2 lc rgb '",
-           grey, "'\nplot ",  // exact rows are among the longer runs
+           grey, "'\nplot ",  // exact methods, without steps, are in `longer`
            plot_of("short", shorter, quarter), plot_of("long", longer, whole), "NaN notitle"));
   picture.draw_slide("How sure are methods? At 1 as sure as the exact posterior",
                      join(heads_name(heads), "; ", s.members, " networks, ", s.steps,

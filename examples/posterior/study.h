@@ -42,7 +42,7 @@ struct MethodRuns {
 /// Draws of the latents of this many heads, given the first data set.
 struct LatentDraws {
   std::int64_t heads = 0;
-  Tensor latents;  ///< [S, D], replicate by replicate.
+  Tensor latents;  ///< [S, D], grouped by run of sequential Monte Carlo.
 };
 
 struct Study {

@@ -12,11 +12,11 @@ namespace ladon::example {
 constexpr std::array<const char*, 4> rule_names = {"evidence", "gradient", "magnitude", "random"};
 /// Nats of log evidence ln Z that the removal of heads may cost.
 constexpr double allowed_nats = 3;
-/// Rise of the log-loss and fall of the accuracy that are allowed.
+/// Rise of the log-loss and fall of the accuracy that the removal of heads may cause.
 constexpr double allowed_loss = 0.02, allowed_accuracy = 0.01;
 
-/// Results of a rule when it keeps k heads, for k from 1 to `heads`, at index k − 1: accuracy of
-/// the masked network; accuracy and log-loss of the Gaussian process.
+/// Results of one of the rules by which heads are removed (rule_names), with k heads left, at index
+/// k − 1: accuracy of the masked network; accuracy and log-loss of the Gaussian process.
 struct Path {
   std::array<double, heads> network = {}, process = {}, loss = {};
   /// 1 where the network masked to half of its heads answers correctly, else 0: f64 [test
@@ -30,12 +30,12 @@ struct Split {
   std::array<Path, rule_names.size()> paths = {};
   std::vector<std::int64_t> removed = {};   ///< Heads in order of removal: all but one.
   std::vector<double> lost = {};            ///< Nats below ln Z of all heads, after each removal.
-  double amplitude = 0, noise = 0;          ///< Mean diagonal of all heads' kernel, and noise.
+  double amplitude = 0, noise = 0;          ///< Mean diagonal of all heads' kernel; noise variance.
   std::int64_t kept = 0;                    ///< Number of heads kept.
-  double loss_rise = 0, accuracy_fall = 0;  ///< Gaussian process: kept heads against all.
+  double loss_rise = 0, accuracy_fall = 0;  ///< Of the Gaussian process: kept heads against all.
 };
 
-using NetworkRuns = std::vector<std::vector<Split>>;  ///< Splits per N, of one network.
+using NetworkRuns = std::vector<std::vector<Split>>;  ///< Of one network: for each N, the splits.
 
 struct Study {
   std::vector<NetworkRuns> networks = {};

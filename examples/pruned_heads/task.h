@@ -56,8 +56,8 @@ struct Network : Module {
   Tensor logits(const Items& items) const;  ///< [n, questions, classes]
   /// Pooled attention-weighted inputs of each head, f64 [heads, n, dim].
   Tensor contexts(const Items& items) const;
-  /// Contribution of each head to the logits [heads, n, questions, classes], by a HeadMask of one
-  /// head.
+  /// Contribution of each head to the logits [heads, n, questions, classes], computed with all
+  /// other heads masked (HeadMask).
   Tensor parts(const Items& items);
   void visit(Visitor& v) override;
   std::string describe() const override { return "Network"; }

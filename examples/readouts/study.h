@@ -44,7 +44,7 @@ Task load_task(const Settings& settings);
 enum class Attention {
   none,
   structured,    ///< Sums of tokens and positions; near positions are correlated.
-  residual,      ///< Like `structured`, added to the tokens; each has half of the variance.
+  residual,      ///< Half the variance from `structured` attention, half from its input.
   bare,          ///< Tokens only.
   concatenated,  ///< Positions appended to the tokens.
 };
@@ -68,7 +68,7 @@ Sequential network(const Readout& kind, const Task& task, std::int64_t width, Ge
 
 /// Predictions of one limit, or of trained networks, for the test images.
 struct Answers {
-  std::string arm, of;        ///< Readout; "nngp", "ntk", "trained" or "frozen".
+  std::string arm, of;        ///< Name of the readout; "nngp", "ntk", "trained" or "frozen".
   Tensor probabilities = {};  ///< f64 [seeds, M, classes]; a limit has one "seed"
   double rate = 0;            ///< Learning rate chosen on the inner fold.
   /// Per trained network, how much training changed its attention maps; NaN without attention.
@@ -84,7 +84,7 @@ std::vector<Answers> answers_of_limits(const Task& task, const Settings& s, Prog
 Answers answers_of_networks(const Readout& kind, bool frozen, const Task& task, const Settings& s,
                             Progress& progress);
 
-// --- results of all arms, as far as they are finished ---
+// --- results of all limits and networks that are finished ---
 
 using AllAnswers = std::vector<Answers>;
 

@@ -33,7 +33,7 @@ Tensor maps(const Sequential& net, const Tensor& x) {
   return cast(layer.forward_with_weights(tokens, tokens, tokens).weights, f64);
 }
 
-/// One arm of the study: builds and trains its networks.
+/// Builds and trains the networks of one readout, with attention that is trained or frozen.
 struct Arm {
   const Readout& kind;
   bool frozen;

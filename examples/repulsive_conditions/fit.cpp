@@ -19,7 +19,7 @@ namespace {
 constexpr RulesTask task{.rules = 4, .distractors = 8, .values = 8, .length = 13};
 constexpr std::int64_t tested = 1024, batch = 32, dim = 32;
 constexpr double rate = 3e-3, weight_decay = 0.01, clip_norm = 1, start_noise = 1e-3;
-constexpr double crowded = 0.5;              // maps are similar if their cosine is larger
+constexpr double crowded = 0.5;              // maps with a larger cosine are similar
 constexpr std::int64_t steps_per_look = 10;  // steps between comparisons of maps
 
 /// tokens [n, T, 2] → one encoder layer → the first position → logits [n, rules, values].

@@ -178,7 +178,8 @@ Table arm_table(const Question& q, const Study& study) {
   return table;
 }
 
-/// Mean and both errors of each comparison; p is from the t test over seeds, corrected by Holm.
+/// Mean of each comparison, with its standard errors over seeds and over test sequences; p is from
+/// the t test over seeds, corrected by Holm.
 Table family_table(const Question& q, const Study& study) {
   Table table("difference",
               {{"accuracy", "difference ± standard error over seeds (paired)", Better::higher},

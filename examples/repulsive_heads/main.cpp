@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
   TextFiles files;
   files.format = format_of(argc, argv);
   Settings settings;
-  if (files.format != "generated") {  // little text: a wider model, more regularization
+  if (files.format != "generated") {  // text files are small: wider model, more regularization
     settings.seeds = 3;
     settings.epochs = 20;
     settings.dim = 128;

@@ -93,7 +93,7 @@ void draw(const Settings& s, const std::string& format, const std::vector<Column
                           "set arrow from 0, graph 0 to 0, graph 1 nohead lw 2 lc rgb '", grey,
                           "'\nplot ", with_intervals(file, "1:2:5:6", {grey, 1, 1}, "", 0.01), ", ",
                           with_intervals(file, "1:2:3:4", kind(0), "", 0.8));
-    if (figures[f].name == "ece")  // similar to log loss, so only a slide
+    if (figures[f].name == "ece")  // similar to log loss, so only on a separate slide
       picture.further(name, script);
     else
       picture.panel(

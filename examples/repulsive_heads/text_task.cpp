@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::int64_t min_count = 2;  // rarer words are <unk>
 constexpr std::int64_t max_length = 128;
-constexpr double unknown_scale = 0.1;  // scale of words without a vector
-// Scale of given word vectors: large, since they carry information, but not so large that the
-// trained columns, of scale 0.1, vanish in the first layer norm.
+constexpr double unknown_scale = 0.1;  // scale of the embedding of words without a vector
+// RMS of the given word vectors: large, since they carry information, but not so large that the
+// remaining columns of the embedding, of scale 0.1, vanish in the first layer norm.
 constexpr double vector_rms = 0.25, column_stddev = 0.1;
 
 TextDataset read(const TextFiles& s, const std::vector<std::string>& files,

@@ -42,7 +42,7 @@ Sentences sentences(const Settings& settings, Generator rng);
 struct Arm {
   enum class By { neither, size, repulsion };
   std::string name;
-  By by;                       ///< What makes W_s2 larger; `size`: initial values or learning rate.
+  By by;                       ///< Why W_s2 grows; `size`: larger initial values or learning rate.
   std::vector<double> values;  ///< Values of the arm's parameter to choose from.
 };
 

@@ -62,7 +62,7 @@ Sentences sentences(const Settings& s, Generator rng) {
                 .vocabulary = Vocabulary(),
                 .word_vectors = {}};
   all.vocabulary = Vocabulary::from_texts(all.texts.texts, {.min_count = 2});
-  constexpr double unknown_scale = 0.1;  // scale of words without a vector
+  constexpr double unknown_scale = 0.1;  // scale of the embedding of words without a vector
   if (!s.glove.empty())
     all.word_vectors =
         embedding_table(all.vocabulary, read_glove(s.glove), rng, unknown_scale).weights;

@@ -19,9 +19,9 @@ struct StudyRun {
 };
 
 /// Runs a study's program with --page when it is first called for the study; later calls return the
-/// same page, which exists until the test program ends. For "live", which has no program, the page
-/// that the preset wasm builds, which may not exist. Throws std::runtime_error if no settings of
-/// the study are known, or if its program fails.
+/// same page, which exists until the test program ends. For "live", which has no program, returns
+/// the page that the preset wasm builds, which may not exist. Throws std::runtime_error if no
+/// settings of the study are known, or if its program fails.
 const StudyRun& run_of(const std::string& study);
 
 }  // namespace ladon::test

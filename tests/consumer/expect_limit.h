@@ -9,8 +9,8 @@
 #include "ladon/layers/layers.h"
 
 /// Ends the program unless the mean kernels of `networks` random networks agree with their limit to
-/// within 4 standard errors, in every entry of tokens that are not masked. A network is the layer,
-/// with 512 channels, between two random linear maps; inputs have 3 channels.
+/// within 4 standard errors, in every entry between unmasked tokens. A network is the layer, with
+/// 512 channels, between two random linear maps; inputs have 3 channels.
 template <class MakeLayer>
 void expect_limit(const MakeLayer& make_layer, const ladon::infinite::Inputs& x, int networks) {
   using namespace ladon;

@@ -59,8 +59,8 @@ class Case {
   /// allocated for a shape that comes from inputs or attributes.
   void expect_shape(const Shape& shape) const;
 
-  // Values of attributes, or `otherwise` if the attribute is absent. They throw Error if it has
-  // another type.
+  // Values of attributes, or `otherwise` if the attribute is absent. These functions throw Error if
+  // the attribute has another type.
   bool has(const std::string& attribute) const { return attributes_.contains(attribute); }
   std::int64_t integer(const std::string& attribute, std::int64_t otherwise) const;
   bool flag(const std::string& attribute, bool otherwise) const;

@@ -19,7 +19,7 @@ using Row = std::vector<double>;
 using Rows = std::vector<Row>;
 using Names = std::vector<std::pair<std::string, Shape>>;
 
-/// Random state with these names and shapes; weights of norms are drawn around 1.
+/// Random state with these names and shapes; weights of norm layers are drawn around 1.
 inline StateDict drawn(const Names& names, std::uint64_t seed) {
   StateDict state;
   Generator rng(seed);

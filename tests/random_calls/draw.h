@@ -42,7 +42,7 @@ class Draw {
   }
   void say(const char* text) { add_words(text); }
 
-  // --- decisions, without words ---
+  // --- decisions, which are not added to words() ---
 
   std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(random_() % n); }
   bool chance(double p) { return static_cast<double>(random_() >> 11) * 0x1p-53 < p; }
@@ -67,7 +67,8 @@ class Draw {
 
   // --- tensors ---
 
-  /// A tensor of the pool or a new one, of any dtype, shape and memory layout; sometimes undefined.
+  /// A tensor given to keep() or a new one, of any dtype, shape and memory layout; sometimes
+  /// undefined.
   Tensor tensor();
   /// A tensor, mostly floating-point.
   Tensor floating();
@@ -80,7 +81,7 @@ class Draw {
   /// A tensor that mostly broadcasts with the subject.
   Tensor partner();
   /// A tensor as from tensor(), or sometimes a view of more elements than memory can hold. For
-  /// operations that read no elements, or must store as many as they get.
+  /// operations that read no elements, or whose result would not fit into memory either.
   Tensor perhaps_giant();
   /// A tensor, mostly of the subject's shape.
   Tensor twin();

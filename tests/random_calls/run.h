@@ -38,7 +38,7 @@ inline constexpr std::int64_t episode_calls = 50;
 /// Throws std::runtime_error, with the seed, the call's number and the call in words, if a call
 /// ends in an exception other than Error, in an Error without the operation's name, with a tensor
 /// that reaches beyond its storage, or too late. If a call causes a signal or a sanitizer's report,
-/// or does not end, they are printed and the process ends.
+/// or does not end, prints the same words and ends the process.
 RunReport run_random_calls(const RunOptions& options);
 
 }  // namespace ladon::test

@@ -46,7 +46,7 @@ class CallTable {
   requires(sizeof...(Draws) > 0 && (std::is_invocable_v<Draws, Draw&> &&
                                     ...)) void add(std::string name, F f, Draws... draws) {
     add(std::move(name), [f, draws...](Draw& d) {
-      std::tuple arguments{draws(d)...};  // braces: in this order
+      std::tuple arguments{draws(d)...};  // braces: from left to right
       return std::apply(f, std::move(arguments));
     });
   }

@@ -21,7 +21,7 @@ inline const fs::path source = source_folder();
 
 struct Found {
   std::string header;
-  /// Names by which rows may refer to it: its own name, or that of a function that makes one.
+  /// Names by which rows may refer to it: its name, or the name of a function that makes it.
   std::vector<std::string> spelled;
 };
 using Names = std::map<std::string, Found>;

@@ -31,10 +31,10 @@ struct SeenText {
 
 /// A matrix of numbers from 0 to 1 as whole thousandths. They take less space in JSON than the
 /// numbers, and are finer than the shades of the drawing. Zeros at the end of a row (the masked
-/// part of a causal map) are omitted. The function thousandths() of page.js reads it.
+/// part of a causal map) are omitted. The function thousandths() of page.js decodes them.
 nlohmann::ordered_json thousandths(const Tensor& matrix);
 
-/// Text of a token.
+/// Function that returns the text of the token with this number.
 using TokenText = std::function<std::string(std::int64_t)>;
 
 /// A token made visible: blanks, ends of lines and bytes that are not UTF-8 are marked.

@@ -28,7 +28,8 @@ Page page(const Chains& set, const Table& table) {
   const Tensor train = slice(set.classes, 0, {.stop = n}), one = eye(4, f64);
   const Tensor c = slice(set.overlaps, 2, {.stop = n + tests}), known = slice(c, 2, {.stop = n});
   const double unit = amax(abs(c)).item() / most;
-  const Tensor kept = round((c + transpose(c, 0, 1)) / (2 * unit));  // U is symmetric
+  // The kernels of paths a, b and b, a are averaged, since U, which multiplies both, is symmetric.
+  const Tensor kept = round((c + transpose(c, 0, 1)) / (2 * unit));
   Json overlaps = Json::array(), widths = Json::array(), checks = Json::array();
   for (std::int64_t a = 0; a < 4; ++a)
     for (std::int64_t b = a; b < 4; ++b) overlaps.push_back(packed(at(kept, {a, b})));

@@ -72,7 +72,7 @@ struct OpSample {
   std::vector<Tensor> inputs;  ///< Floating-point ones are f64, and differentiated.
   TensorFunction apply;        ///< The operation; of several outputs it returns one.
   Reference reference;         ///< Computes the value.
-  bool differentiable = true;  ///< By all floating-point inputs, which avoid kinks.
+  bool differentiable = true;  ///< In all floating-point inputs, which avoid kinks.
   bool twice_differentiable = true;
 };
 

@@ -24,8 +24,8 @@ double difference(const Tensor& ours, const at::Tensor& theirs);
 double difference(const std::vector<Tensor>& ours, const std::vector<at::Tensor>& theirs);
 
 /// The two sides of a row, Ladon's and LibTorch's, from two functions that return a tensor or
-/// several. Their difference is that of the results of second calls, so that a state which the
-/// first call changes is compared, too.
+/// several. Their difference is computed from the results of the second call of each, so that a
+/// state which the first call changes is compared, too.
 template <class Ours, class Theirs>
 Sides sides(Ours ours, Theirs theirs) {
   const auto apart = [ours, theirs]() mutable {

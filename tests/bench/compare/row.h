@@ -34,7 +34,7 @@ struct Row {
   Ceiling ceiling = Ceiling::none;
   double needed = 0;            ///< Least operations, or bytes of memory, per call.
   double tolerance = 1e-4;      ///< Largest allowed difference.
-  std::function<Sides()> make;  ///< Makes both sides. Inputs live as long as they.
+  std::function<Sides()> make;  ///< Makes both sides, which own their inputs.
 };
 
 std::vector<Row> attention_rows();
@@ -46,9 +46,9 @@ std::vector<Row> particle_rows();
 std::vector<Row> linear_algebra_rows();
 std::vector<Row> limit_rows();
 
-/// Set the numbers of threads; to be called before calls of Ladon and before calls of LibTorch.
-/// Both use the same OpenBLAS: with one thread inside Ladon's tasks, and with as many as LibTorch
-/// has inside LibTorch's calls.
+/// Set the number of threads for the calls that follow: give_ours() for calls of Ladon,
+/// give_theirs() for calls of LibTorch. Both libraries use the same OpenBLAS, which runs on one
+/// thread in each of Ladon's tasks, and on as many threads as LibTorch in LibTorch's calls.
 void give_ours(int threads);
 void give_theirs(int threads);
 /// Name and version of the other library: "LibTorch 1.13.1, OpenBLAS …".

@@ -25,7 +25,7 @@ void add_samplers(Table& t);
 void add_limits(Table& t);
 void add_posteriors(Table& t);
 
-// Inputs of more than one family.
+// Functions that draw inputs, for entries of more than one family.
 inline Tensors line(Draw& d) { return {d.normal(d.line())}; }
 inline Tensors lines(Draw& d) { return {d.normal(d.line()), d.normal(d.line())}; }
 inline Tensors positive_line(Draw& d) { return {d.between(0.1, 2, d.line())}; }

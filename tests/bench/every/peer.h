@@ -24,8 +24,8 @@ std::optional<Peer> peer_of(const Row& row, const Call& call);
 /// Name and version of the other library, "LibTorch 2.6.0, …"; empty without one.
 std::string peer_name();
 
-/// Set the number of threads; to be called before calls of Ladon and before calls of the peer,
-/// which use the same OpenBLAS.
+/// Set the number of threads for the calls that follow: turn_to_ours() for calls of Ladon,
+/// turn_to_peer() for calls of the peer. Both are needed, since both libraries use one OpenBLAS.
 void turn_to_ours(int threads);
 void turn_to_peer(int threads);
 

@@ -23,7 +23,7 @@ using Function = std::function<Results(const Tensors&)>;
 
 /// Size of a row's inputs. Small: some dozens of numbers, so that the fixed cost of a call
 /// dominates. Medium: 65,536 numbers, which fit the cache of a core. Large: millions of numbers,
-/// which do not. Operations that cost more than a pass over their numbers have fewer.
+/// which exceed it. Operations that cost more than one pass over their inputs get smaller inputs.
 enum class Size { small, medium, large };
 inline constexpr Size sizes[] = {Size::small, Size::medium, Size::large};
 const char* to_string(Size size);
@@ -61,7 +61,7 @@ class Draw {
   Generator rng_{7};
 };
 
-/// Inputs of a row, and the function that is computed of them.
+/// Inputs of a row, and the function that is computed from them.
 struct Sample {
   Tensors inputs;
   Function apply;

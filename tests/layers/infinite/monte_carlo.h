@@ -42,7 +42,7 @@ inline void expect_limit(const infinite::NetworkFactory& make, const infinite::I
   const auto estimate = infinite::monte_carlo_kernel(make, a, b, check.options, rng);
   Generator any(7);
   const auto network = make(any);
-  network->eval();  // as are the sampled networks
+  network->eval();  // the mode of the sampled networks
   const infinite::Kernel k = infinite::limit(*network)(a, b, check.options.kernel.get);
   EXPECT_LT(largest_z(k.nngp, estimate.nngp, estimate.nngp_se), 4) << "NNGP";
   if (!k.ntk.defined()) return;

@@ -130,7 +130,7 @@ void check_kernel_of_heads(decltype(kernel_of_heads)* yours) {
                          matmul(matmul(unsqueeze(weights, 1), k), transpose(unsqueeze(weights, 0)));
   const auto keys = [](const Tensor& of_pair) { return sum(of_pair, {2, 3}, keep_dims); };
   const Tensor scale = right / (k * keys(square(k)));
-  const Tensor traces = sum(diagonal(square(k)), 2);                       // over i = j alone
+  const Tensor traces = sum(diagonal(square(k)), 2);                       // only terms with i = j
   const Tensor norms = unsqueeze(sum(square(own), {1, 2}, keep_dims), 1);  // [N, 1, 1, 1]
   lessons::compare(
       "the kernel", yours(x, query_key_std, value_output_std), right,

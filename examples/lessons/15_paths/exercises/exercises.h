@@ -13,8 +13,9 @@ struct PathWeights {
   ladon::Tensor readout;        ///< a [N]
 };
 
-/// 1. Order parameter U [H₁·H₂, H₁·H₂] of these weights, where H₁ and H₂ are the numbers of heads
-/// of the layers. Path (h₁, h₂) has the index h₁·H₂ + h₂.
+/// 1. Order parameter U [H₁·H₂, H₁·H₂] of these weights: the inner products of the paths' vectors
+/// (path_overlaps.cpp), divided by N, for layers of H₁ and of H₂ heads. Path (h₁, h₂) has
+/// the index h₁·H₂ + h₂.
 ladon::Tensor path_overlaps(const PathWeights& weights);
 void check_path_overlaps(decltype(path_overlaps)* yours);
 

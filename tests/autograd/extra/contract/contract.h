@@ -64,7 +64,7 @@ struct Dual {
 using Jet = Dual<Dual<Exact>>;
 
 /// An operation over rows of numbers. Its reference is a plain loop over jets, numbers that carry
-/// derivatives; the derivatives of ⟨c, f(x)⟩ are compared.
+/// derivatives; derivatives of ⟨c, f(x)⟩ are compared, with a fixed c of the shape of f(x).
 struct LoopRow {
   std::string name, note = {};
   std::function<Tensor(const std::vector<Tensor>&)> apply = {};

@@ -1,5 +1,5 @@
 #pragma once
-// Networks with attention, whose kernels tests compare with their limits.
+// Networks with attention: tests compare their kernels with the infinite-width limits.
 
 #include "ladon/tests/layers/infinite/monte_carlo.h"
 
