@@ -141,7 +141,7 @@ TEST(TaylorExpansion, LeavesTheNextOrder) {
       for (std::size_t i = 0; i < v.size(); ++i) copy_(net.displacement[i].detach(), step * v[i]);
       return amax(abs(net(x).detach() - moved(*net.network, x, v, step))).item();
     };
-    EXPECT_NEAR(std::log2(rest(0.02) / rest(0.01)), order + 1, 0.25) << order;
+    EXPECT_NEAR(std::log2(rest(0.004) / rest(0.002)), order + 1, 0.25) << order;
   }
 }
 
