@@ -49,8 +49,8 @@ struct TwoLayers {
   Tensor x = features(4, 16, 3), c = kernels_of(x);
   Tensor y = [this] {
     Generator rng(4);
-    const Tensor noise = normal({16}, rng, 0, 0.5, f64), map = normal({3, 1}, rng, 0, 1.2, f64);
-    return flatten(matmul(select(x, 0, 1), map)) + noise;
+    const Tensor added = normal({16}, rng, 0, 0.5, f64), map = normal({3, 1}, rng, 0, 1.2, f64);
+    return flatten(matmul(select(x, 0, 1), map)) + added;
   }();
   double noise = 0.3;
   PathOptions of(std::int64_t width) const {
